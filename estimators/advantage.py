@@ -1,0 +1,276 @@
+"""The optimal membership advantage, with an interval for the truth beside the point (MACE, section 5.1).
+
+The lower end is an adversary judged on records it has not seen, the upper end the best adversary of
+a declared class judged on the records it was chosen on: one cannot flatter, the other cannot hide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from estimators.adversary import Cellwise, Family, Smoothed, Threshold, TwoSided, families_for, in_sample
+from estimators.counting import finest, resolution
+from estimators.counts import Counts
+from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
+from estimators.holdout import SHUFFLES, HeldOut, held_out, pools
+from estimators.insample import MANY_CELLS, cells_upper, second_moment, threshold_upper, two_sided_upper
+from estimators.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
+from estimators.scores import Scores
+from estimators.statement import (
+    IID,
+    MLR,
+    UNIMODAL,
+    VERSION,
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    Provenance,
+    percent,
+)
+
+CUTS = 1024
+"""Cells from which threshold and two-sided adversaries are learned; their upper ends use every cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellsTarget:
+    """Adversaries at a stated resolution; every family that can be told apart there competes for the lower end."""
+
+    bins: int | None = None
+    universe: int | None = None
+    name: str = "cells"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdTarget:
+    """The optimal adversary, taken to be a threshold."""
+
+    name: str = "threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSidedTarget:
+    """The optimal adversary, taken to be an interval or its complement."""
+
+    name: str = "two_sided"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedTarget:
+    """Any adversary that sees the vector, below; adversaries that see one learned score, above."""
+
+    learners: tuple[Learner, ...] = DEFAULT_LEARNERS
+    bins: int | None = None
+    name: str = "learned"
+
+
+Target = CellsTarget | ThresholdTarget | TwoSidedTarget | LearnedTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Advantage:
+    """The optimal advantage: estimate, certified interval, and what they are worth."""
+
+    estimate: Estimate
+    baseline: float
+    resolution: int
+    leader: str
+    class_rejected: bool
+    class_upper: float
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+    target: Target = field(repr=False)
+
+    @property
+    def value(self) -> float:
+        """The point estimate."""
+        return float(self.estimate.value or 0.0)
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the certified interval."""
+        return self.estimate.lower
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the certified interval."""
+        return self.estimate.upper
+
+    @property
+    def mip_eta(self) -> float:
+        """Accuracy above the better constant guess: MIP's eta for this one model."""
+        return (self.value - self.baseline) / 2.0
+
+    @property
+    def mis_delta(self) -> float:
+        """Gain over the baseline as a share of what there is to gain: MIS's Delta for this one model."""
+        return (self.value - self.baseline) / (1.0 - self.baseline)
+
+    @property
+    def security(self) -> float:
+        """1 - Delta (MIS, Eq. 5), for this one model."""
+        return 1.0 - self.mis_delta
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        who = {
+            "cells": f"who sees this score at a resolution of {self.resolution} cells",
+            "threshold": "who sees this score, if the best adversary is a threshold,",
+            "two_sided": "who sees this score, if the best adversary is an interval or its complement,",
+            "learned": "who sees this vector",
+        }[self.target.name]
+        interval = self.estimate.interval
+        over = (
+            "over a coin toss"
+            if self.baseline == 0
+            else f"where always guessing the likelier side already gives {self.baseline:.3f}"
+        )
+        bound = f"between {interval.lower:.3f} and {interval.upper:.3f}"
+        tail = (
+            (
+                f" The upper end is for adversaries that see the learned score at a resolution of {self.resolution} cells."
+            )
+            if self.target.name == "learned"
+            else ""
+        )
+        return f"With {percent(interval.confidence)} confidence an adversary {who} has an advantage {bound}, {over}.{tail}"
+
+
+def advantage(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    target: Target | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    shuffles: int = SHUFFLES,
+) -> Advantage:
+    """Estimate the optimal advantage at ``prior`` from scores or from counts."""
+    require_open_unit("prior", prior)
+    require_open_unit("confidence", confidence)
+    require_count("shuffles", shuffles)
+    chosen = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
+    alpha = (1.0 - confidence) / 2.0
+    if isinstance(chosen, LearnedTarget):
+        if not isinstance(data, Scores):
+            raise InputError("a learned adversary needs scores, not counts", field="estimator")
+        below = learned_held_out(data, prior, alpha, seed, chosen.learners)
+        counts = learned_counts(data, prior, seed, chosen.learners, chosen.bins)
+        upper = cells_upper(counts, prior, alpha)
+        return _answer(
+            counts, prior, confidence, chosen, below, upper, seed, data.n_members, data.n_nonmembers
+        )
+    fine = data if isinstance(data, Counts) else finest(data)
+    counts = cells_for(fine, chosen)
+    families = families_for(counts)
+    below = held_out(counts, prior, families, alpha, seed, shuffles)
+    upper = _upper(fine, counts, chosen, prior, alpha)
+    return _answer(counts, prior, confidence, chosen, below, upper, seed, fine.n_members, fine.n_nonmembers)
+
+
+def cells_for(fine: Counts, target: Target) -> Counts:
+    """The cells on which a target's adversaries are learned: chosen by pooled counts alone."""
+    if isinstance(target, CellsTarget):
+        given = fine.cells.kind not in ("intervals", "grid") and target.bins is None
+        if given or not fine.cells.ordered:
+            return fine.require_shared_cells()
+        return fine.coarsen(target.bins or resolution(fine.n_records))
+    if not fine.cells.ordered:
+        raise IncompatibleCells(
+            f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
+        )
+    return fine.coarsen(CUTS)
+
+
+def _upper(fine: Counts, counts: Counts, target: Target, prior: float, alpha: float) -> float:
+    if isinstance(target, ThresholdTarget):
+        return threshold_upper(fine, prior, alpha)
+    if isinstance(target, TwoSidedTarget):
+        return two_sided_upper(fine, prior, alpha)
+    universe = target.universe if isinstance(target, CellsTarget) else None
+    return cells_upper(counts, prior, alpha, universe)
+
+
+def _answer(
+    counts: Counts,
+    prior: float,
+    confidence: float,
+    target: Target,
+    below: HeldOut,
+    above: float,
+    seed: int,
+    n_members: int,
+    n_nonmembers: int,
+) -> Advantage:
+    baseline = abs(2.0 * prior - 1.0)
+    rejected = above < below.lower
+    flattered = in_sample(_class_of(below.leader, counts), counts, prior)
+    if counts.size > MANY_CELLS:
+        flattered = min(flattered, second_moment(counts, prior))
+    point = (below.value + flattered) / 2.0
+    # a rejected class bounds nothing from above: the only honest upper end left is 1
+    interval = Interval(
+        below.lower, 1.0 if rejected else above, confidence, _guarantee(counts, prior, target, below.exact)
+    )
+    cautions = tuple(_cautions(counts, target, rejected))
+    return Advantage(
+        Estimate(min(1.0, max(point, baseline)), interval),
+        baseline,
+        counts.size,
+        below.leader,
+        rejected,
+        above,
+        cautions,
+        Provenance(f"{target.name}+progressive", VERSION, n_members, n_nonmembers, prior, seed),
+        target,
+    )
+
+
+def _class_of(leader: str, counts: Counts) -> Family:
+    known: dict[str, Family] = {f.name: f for f in families_for(counts)} | {
+        "threshold": Threshold(),
+        "two_sided": TwoSided(),
+    }
+    family = known.get(leader, Cellwise("cells"))
+    return Cellwise("cells") if isinstance(family, Smoothed) else family
+
+
+def _guarantee(counts: Counts, prior: float, target: Target, exact_lower: bool) -> Guarantee:
+    covers, assumes = {
+        "cells": (
+            f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells",
+            IID,
+        ),
+        "threshold": ("the optimal advantage", MLR),
+        "two_sided": ("the optimal advantage", UNIMODAL),
+        "learned": (
+            "lower end: the optimal advantage of any adversary that sees the vector; "
+            f"upper end: of adversaries that see the learned score at a resolution of {counts.size} cells",
+            IID,
+        ),
+    }[target.name]
+    return Guarantee(covers, assumes, finite_sample=exact_lower and counts.size <= MANY_CELLS)
+
+
+def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:
+    found = []
+    if counts.size * 5 > counts.n_records:
+        found.append(
+            Caution(
+                "cells_outrun_sample",
+                f"{counts.size} cells for {counts.n_records} records: the interval holds but says little; "
+                "use fewer cells or more records",
+            )
+        )
+    if rejected:
+        found.append(
+            Caution(
+                "class_rejected",
+                f"the records contradict the assumption that the best adversary is of the {target.name} class; "
+                "the upper end is therefore 1",
+            )
+        )
+    if min(counts.n_members, counts.n_nonmembers) < 30:
+        found.append(Caution("few_records", "fewer than 30 records on a side: expect a wide interval"))
+    return found

@@ -1,0 +1,87 @@
+"""The words of an answer: a point estimate, a bound and what stands behind it never share a type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+VERSION = "1"
+"""Version of the methods: a number in the output that changes moves it (see CHANGELOG.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What an interval covers, what it takes for granted, and whether it holds at every sample size."""
+
+    covers: str
+    assumes: str
+    finite_sample: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two limits that hold together with probability ``confidence``; each end misses at most half of the rest."""
+
+    lower: float
+    upper: float
+    confidence: float
+    guarantee: Guarantee
+
+    @property
+    def width(self) -> float:
+        """Length of the interval; negative when the two ends contradict each other."""
+        return self.upper - self.lower
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A point estimate with its interval."""
+
+    value: float | None
+    interval: Interval
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the interval."""
+        return self.interval.lower
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the interval."""
+        return self.interval.upper
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something the reader should know before using a number; ``code`` is stable, ``message`` is for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a number came about, enough to make it again."""
+
+    method: str
+    version: str
+    n_members: int
+    n_nonmembers: int
+    prior: float
+    seed: int | None
+    options: tuple[tuple[str, str], ...] = ()
+
+
+IID = "records of each side are independent draws from that side's distribution"
+MLR = IID + "; the likelihood ratio is monotone in the score, so the best adversary is a threshold"
+UNIMODAL = (
+    IID
+    + "; the likelihood ratio rises and falls once, so the best adversary is an interval or its complement"
+)
+
+
+def percent(confidence: float) -> str:
+    """``0.95`` as ``95%``."""
+    return f"{100 * confidence:.6g}%"
