@@ -156,7 +156,7 @@ def advantage(
         if not isinstance(data, Scores):
             raise InputError("a learned adversary needs scores, not counts", field="estimator")
         below = learned_held_out(data, prior, alpha, seed, chosen.learners)
-        counts = learned_counts(data, prior, seed, chosen.learners, chosen.bins)
+        counts, _ = learned_counts(data, prior, seed, chosen.learners, chosen.bins)
         upper = cells_upper(counts, prior, alpha)
         return _answer(
             counts, prior, confidence, chosen, below, upper, seed, data.n_members, data.n_nonmembers

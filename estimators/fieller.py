@@ -124,7 +124,7 @@ def _below(
         return np.where(slope > 0.0, *axes_c)
 
     # Which half-axis counts depends on the sign of each slope of L at the limit itself. A slope changes sign
-    # once, at l = ea/ha or ec/hc; the lower limit of L falls with l, so its sign there says on which side we end.
+    # once, at l = ea/ha or ec/hc; the lower limit of L falls with l, so its sign there tells our side of it.
     slope_a, slope_c = np.full_like(a, ea), np.full_like(c, ec)
     if ha:
         turn = ea / ha
@@ -138,7 +138,8 @@ def _below(
         slope_c = np.where(passed, -hc, hc)
     va, vc = axis_a_at(slope_a) ** 2, axis_c_at(slope_c) ** 2
 
-    # (x bottom)^2 = va (ea - (value - x) ha)^2 + vc (ec - (value - x) hc)^2, as square x^2 - 2 linear x - constant = 0
+    # (x bottom)^2 = va (ea - (value - x) ha)^2 + vc (ec - (value - x) hc)^2, that is
+    # square x^2 - 2 linear x - constant = 0
     at_a, at_c = ea - value * ha, ec - value * hc
     square = bottom**2 - ha**2 * va - hc**2 * vc
     linear = at_a * ha * va + at_c * hc * vc

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary import Family
-from estimators.binomial import lower_limit, weighted_accuracy_limits
+from estimators.binomial import lower_limit, weighted_accuracy_lower
 from estimators.counts import HYPERGEOMETRIC_LIMIT, Counts
 
 Floats = NDArray[np.float64]
@@ -53,8 +53,7 @@ class Tally:
         if pooled:
             drift = abs(n1 / (n1 + n0) - prior)  # block sizes are whole numbers: at most one record off
             return 2.0 * (lower_limit(tp + tn, n1 + n0, alpha) - drift) - 1.0
-        low, _ = weighted_accuracy_limits(float(tp), n1, float(tn), n0, prior, alpha)
-        return 2.0 * float(low) - 1.0
+        return 2.0 * float(weighted_accuracy_lower(float(tp), n1, float(tn), n0, prior, alpha)) - 1.0
 
 
 def block_fractions(n_members: int, n_nonmembers: int) -> Floats:
@@ -79,7 +78,8 @@ def held_out(
     """
     rng = np.random.default_rng(seed)
     tallies = [_tally(counts, prior, families, rng) for _ in range(shuffles)]
-    pooled = pools(counts.n_members, counts.n_nonmembers, prior)
+    fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
+    pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
     return summarise(tallies, [f.name for f in families], pooled, prior, alpha)
 
 
@@ -110,7 +110,7 @@ def pools(n_members: int, n_nonmembers: int, prior: float) -> bool:
     the prior is far from 1/2: a sample of fixed n1 and n0 varies much less than the binomial says.
     """
     total = n_members + n_nonmembers
-    return total < HYPERGEOMETRIC_LIMIT and 0.25 <= prior <= 0.75 and abs(n_members / total - prior) < 1e-12
+    return 0.25 <= prior <= 0.75 and abs(n_members / total - prior) < 1e-12
 
 
 def _tally(counts: Counts, prior: float, families: Sequence[Family], rng: np.random.Generator) -> Tally:

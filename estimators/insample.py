@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary import Cellwise, Threshold, TwoSided, in_sample
-from estimators.binomial import normal_quantile, upper_limit, weighted_accuracy_limits
+from estimators.binomial import normal_quantile, upper_limit, weighted_accuracy_upper
 from estimators.counts import Counts
 from estimators.holdout import pools
 
@@ -21,6 +21,8 @@ MANY_CELLS = 64
 """Past this many cells the noise of W_K outweighs a split of the error over second-moment bounds."""
 
 HULL_POINTS = 256
+HULL_ROUNDS = 8
+HULL_SLACK = 1e-3
 THRESHOLD_BLOCKS = 512
 
 
@@ -73,29 +75,50 @@ def _clip(value: float, prior: float) -> float:
 def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
     if pools(counts.n_members, counts.n_nonmembers, prior):
         return _clip(_exact(in_sample(Cellwise("cells"), counts, prior), counts, alpha), prior)
-    tp, tn = hull_corners(counts, HULL_POINTS)
-    _, high = weighted_accuracy_limits(tp, counts.n_members, tn, counts.n_nonmembers, prior, alpha)
-    return _clip(2.0 * float(high.max()) - 1.0, prior)
+    return _clip(2.0 * _best_on_hull(counts, prior, alpha) - 1.0, prior)
 
 
-def hull_corners(counts: Counts, points: int) -> tuple[Floats, Floats]:
-    """True positives and negatives that no set of cells exceeds in both at once.
-
-    Cells in order of likelihood ratio trace the upper hull of every rule's (FP, TP); along each
-    segment the corner left-above of a short step dominates whatever lies within the step.
-    """
+def likelihood_order(counts: Counts) -> NDArray[np.int64]:
+    """Cells from the most to the least member-like; their running totals trace the upper hull of every rule."""
     x, y = counts.members.astype(np.float64), counts.nonmembers.astype(np.float64)
     order = np.argsort(-x / np.maximum(x + y, 1.0), kind="stable")
-    order = order[(x + y)[order] > 0]
-    steps = max(1, int(np.ceil(points / len(order))))
-    dx, dy = np.repeat(x[order] / steps, steps), np.repeat(y[order] / steps, steps)
-    hits = np.cumsum(dx)
-    alarms = np.concatenate([[0.0], np.cumsum(dy)[:-1]])
+    return order[(x + y)[order] > 0]
+
+
+def _best_on_hull(counts: Counts, prior: float, alpha: float) -> float:
+    """Largest upper limit over all sets of cells, from above.
+
+    No set of cells has more true positives and true negatives at once than a point of the hull, and
+    along a step of the hull the corner at its upper left dominates. Steps whose corner exceeds what a
+    point of the hull reaches are cut finer until that no longer matters.
+    """
+    order = likelihood_order(counts)
     n1, n0 = counts.n_members, counts.n_nonmembers
-    return (
-        np.concatenate([[0.0], np.minimum(hits, n1), [float(n1)]]),
-        np.concatenate([[float(n0)], np.maximum(n0 - alarms, 0.0), [0.0]]),
-    )
+    hits = np.concatenate([[0.0], np.cumsum(counts.members[order])])
+    alarms = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order])])
+
+    def limit(tp: Floats, fp: Floats) -> Floats:
+        return weighted_accuracy_upper(np.minimum(tp, n1), n1, np.maximum(n0 - fp, 0.0), n0, prior, alpha)
+
+    pieces = max(2, HULL_POINTS // len(order))
+    settled = reached = max(float(limit(hits, alarms).max()), prior, 1.0 - prior)
+    left = np.arange(len(order), dtype=np.float64)
+    width = 1.0
+    for _ in range(HULL_ROUNDS):
+        width /= pieces
+        left = (left[:, None] + width * np.arange(pieces)).ravel()
+        at = [
+            np.interp(left + shift, np.arange(len(hits)), side)
+            for side, shift in ((hits, width), (alarms, 0.0))
+        ]
+        corner = limit(at[0], at[1])
+        reached = max(reached, float(limit(np.interp(left, np.arange(len(hits)), hits), at[1]).max()))
+        above = corner > reached
+        settled = max(reached, float(corner.max()))
+        if settled - reached < HULL_SLACK * (1.0 - reached) or not 0 < above.sum() <= 4 * HULL_POINTS:
+            break
+        left, pieces = left[above], 4
+    return settled
 
 
 def _best_pointwise(
@@ -108,7 +131,7 @@ def _best_pointwise(
     """
 
     def limit(a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
-        return weighted_accuracy_limits(a.astype(np.float64), n1, b.astype(np.float64), n0, prior, alpha)[1]
+        return weighted_accuracy_upper(a.astype(np.float64), n1, b.astype(np.float64), n0, prior, alpha)
 
     if len(tp) <= 2 * THRESHOLD_BLOCKS:
         return float(limit(tp, tn).max())

@@ -103,8 +103,8 @@ def learned_counts(
     seed: int,
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
     bins: int | None = None,
-) -> Counts:
-    """Counts of one learned score on records that had no part in choosing or training it.
+) -> tuple[Counts, Callable[[Floats], Floats]]:
+    """Counts of one learned score on records that had no part in choosing or training it, and the score.
 
     Half of the training part fits every learner and the other half picks the best, which is then
     fitted on all of it: to the remaining records the score is a query like any other.
@@ -126,7 +126,7 @@ def learned_counts(
     best = _fit(learners[int(np.argmax(worth))], training, state)
     rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
     fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
-    return fine.coarsen(bins or resolution(fine.n_records))
+    return fine.coarsen(bins or resolution(fine.n_records)), best
 
 
 def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:

@@ -7,15 +7,14 @@ is optimal for it, and what one record's risk under it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import isclose, isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import MetricError, UnknownName, require_open_unit, require_positive
+from estimators.errors import MetricError, require_open_unit
 from estimators.fieller import Linear
 
 Floats = NDArray[np.float64]
@@ -34,7 +33,7 @@ class Degeneracy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Guess member where the posterior is above ``threshold``, or below it; a constant guess if there is none."""
+    """Guess member where the posterior is above ``threshold``, or below it; constant if there is none."""
 
     threshold: float | None
     above: bool
@@ -61,9 +60,10 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN), larger for more leakage.
+    """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN).
 
-    ``at_prior`` is set where the coefficients themselves hold at one prior only (balanced accuracy).
+    The larger, the more leaks. ``at_prior`` is set where the coefficients themselves hold at one prior only
+    (balanced accuracy).
     One metric can have several representations with the same value: TP/(TP+FN) and TP/p are both recall,
     yet differ in individual risk (STATISTICS E10). The presets say which one is meant.
     """
@@ -164,35 +164,31 @@ class Metric:
     def known_cut(self, prior: float) -> Cut:
         """The optimal rule where it needs no data: t = (a00 - a10)/(a11 - a10 - a01 + a00) (MACE, Lemma 2).
 
-        The lemma leaves out a sign condition: member lies above t only if the gain and the denominator
-        b0 + b11 p + b00 (1-p) have one sign, else below (STATISTICS E7).
+        The lemma leaves out a sign condition: member lies above t only if a11 - a10 - a01 + a00 and the
+        denominator b0 + b11 p + b00 (1-p) have one sign, else below (STATISTICS E7).
         """
         if not self.has_known_threshold:
             raise MetricError(
                 f"metric {self.name}: its threshold depends on the data (MACE, Lemma 3)", field="metric"
             )
-        k = self.constants(prior)
-        return _cut(k.e1, -k.e2, k.h0)
+        return self.cut_at(0.0, prior)  # h1 = h2 = 0: the value drops out
 
     def cut_at(self, value: float, prior: float) -> Cut:
         """The optimal rule once the optimum is known: t* = (h2 V - e2)/(e1 - h1 V) (MACE, Lemma 3).
 
-        Member lies above t* if e1 > h1 V, below if e1 < h1 V; with equality, which the lemma leaves out,
-        the rule is constant. It needs a positive denominator and an optimum that is attained (STATISTICS E18).
+        Guessing member at posterior eta changes numerator - V denominator by (e1 - h1 V) eta + e2 - h2 V,
+        and should where that is positive: above t* if e1 > h1 V, below if e1 < h1 V. With equality, which the
+        lemma leaves out, the guess is constant; a negative denominator turns the sign (STATISTICS E18).
         """
-        k, sign = (
-            self.constants(prior),
-            1.0 if self.value(1.0, 0.0, prior) == self.value(1.0, 0.0, prior) else 0.0,
-        )
-        flip = sign * (1.0 if self._bottom_is_positive(prior) else -1.0)
-        return _cut(k.e1 - k.h1 * value, k.h2 * value - k.e2, flip)
-
-    def _bottom_is_positive(self, prior: float) -> bool:
         k = self.constants(prior)
-        return k.h0 + (prior * (k.h1 + k.h2) + (1.0 - prior) * k.h2) / 2.0 > 0.0
+        sign = -1.0 if k.h0 + k.h1 * prior / 2.0 + k.h2 / 2.0 < 0.0 else 1.0  # the denominator of a coin toss
+        slope, offset = sign * (k.e1 - k.h1 * value), sign * (k.h2 * value - k.e2)
+        if abs(slope) <= ZERO * (abs(k.e1) + abs(k.h1 * value)):
+            return Cut(None, above=offset < 0.0)
+        return Cut(offset / slope + 0.0, above=slope > 0.0)
 
     def individual_value(self, posterior: ArrayLike, cut: Cut) -> Floats:
-        """One record's metric given its posterior eta, under the rule ``cut`` (MACE, Definition 6 and Eq. 18).
+        """One record's metric at its posterior eta, under the rule ``cut`` (MACE, Definition 6, Eq. 18).
 
         It depends on r and q only through rho = p r/((1-p) q) = eta/(1-eta); NaN where it is 0/0.
         """
@@ -206,37 +202,33 @@ class Metric:
         inside, both limits there decide. The paper's end points alone are too narrow (STATISTICS E9).
         """
         lo, hi = np.broadcast_arrays(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
-        if cut.threshold is None:
-            pieces = [(lo, hi, np.full(lo.shape, True), cut.above)]
-        else:
-            t = min(max(cut.threshold, 0.0), 1.0)
-            # an empty lower or upper side has no say; a threshold at an end still lends its one-sided limit
-            pieces = [
-                (lo, np.minimum(hi, t), lo <= t if cut.threshold >= 0.0 else lo < 0.0, not cut.above),
-                (np.maximum(lo, t), hi, hi > t if cut.threshold < 1.0 else hi > 1.0, cut.above),
-            ]
-            if cut.threshold < 0.0:
-                pieces[1] = (lo, hi, np.full(lo.shape, True), cut.above)
-        ends: list[Floats] = []
-        for start, end, present, member in pieces:
-            bottoms = [self._forms(side, member)[1] for side in (start, end)]
+        t = -np.inf if cut.threshold is None else cut.threshold
+        below, beyond = (lo <= t, hi > t) if cut.above else (lo < t, hi >= t)
+        values: list[Floats] = []
+        for present, start, end, member in (
+            (below, lo, np.minimum(hi, t), not cut.above),
+            (beyond, np.maximum(lo, t), hi, cut.above),
+        ):
+            ends = [np.where(present, side, 0.5) for side in (start, end)]
+            bottoms = [self._forms(side, member)[1] for side in ends]
             if np.any(present & (bottoms[0] * bottoms[1] < 0.0)):
                 raise MetricError(
                     f"metric {self.name}: its denominator changes sign for one record", field="metric"
                 )
-            ends += [np.where(present, self._branch(side, member), np.nan) for side in (start, end)]
-        stacked = np.stack(ends)
+            values += [np.where(present, self._branch(side, member), np.nan) for side in ends]
+        stacked = np.stack(values)
         missing = np.isnan(stacked)
+        least, most = (np.where(missing, fill, stacked) for fill in (np.inf, -np.inf))
         none = missing.all(axis=0)
-        least = np.where(missing, np.inf, stacked).min(axis=0)
-        most = np.where(missing, -np.inf, stacked).max(axis=0)
-        return np.where(none, np.nan, least), np.where(none, np.nan, most)
+        return np.where(none, np.nan, least.min(axis=0)), np.where(none, np.nan, most.max(axis=0))
 
     def _forms(self, eta: Floats, member: bool) -> tuple[Floats, Floats]:
-        up, down, up_b, down_b = (
-            (self.a11, self.a10, self.b11, self.b10) if member else (self.a01, self.a00, self.b01, self.b00)
+        a, b = (
+            ((self.a11, self.a10), (self.b11, self.b10))
+            if member
+            else ((self.a01, self.a00), (self.b01, self.b00))
         )
-        return self.a0 + up * eta + down * (1.0 - eta), self.b0 + up_b * eta + down_b * (1.0 - eta)
+        return self.a0 + a[0] * eta + a[1] * (1.0 - eta), self.b0 + b[0] * eta + b[1] * (1.0 - eta)
 
     def _branch(self, eta: Floats, member: bool) -> Floats:
         top, bottom = self._forms(eta, member)

@@ -148,8 +148,9 @@ def _has_negative_zero(array: NDArray[np.generic]) -> bool:
 
 def _require_finite(array: NDArray[np.generic], name: str) -> None:
     """Name the first record that is NaN or infinite."""
-    if np.isfinite(np.sum(array, dtype=np.float64)):  # one pass; a sum can only overflow or carry what it met
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(array, dtype=np.float64)):  # one pass: what is not finite would show in the sum
+            return
     finite = np.isfinite(np.asarray(array, dtype=np.float64))
     if finite.all():
         return

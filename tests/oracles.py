@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ class World:
     member_cdf: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = field(default=None)
     nonmember_cdf: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = field(default=None)
     dimension: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "truth", cache(self.truth))  # quadrature is slow, simulations ask often
 
     def truth_at(self, cuts: NDArray[np.float64], prior: float) -> float:
         """Advantage of the best adversary that sees only the interval between cuts a score falls in."""
@@ -189,7 +193,7 @@ def categories(size: int, advantage: float, name: str | None = None) -> World:
     """Equally likely categories, of which members prefer every other one by ``advantage``."""
     r = np.where(np.arange(size) % 2 == 0, 1 + 2 * advantage, 1 - 2 * advantage) / size
     q = np.full(size, 1.0 / size)
-    return categorical(name or f"{size} categories", r, q)
+    return categorical(name or f"{size} categories", r / r.sum(), q)
 
 
 def categorical(name: str, r: NDArray[np.float64], q: NDArray[np.float64]) -> World:

@@ -1,0 +1,252 @@
+"""Paper mode: the formulas of MACE as printed, each with the words for what it really covers.
+
+Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie above the advantage, so
+these intervals are no statement about the advantage (STATISTICS section 0). Where the printed text
+contradicts itself or divides by zero, the reading of STATISTICS section 7 is taken and named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.bandwidth import Bandwidth, Fixed, Scott
+from estimators.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
+from estimators.cells import Lattice
+from estimators.counting import by_category, by_lattice
+from estimators.counts import Counts
+from estimators.density import At, Densities, LineDensities, signed_risk
+from estimators.errors import require_open_unit
+from estimators.scores import Query, Scores
+from estimators.space import PointDensities, densities_of
+from estimators.statement import IID, Caution, Guarantee, Interval
+
+Floats = NDArray[np.float64]
+
+CROWDED = 5
+"""Records each occupied cell should hold on average."""
+
+FEW_CELLS, MOST_MASS = 3, 0.9
+"""When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWidth:
+    """Read a continuous score as discrete: ``bins`` equal slices of each axis (MACE section 6.1)."""
+
+    bins: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Read a continuous score through kernel densities; the seed serves Monte Carlo beyond two axes."""
+
+    bandwidth: Bandwidth = Scott()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PaperAdvantage:
+    """W_N or U_N with McDiarmid's interval for its expectation."""
+
+    statistic: str
+    value: float
+    interval: Interval
+    cautions: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperRisk:
+    """f_p at each cell or point, with an interval for each by itself (not for all at once)."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    confidence: float
+    guarantee: Guarantee
+
+
+def algorithm_1(
+    scores: Scores, prior: float, confidence: float = 0.95, reading: EqualWidth | Kernel | None = None
+) -> PaperAdvantage:
+    """W_N for a discrete query, else U_N, or W_N on equal-width cells if asked (MACE, Algorithm 1 and section 6.1)."""
+    if scores.query is Query.DISCRETE:
+        return discrete_advantage(by_category(scores), prior, confidence)
+    if not isinstance(reading, EqualWidth):
+        kernel = reading or Kernel()
+        return continuous_advantage(scores, prior, confidence, kernel.bandwidth, kernel.seed)
+    counts = by_lattice(scores, reading.bins)
+    found = discrete_advantage(counts, prior, confidence)
+    ranged = Caution(
+        "cells_from_data",
+        "the cells span the range of these very records; the interval needs cells fixed in advance",
+    )
+    return PaperAdvantage(
+        found.statistic,
+        found.value,
+        found.interval,
+        (*found.cautions, ranged, *_outlier_range(counts, reading.bins)),
+    )
+
+
+def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -> PaperAdvantage:
+    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; the radius for any n1, n0 is STATISTICS E15)."""
+    require_open_unit("prior", prior)
+    value = float(np.abs(counts.weights(prior)).sum())
+    occupied = int(np.count_nonzero(counts.pooled))
+    cautions = []
+    if occupied * CROWDED > counts.n_records:
+        cautions.append(
+            Caution(
+                "cells_outrun_sample",
+                f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise, and too high",
+            )
+        )
+    interval = _mcdiarmid("W_N", value, prior, counts.n_members, counts.n_nonmembers, confidence, "cells")
+    return PaperAdvantage("W_N", value, interval, tuple(cautions))
+
+
+def continuous_advantage(
+    scores: Scores, prior: float, confidence: float = 0.95, bandwidth: Bandwidth = Scott(), seed: int = 0
+) -> PaperAdvantage:
+    """U_N = integral of |p r_N - (1-p) q_N| (MACE, Theorem 6); atoms, which have no density, enter as in W_N."""
+    require_open_unit("prior", prior)
+    densities = densities_of(scores, bandwidth, seed)
+    value, cautions = densities.advantage(prior), []
+    if not isinstance(bandwidth, Fixed):
+        cautions.append(
+            Caution(
+                "bandwidth_from_data",
+                "the interval needs a bandwidth fixed in advance, not chosen from these records",
+            )
+        )
+    if isinstance(densities, LineDensities) and densities.atoms.size:
+        cautions.append(
+            Caution(
+                "atoms",
+                f"{densities.atoms.size} values repeat too often to have a density; they were counted",
+            )
+        )
+    if isinstance(densities, PointDensities):
+        error = densities.standard_error(prior)
+        cautions.append(
+            Caution("monte_carlo", f"U_N was integrated at random points, standard error {error:.2g}")
+        )
+    interval = _mcdiarmid(
+        "U_N", value, prior, scores.n_members, scores.n_nonmembers, confidence, "the bandwidth"
+    )
+    return PaperAdvantage("U_N", value, interval, tuple(cautions))
+
+
+def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
+    """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
+
+    Each of the four limits misses with delta/4 (STATISTICS E11). An upper limit is never 0, so no 0/0
+    occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
+    """
+    require_open_unit("prior", prior)
+    tail = (1.0 - require_open_unit("confidence", confidence)) / 4.0
+    r, q = counts.members / counts.n_members, counts.nonmembers / counts.n_nonmembers
+    r_low, r_high = clopper_pearson(counts.members, counts.n_members, tail)
+    q_low, q_high = clopper_pearson(counts.nonmembers, counts.n_nonmembers, tail)
+    return PaperRisk(
+        signed_risk(r, q, prior),
+        signed_risk(r_low, q_high, prior),
+        signed_risk(r_high, q_low, prior),
+        confidence,
+        Guarantee("f_p of one cell, for each cell by itself", IID, True),
+    )
+
+
+def continuous_risk(
+    densities: Densities, points: Floats, prior: float, confidence: float = 0.95
+) -> PaperRisk:
+    """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
+
+    N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
+    (STATISTICS E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
+    """
+    require_open_unit("prior", prior)
+    delta = 1.0 - require_open_unit("confidence", confidence)
+    at = densities.at(np.asarray(points, dtype=np.float64))
+    z, roughness = normal_quantile(delta / 4.0), kernel_roughness(densities.dimension)
+    r_low, r_high = _lemma_4(at.members, roughness, densities.n_members * densities.volumes[0], z)
+    q_low, q_high = _lemma_4(at.nonmembers, roughness, densities.n_nonmembers * densities.volumes[1], z)
+    if at.atom.any():
+        _atoms_box(at, densities, delta / 4.0, (r_low, r_high, q_low, q_high))
+    return PaperRisk(
+        at.signed_risk(prior),
+        np.where((r_low > 0.0) | (q_high > 0.0), signed_risk(r_low, q_high, prior), -1.0),
+        np.where((r_high > 0.0) | (q_low > 0.0), signed_risk(r_high, q_low, prior), 1.0),
+        confidence,
+        Guarantee(
+            "f_p of the kernel-smoothed densities at one point, for each point by itself; not f_p of the densities",
+            IID
+            + "; so many records within a bandwidth that the estimates are normal; the bandwidth was fixed in advance",
+            False,
+        ),
+    )
+
+
+def kernel_roughness(dimension: int) -> float:
+    """mu_K, the integral of K^2: (4 pi)^(-d/2) for a product of Gaussians (MACE, Lemma 4; STATISTICS E14)."""
+    return float((4.0 * pi) ** (-dimension / 2.0))
+
+
+def _lemma_4(density: Floats, roughness: float, records_in_kernel: float, z: float) -> tuple[Floats, Floats]:
+    radius = z * np.sqrt(roughness * density / records_in_kernel)  # z_{1-delta/4} sqrt(mu_K r / (N h^d))
+    return np.maximum(density - radius, 0.0), density + radius
+
+
+def _atoms_box(
+    at: At, densities: Densities, tail: float, limits: tuple[Floats, Floats, Floats, Floats]
+) -> None:
+    """Write exact limits of the masses over those of the densities, at atoms."""
+    r_low, r_high, q_low, q_high = limits
+    members = np.rint(at.members[at.atom] * densities.n_members)
+    nonmembers = np.rint(at.nonmembers[at.atom] * densities.n_nonmembers)
+    r_low[at.atom], r_high[at.atom] = clopper_pearson(members, densities.n_members, tail)
+    q_low[at.atom], q_high[at.atom] = clopper_pearson(nonmembers, densities.n_nonmembers, tail)
+
+
+def _mcdiarmid(
+    name: str, value: float, prior: float, n1: int, n0: int, confidence: float, fixed: str
+) -> Interval:
+    """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
+    radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
+    guarantee = Guarantee(
+        f"the expectation of the statistic {name}, not the advantage",
+        f"{IID}; {fixed} fixed in advance, without looking at these records",
+        True,
+    )
+    return Interval(
+        max(value - radius, abs(2.0 * prior - 1.0)), min(value + radius, 1.0), confidence, guarantee
+    )
+
+
+def _outlier_range(counts: Counts, bins: int) -> tuple[Caution, ...]:
+    """Whether a few neighbouring slices of some axis hold nearly all records: one far record does that (E16)."""
+    pooled = counts.pooled
+    if isinstance(counts.cells, Lattice):
+        d = len(counts.cells.low)
+        slices = [
+            np.bincount(counts.cells.keys // bins ** (d - 1 - axis) % bins, pooled, minlength=bins)
+            for axis in range(d)
+        ]
+    else:
+        slices = [pooled.astype(np.float64)]
+    if bins <= 10 * FEW_CELLS or len(slices[0]) < bins:
+        return ()
+    heaviest = max(float(np.convolve(axis, np.ones(FEW_CELLS)).max()) for axis in slices) / counts.n_records
+    if heaviest <= MOST_MASS:
+        return ()
+    return (
+        Caution(
+            "outlier_range",
+            f"{heaviest:.0%} of the records fall into {FEW_CELLS} of {bins} equal-width cells of an axis: "
+            "a few far records stretch the range, and W_N sees little of the rest",
+        ),
+    )

@@ -1,0 +1,189 @@
+"""From an interval to a decision, and from an open decision to the records that would settle it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from estimators.advantage import Advantage, advantage
+from estimators.cells import Intervals
+from estimators.counting import resolution
+from estimators.counts import Counts
+from estimators.errors import OutOfRange, require_open_unit
+from estimators.statement import percent
+
+MOST_RECORDS = 10**9
+RUNS = 40
+POWER = 0.8
+
+
+class Decision(Enum):
+    """What an interval says about a threshold."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A decision at a threshold, why, and how many records a side would settle it if it is open."""
+
+    threshold: float
+    decision: Decision
+    reason: str
+    records_needed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Records of both sides together that are expected to be enough."""
+
+    records: int | None
+    members: int | None
+    nonmembers: int | None
+    sentence: str
+
+
+def verdict(result: Advantage, threshold: float) -> Verdict:
+    """Pass if the whole interval is at or below the threshold, fail if it is above, else inconclusive.
+
+    Half-widths shrink as 1/sqrt(N), so N ((U - point)/(threshold - point))^2 records are expected to
+    bring the near end across.
+    """
+    if not -1.0 <= threshold <= 1.0:
+        raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
+    lower, upper, value = result.lower, result.upper, result.value
+    with_confidence = percent(result.estimate.interval.confidence)
+    if upper <= threshold:
+        return Verdict(
+            threshold,
+            Decision.PASS,
+            f"with {with_confidence} confidence the advantage is at most {upper:.4f}, not above {threshold:g}",
+            None,
+        )
+    if lower > threshold:
+        return Verdict(
+            threshold,
+            Decision.FAIL,
+            f"with {with_confidence} confidence the advantage is at least {lower:.4f}, above {threshold:g}",
+            None,
+        )
+    n = result.provenance.n_members + result.provenance.n_nonmembers
+    gap = threshold - value
+    reach = upper - value if gap > 0 else value - lower
+    needed = None if gap == 0 or result.class_rejected else int(np.ceil(n * max(1.0, (reach / gap) ** 2)))
+    settled = needed is not None and needed <= MOST_RECORDS
+    advice = f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
+    return Verdict(
+        threshold,
+        Decision.INCONCLUSIVE,
+        f"the interval [{lower:.4f}, {upper:.4f}] contains the threshold {threshold:g}; {advice}",
+        needed if settled else None,
+    )
+
+
+def plan_verdict(
+    expected: float, threshold: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
+) -> Plan:
+    """Records for a decision at ``threshold`` in four samples of five, if the true advantage is ``expected``.
+
+    The world tried is a Gaussian shift of that advantage, drawn as counts, so a billion records cost
+    what a thousand do; more records never decide less often, so bisection finds the first that suffices.
+    """
+    _require_reachable(expected, prior)
+
+    def enough(result: Advantage) -> bool:
+        return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
+
+    return _smallest(expected, prior, member_share, confidence, enough, f"to decide at a threshold of {threshold:g}")
+
+
+def plan_width(
+    expected: float, width: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
+) -> Plan:
+    """Records for an interval no wider than ``width`` in four samples of five, if the truth is ``expected``."""
+    _require_reachable(expected, prior)
+    require_open_unit("width", width)
+
+    def enough(result: Advantage) -> bool:
+        return result.estimate.interval.width <= width
+
+    return _smallest(expected, prior, member_share, confidence, enough, f"for an interval no wider than {width:g}")
+
+
+def _require_reachable(expected: float, prior: float) -> None:
+    require_open_unit("prior", prior)
+    baseline = abs(2.0 * prior - 1.0)
+    if not baseline <= expected < 1.0:
+        raise OutOfRange(
+            f"expected advantage: got {expected!r}, need at least the baseline {baseline:g} and below 1", field="expected"
+        )
+
+
+def _smallest(
+    expected: float, prior: float, share: float, confidence: float, enough: object, purpose: str
+) -> Plan:
+    require_open_unit("member_share", share)
+    shift = _shift_for(expected, prior)
+
+    def suffices(records: int) -> bool:
+        rng = np.random.default_rng(records)
+        members = max(8, round(share * records))
+        nonmembers = max(8, records - members)
+        cells = _cells(shift, share, resolution(members + nonmembers))
+        done = 0
+        for run in range(RUNS):
+            counts = _draw(shift, members, nonmembers, cells, rng)
+            done += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))  # type: ignore[operator]
+        return done >= POWER * RUNS
+
+    low, high = 16, 64
+    while not suffices(high):
+        low, high = high, high * 4
+        if high > MOST_RECORDS:
+            return Plan(None, None, None, f"more than {MOST_RECORDS} records would be needed {purpose}")
+    while high / low > 1.05:
+        middle = round(np.sqrt(low * high))
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    members = round(share * high)
+    return Plan(
+        high,
+        members,
+        high - members,
+        f"about {high} records, {members} of them members, are enough {purpose} in four samples of five, "
+        f"if the true advantage is {expected:g}",
+    )
+
+
+def _shift_for(expected: float, prior: float) -> float:
+    """Mean difference of two unit Gaussians whose optimal advantage at ``prior`` is ``expected``."""
+
+    def reached(m: float) -> float:
+        if m == 0.0:
+            return abs(2.0 * prior - 1.0)
+        cut = m / 2.0 + np.log((1.0 - prior) / prior) / m  # where p r = (1-p) q
+        return float(2.0 * (prior * ndtr(m - cut) + (1.0 - prior) * ndtr(cut)) - 1.0)
+
+    low, high = 0.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if reached(middle) < expected else (low, middle)
+    return 0.0 if expected <= abs(2.0 * prior - 1.0) else high
+
+
+def _cells(shift: float, share: float, size: int) -> Intervals:
+    """Cuts of equal pooled mass in the world of the plan."""
+    grid = np.linspace(-9.0, 9.0 + shift, 20_001)
+    pooled = share * ndtr(grid - shift) + (1.0 - share) * ndtr(grid)
+    cuts = np.interp(np.arange(1, size) / size, pooled, grid)
+    return Intervals(np.unique(cuts if shift else ndtri(np.arange(1, size) / size)))
+
+
+def _draw(shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator) -> Counts:
+    r = np.diff(ndtr(cells.cuts - shift), prepend=0.0, append=1.0)
+    q = np.diff(ndtr(cells.cuts), prepend=0.0, append=1.0)
+    return Counts(rng.multinomial(members, r), rng.multinomial(nonmembers, q), cells)

@@ -1,0 +1,233 @@
+"""The answer a user sees: its interval, its words, and the cases that are not errors."""
+
+import numpy as np
+import pytest
+
+from estimators.advantage import (
+    Advantage,
+    CellsTarget,
+    LearnedTarget,
+    ThresholdTarget,
+    TwoSidedTarget,
+    advantage,
+)
+from estimators.counting import by_grid, by_rank
+from estimators.counts import Counts
+from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
+from estimators.learned import logistic, quadratic
+from estimators.scores import Query, Scores
+from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
+
+
+def ask(world: object, n1: int, n0: int, prior: float = 0.5, seed: int = 0, **options: object) -> Advantage:
+    a, b = world.draw(np.random.default_rng(seed), n1, n0)  # type: ignore[attr-defined]
+    return advantage(Scores.of(a, b), prior, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> None:
+    result = advantage(Scores.of(np.arange(500.0) + 1000, np.arange(500.0)), prior)
+
+    assert result.value > 0.999  # one cell may hold the two scores on either side of the gap
+    assert result.upper == 1.0
+    assert result.lower > 0.97
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])
+def test_constant_scores_give_the_baseline_and_nothing_more(prior: float) -> None:
+    result = advantage(Scores.of(np.ones(500), np.ones(500), Query.CONTINUOUS), prior)
+
+    assert result.value == result.lower == pytest.approx(abs(2 * prior - 1))
+    assert result.resolution == 1
+
+
+def test_scores_from_both_ends_of_the_floating_range_are_valid() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.random(200) * 1.7e308, rng.random(200) * 5e-324
+
+    result = advantage(Scores.of(a, b, Query.CONTINUOUS))
+
+    assert result.lower > 0.9
+
+
+@pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.5, float("nan")])
+def test_a_prior_or_confidence_outside_the_unit_interval_is_refused(bad: float) -> None:
+    scores = Scores.of(np.arange(50.0), np.arange(50.0))
+
+    with pytest.raises(OutOfRange, match="prior"):
+        advantage(scores, bad)
+    with pytest.raises(OutOfRange, match="confidence"):
+        advantage(scores, 0.5, confidence=bad)
+
+
+def test_the_normalisations_of_the_other_papers_follow_from_the_advantage() -> None:
+    result = ask(gaussian_shift(0.9), 400, 400, prior=0.2)
+
+    assert result.baseline == pytest.approx(0.6)
+    assert result.mip_eta == pytest.approx((result.value - 0.6) / 2)
+    assert result.mis_delta == pytest.approx((result.value - 0.6) / 0.4)
+    assert result.security == pytest.approx(1 - result.mis_delta)
+
+
+def test_the_sentence_states_confidence_resolution_and_ends() -> None:
+    result = ask(gaussian_shift(0.2), 1000, 1000)
+
+    expected = (
+        f"With 95% confidence an adversary who sees this score at a resolution of {result.resolution} cells has "
+        f"an advantage between {result.lower:.3f} and {result.upper:.3f}, over a coin toss."
+    )
+    assert result.sentence == expected
+
+
+def test_a_skewed_prior_names_its_baseline_in_the_sentence() -> None:
+    assert "already gives 0.800" in ask(gaussian_shift(0.2), 200, 200, prior=0.1).sentence
+
+
+def test_higher_confidence_gives_a_wider_interval() -> None:
+    assert (
+        ask(gaussian_shift(0.3), 500, 500, confidence=0.99).estimate.interval.width
+        > ask(gaussian_shift(0.3), 500, 500, confidence=0.9).estimate.interval.width
+    )
+
+
+def test_a_threshold_class_that_the_records_contradict_is_rejected_and_bounds_nothing() -> None:
+    result = ask(scale(1.8), 5000, 5000, target=ThresholdTarget())
+
+    assert result.class_rejected
+    assert result.class_upper < result.lower
+    assert result.upper == 1.0
+    assert "class_rejected" in [c.code for c in result.cautions]
+
+
+def test_a_two_sided_leak_is_seen_in_full_by_the_two_sided_class() -> None:
+    result = ask(scale(1.8), 5000, 5000, target=TwoSidedTarget())
+
+    assert not result.class_rejected
+    assert result.lower <= scale(1.8).truth(0.5) <= result.upper
+
+
+def test_a_threshold_class_needs_an_order() -> None:
+    with pytest.raises(IncompatibleCells, match="needs scores with an order"):
+        ask(categories(5, 0.1), 100, 100, target=ThresholdTarget())
+
+
+@pytest.mark.parametrize("target", [CellsTarget(), ThresholdTarget(), TwoSidedTarget()], ids=lambda t: t.name)
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_a_monotone_transform_of_the_scores_changes_nothing(target: object, prior: float) -> None:
+    a, b = cauchy_shift().draw(np.random.default_rng(3), 500, 700)
+
+    plain = advantage(Scores.of(a, b), prior, target)  # type: ignore[arg-type]
+    bent = advantage(Scores.of(np.arctan(a), np.arctan(b)), prior, target)  # type: ignore[arg-type]
+
+    for x, y in ((plain.value, bent.value), (plain.lower, bent.lower), (plain.upper, bent.upper)):
+        assert x == pytest.approx(y, abs=1e-12)
+
+
+def test_one_outlier_moves_the_answer_by_a_hair() -> None:
+    # STATISTICS, acceptance row 13: the paper's 100-bin statistic falls from .284 to .002
+    for seed in range(10):
+        a, b = gaussian_shift(0.2).draw(np.random.default_rng(seed), 500, 500)
+        c = a.copy()
+        c[0] = 1e4
+        before, after = advantage(Scores.of(a, b)), advantage(Scores.of(c, b))
+        assert abs(before.lower - after.lower) <= 0.03
+        assert abs(before.upper - after.upper) <= 0.02
+        assert abs(before.value - after.value) <= 0.02
+
+
+def test_counts_give_the_answer_their_scores_give() -> None:
+    a, b = gaussian_shift(0.2).draw(np.random.default_rng(4), 800, 600)
+    scores = Scores.of(a, b)
+
+    assert advantage(by_rank(scores), 0.4) == advantage(scores, 0.4)
+
+
+def test_a_merged_grid_gives_nearly_the_answer_of_the_scores() -> None:
+    a, b = gaussian_shift(0.2).draw(np.random.default_rng(4), 8000, 8000)
+    scores = Scores.of(a, b)
+
+    direct, through_grid = advantage(scores), advantage(by_grid(scores))
+
+    assert through_grid.upper == pytest.approx(direct.upper, abs=0.01)
+    assert through_grid.lower == pytest.approx(direct.lower, abs=0.01)
+
+
+def test_a_billion_records_posted_as_counts_are_answered_to_four_digits() -> None:
+    shares = np.linspace(0.5, 1.5, 20) / 20
+    r = np.round(1e9 * shares).astype(np.int64)
+    q = np.full(20, 50_000_000)
+
+    result = advantage(Counts.of(r, q, np.arange(1.0, 20.0)))
+
+    truth = 0.5 * np.abs(shares - 0.05).sum()
+    assert result.lower <= truth <= result.upper
+    assert result.estimate.interval.width < 2e-4
+
+
+def test_bins_asked_for_are_bins_given() -> None:
+    assert ask(gaussian_shift(0.2), 1000, 1000, target=CellsTarget(bins=8)).resolution == 8
+
+
+def test_no_leakage_has_a_small_upper_end_at_a_useful_resolution() -> None:
+    uppers = [ask(identical(), 1000, 1000, seed=s) for s in range(30)]
+
+    assert np.mean([u.upper for u in uppers]) <= 0.12
+    assert min(u.resolution for u in uppers) >= 8
+
+
+def test_cells_that_outrun_the_sample_are_said_to() -> None:
+    codes = [c.code for c in ask(categories(10_000, 0.1), 1000, 1000).cautions]
+
+    assert "cells_outrun_sample" in codes
+
+
+def test_identifiers_posted_as_categories_are_refused() -> None:
+    with pytest.raises(TooManyCells):
+        advantage(Scores.of([f"id{i}" for i in range(60)], [f"no{i}" for i in range(60)]))
+
+
+def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
+    world = vector_shift(5, 0.4)
+    a, b = world.draw(np.random.default_rng(5), 2000, 2000)
+    scores = Scores.of(a, b)
+
+    learned = advantage(scores, target=LearnedTarget((logistic(), quadratic())))
+    cells = advantage(scores, target=CellsTarget())
+
+    assert learned.leader == "logistic"
+    assert cells.upper < world.truth(
+        0.5
+    )  # boxes lose most of a diagonal shift: right for boxes, not for the vector
+    assert learned.lower > cells.lower
+    assert learned.lower <= world.truth(0.5) <= learned.upper
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage(prior: float) -> None:
+    missed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(120, 3)))
+        result = advantage(scores, prior, LearnedTarget((logistic(), quadratic())), seed=seed)
+        missed += result.lower > abs(2 * prior - 1) + 1e-12
+
+    assert missed <= 5  # P(Bin(60, 0.025) > 5) = 0.4%
+
+
+def test_a_leak_that_no_margin_shows_is_found_in_the_vector() -> None:
+    result = ask(xor(0.4), 2000, 2000, target=LearnedTarget((quadratic(),)))
+
+    assert result.lower > 0.1
+
+
+def test_a_learned_adversary_needs_records() -> None:
+    with pytest.raises(InputError, match="needs scores, not counts"):
+        advantage(Counts.of([5, 5], [3, 7]), target=LearnedTarget())
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_few_records_still_give_an_interval_and_say_so(prior: float) -> None:
+    result = ask(gaussian_shift(0.5), 8, 8, prior=prior)
+
+    assert abs(2 * prior - 1) <= result.lower <= result.upper <= 1
+    assert "few_records" in [c.code for c in result.cautions]
