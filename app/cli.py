@@ -33,7 +33,7 @@ def demo(_options: argparse.Namespace) -> int:
     print("Example: 400 v 400 Gaussian scores whose true advantage is 0.2")
     print(f"  members     {members.size:>5} scores, mean {members.mean():+.3f}")
     print(f"  nonmembers  {nonmembers.size:>5} scores, mean {nonmembers.mean():+.3f}")
-    # --- the estimators' call goes here: import `estimators` in this function, so that `mace --version` stays fast ---
+    # --- the call of `estimators` goes here, imported in this function: `mace --version` stays fast ---
     return 0
 
 

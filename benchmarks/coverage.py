@@ -88,7 +88,9 @@ def simulate(case: Case) -> Row:
     rng = np.random.default_rng([case.world, case.n, round(100 * case.prior), case.ratio[1]])
     seen = []
     for run in range(case.runs):
-        scores = Scores.of(*world.draw(rng, n1, n0), Query.AUTO if world.member_cdf is None else Query.CONTINUOUS)
+        scores = Scores.of(
+            *world.draw(rng, n1, n0), Query.AUTO if world.member_cdf is None else Query.CONTINUOUS
+        )
         one = _vector if world.dimension > 1 else _scalar
         seen.append(one(world, scores, case.prior, run, rng))
     table = np.array(seen)
@@ -101,7 +103,9 @@ def simulate(case: Case) -> Row:
     )  # fmt: skip
 
 
-def _scalar(world: World, scores: Scores, prior: float, run: int, rng: np.random.Generator) -> tuple[float, ...]:
+def _scalar(
+    world: World, scores: Scores, prior: float, run: int, rng: np.random.Generator
+) -> tuple[float, ...]:
     universe = 10_000 if "10000" in world.name else None
     target = CellsTarget(universe=universe)
     try:
@@ -119,14 +123,24 @@ def _scalar(world: World, scores: Scores, prior: float, run: int, rng: np.random
     return float(result.resolution), truth, truth, result.lower, result.upper, result.value, paper
 
 
-def _vector(world: World, scores: Scores, prior: float, run: int, rng: np.random.Generator) -> tuple[float, ...]:
+def _vector(
+    world: World, scores: Scores, prior: float, run: int, rng: np.random.Generator
+) -> tuple[float, ...]:
     """The lower end speaks of any adversary, the upper end of the learned score at its cells."""
     result = advantage(scores, prior, LearnedTarget(LEARNERS), seed=run)
     counts, score = learned_counts(scores, prior, run, LEARNERS)
     fresh = [score(np.asarray(side, dtype=float)) for side in world.draw(rng, 100_000, 100_000)]
     shares = [np.bincount(counts.cells.locate(side), minlength=counts.size) / 100_000 for side in fresh]
     at_cells = float(np.abs(prior * shares[0] - (1 - prior) * shares[1]).sum())
-    return float(result.resolution), world.truth(prior), at_cells, result.lower, result.upper, result.value, np.nan
+    return (
+        float(result.resolution),
+        world.truth(prior),
+        at_cells,
+        result.lower,
+        result.upper,
+        result.value,
+        np.nan,
+    )
 
 
 def oracle_width(truth: float, prior: float, n1: int, n0: int, world: World) -> float:
@@ -137,9 +151,7 @@ def oracle_width(truth: float, prior: float, n1: int, n0: int, world: World) -> 
         return 2 * (upper_limit(accuracy * n, n, ALPHA) - lower_limit(accuracy * n, n, ALPHA))
     tpr, tnr = _optimal_rates(world, prior)
     ends = [
-        np.hypot(
-            prior * (limit(tpr * n1, n1, ALPHA) - tpr), (1 - prior) * (limit(tnr * n0, n0, ALPHA) - tnr)
-        )
+        np.hypot(prior * (limit(tpr * n1, n1, ALPHA) - tpr), (1 - prior) * (limit(tnr * n0, n0, ALPHA) - tnr))
         for limit in (lower_limit, upper_limit)
     ]
     return float(2 * sum(ends))

@@ -26,7 +26,7 @@ PROMINENCE = 4.0
 """... and several times as many as a typical value within a bandwidth of it: scores rounded to three
 decimals repeat everywhere alike, which a kernel reads better than a table would."""
 
-LOOK = 2**14
+LOOK = 2**12
 
 
 @dataclass(frozen=True, slots=True, eq=False)

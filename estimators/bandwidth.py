@@ -14,7 +14,6 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, irfft, next_fast_len, rfft
-from scipy.optimize import brentq, minimize_scalar
 
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords, require_positive
 
@@ -33,7 +32,7 @@ BULK = 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """One side's records as a rule sees them: spread, quartiles and counts on a uniform grid over the bulk."""
+    """One side's records as a rule sees them: spread, quartiles, counts on a uniform grid over the bulk."""
 
     size: int
     deviation: float
@@ -49,20 +48,21 @@ class Sample:
         values = np.ascontiguousarray(records, dtype=np.float64)
         if values.ndim != 1 or values.size < 2:
             raise TooFewRecords(f"bandwidth: got {values.size} records, need at least 2")
-        centre = float(values.mean())
-        apart = values - centre
-        deviation = sqrt(float(np.dot(apart, apart)) / (values.size - 1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = values - values.mean()
+            deviation = sqrt(float(np.dot(apart, apart)) / (values.size - 1))
         low, high = float(values.min()), float(values.max())
         if not np.isfinite(deviation):
             raise NotFinite("bandwidth: records are not finite or too far apart for a spread")
-        thin = values[spread_indices(values.size, EXACT_QUARTILES)]
+        exact = values.size <= EXACT_QUARTILES
+        thin = values if exact else values[spread_indices(values.size, EXACT_QUARTILES)]
         first, third = (float(q) for q in np.quantile(thin, [0.25, 0.75]))
         reach = BULK * (third - first) or np.inf
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
-        if values.size > EXACT_QUARTILES:
+        if not exact:
             below = int(np.count_nonzero(values < start - step / 2)) if start > low else 0
             first, third = (_quantile(counts, start, step, q * values.size - below) for q in (0.25, 0.75))
         return cls(values.size, deviation, third - first, counts, start, step, values)
@@ -86,7 +86,7 @@ class Sample:
         return cls(round(total), deviation, width if deviation > 0 else 0.0, column, low, step)
 
     def closer(self) -> Sample | None:
-        """The same records on a finer grid with wide empty stretches cut short, where the records are at hand.
+        """The same records, if at hand, on a finer grid with wide empty stretches cut short.
 
         What a plug-in rule estimates is local, so the distance between two far modes is of no interest to it.
         """
@@ -131,7 +131,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Scott:
-    """s n^(-1/(d+4)), what MACE's experiments used: right for one Gaussian, useless for heavy tails (Scott, 1992)."""
+    """s n^(-1/(d+4)), paper mode's rule: right for one Gaussian, useless for heavy tails (Scott, 1992)."""
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """Scale of a Gaussian of the same deviation."""
@@ -149,7 +149,7 @@ class Silverman:
 
 @dataclass(frozen=True, slots=True)
 class ImprovedSheatherJones:
-    """Plug-in without a Gaussian reference, so several modes do not blur it (Botev, Grotowski and Kroese, 2010).
+    """Plug-in without a Gaussian reference, so modes do not blur it (Botev, Grotowski and Kroese, 2010).
 
     Everything happens on the unit interval, so the answer scales with the data exactly.
     """
@@ -208,14 +208,15 @@ def _best_dip(sample: Sample) -> float | None:
     if not dips.size:
         return None
     best = int(dips[np.argmin(values[dips])])
-    found = minimize_scalar(
-        criterion, bounds=(trial[best - 1], trial[best + 1]), method="bounded", options={"xatol": 1e-3}
-    )
-    return float(np.exp(found.x))
+    left, right = float(trial[best - 1]), float(trial[best + 1])
+    while right - left > 1e-3:  # a third off the worse end: the dip is the only one in between
+        first, second = left + (right - left) / 3.0, right - (right - left) / 3.0
+        left, right = (left, second) if criterion(first) < criterion(second) else (first, right)
+    return float(np.exp((left + right) / 2.0))
 
 
 def spread_indices(size: int, wanted: int) -> NDArray[np.intp]:
-    """At most ``wanted`` indices spread evenly but without a period, so that sorted or interleaved records do no harm."""
+    """At most ``wanted`` indices, even but without a period: sorted or interleaved records do no harm."""
     if size <= wanted:
         return np.arange(size)
     golden = (sqrt(5.0) - 1.0) / 2.0
@@ -257,8 +258,11 @@ def _fixed_point(sample: Sample) -> float | None:
     while t < 0.1:
         above = 4.0 * t
         if excess(t) < 0.0 <= excess(above):
-            root = brentq(excess, t, above, xtol=1e-4 * t, rtol=1e-6)
-            return sqrt(root) * cells * sample.step
+            low, high = t, above
+            while high > low * (1.0 + 1e-6):
+                middle = sqrt(low * high)
+                low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
+            return sqrt(high) * cells * sample.step
         t = above
     return None
 

@@ -114,7 +114,8 @@ def _below(
     """Lower limit: value - x with the least x >= 0 at which the lower limit of L(value - x) reaches 0."""
     (e0, ea, ec), (h0, ha, hc) = numerator, denominator
     top, bottom = e0 + ea * a + ec * c, h0 + ha * a + hc * c
-    known = bottom > _slack(denominator)
+    slack = _slack(denominator)
+    known = bottom > slack
     value = top / np.where(known, bottom, 1.0)
 
     def axis_a_at(slope: Floats) -> Floats:
@@ -126,12 +127,12 @@ def _below(
     # Which half-axis counts depends on the sign of each slope of L at the limit itself. A slope changes sign
     # once, at l = ea/ha or ec/hc; the lower limit of L falls with l, so its sign there tells our side of it.
     slope_a, slope_c = np.full_like(a, ea), np.full_like(c, ec)
-    if ha:
+    if abs(ha) > slack:
         turn = ea / ha
         other = ec - turn * hc
         passed = e0 - turn * h0 + other * c - abs(other) * axis_c_at(np.full_like(c, other)) > 0.0
         slope_a = np.where(passed, -ha, ha)
-    if hc:
+    if abs(hc) > slack:
         turn = ec / hc
         other = ea - turn * ha
         passed = e0 - turn * h0 + other * a - abs(other) * axis_a_at(np.full_like(a, other)) > 0.0

@@ -58,7 +58,7 @@ def quadratic() -> Learner:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        return make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=1e-2))
+        return make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.05))
 
     return Learner("quadratic", build)
 
@@ -158,7 +158,10 @@ def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Float
         warnings.catch_warnings()
     ):  # collinear or constant coordinates are the user's to send, and harmless here
         warnings.simplefilter("ignore")
-        model.fit(np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)]))
+        try:
+            model.fit(np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)]))
+        except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
+            return lambda rows: np.zeros(len(rows))
 
     def score(rows: Floats) -> Floats:
         probability: Floats = model.predict_proba(rows)[:, 1]

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.binomial import FEW, MOVER_LEVEL, clopper_pearson, weighted_accuracy_lower, weighted_accuracy_upper
+from estimators.binomial import (
+    FEW,
+    MOVER_LEVEL,
+    clopper_pearson,
+    weighted_accuracy_lower,
+    weighted_accuracy_upper,
+)
 from estimators.counting import resolution
 from estimators.counts import Counts
 from estimators.fieller import ratio_limits, ratio_range
@@ -34,7 +40,7 @@ SHARE_OF_ALPHA = 0.1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View:
-    """How adversaries look at the cells: joined into groups, sorted by likelihood ratio or kept in score order."""
+    """How adversaries see the cells: joined into groups, sorted by likelihood ratio or in score order."""
 
     name: str
     starts: Integers
@@ -89,8 +95,9 @@ def held_out(
 ) -> HeldOutMetric:
     """Lower limit of the optimum, of level 1 - alpha, by progressive selection (STATISTICS 2.1 and 2.4).
 
-    TP and FP pooled over blocks are those of an adversary that draws one of the blocks' rules at random, hence
-    of one no better than the best. One shuffle has the level of MOVER; the median of several is steadier.
+    TP and FP pooled over blocks are those of an adversary that draws one of the blocks' rules at random,
+    hence of one no better than the best. A least share of member guesses is asked of each rule on its past.
+    One shuffle has the level of MOVER; the median of several is steadier.
     """
     rng = np.random.default_rng(seed)
     top, bottom = objective.metric.linear(objective.prior)
@@ -121,7 +128,7 @@ def _progressive(
         np.cumsum(fp, axis=1) / np.maximum(np.cumsum(n0), 1),
         objective.prior,
     )
-    # the view that led before a block speaks for it; the last one, the coarsest rule, before there is a record
+    # the view that led before a block speaks for it; before there is a record the last, which overfits least
     led = np.argmax(np.where(np.isnan(so_far), -np.inf, so_far)[::-1], axis=0)
     leaders = len(views) - 1 - np.concatenate([[0], led])
     blocks = np.arange(len(n1))
@@ -152,9 +159,9 @@ def upper_limit(fine: Counts, views: Sequence[View], objective: Objective, alpha
     """Upper limit, of level 1 - alpha, for every rule on the groups of the first view and every single cut.
 
     The best rule is unknown but fixed, so the largest of all rules' own limits is a limit for it. Rules on
-    groups fill the polygon between the chain of prefixes and its mirror image; its border is covered by small
-    boxes and each box is judged by its corners, so nothing lies beyond what is judged. A rule whose true share
-    of member guesses is allowed may show another one: all whose share could be allowed count.
+    groups fill the polygon between the chain of prefixes and its mirror image; its border is covered by
+    small boxes and each box is judged by its corners, so nothing lies beyond what is judged. A rule whose
+    true share of member guesses is allowed may show another one: all whose share could be allowed count.
     """
     tp, fp = _chain(views[0].counts(fine), views[0])
     steps = max(1, -(-HULL_POINTS // max(len(tp) - 1, 1)))

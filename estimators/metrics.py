@@ -17,6 +17,9 @@ from estimators.metric_bounds import held_out, in_sample, metric_range, upper_li
 from estimators.optimum import Objective, PaperMetric, optimum, paper_estimate
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
 
+LEAST_RECORDS = 3
+"""One of each side to learn from, one to choose by and one to judge on (MACE, Algorithm 3)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricEstimate:
@@ -78,8 +81,8 @@ class MetricEstimate:
             else ""
         )
         return (
-            f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of an "
-            f"adversary who sees this score at a resolution of {self.resolution} cells{limit} is between "
+            f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of "
+            f"an adversary who sees this score at a resolution of {self.resolution} cells{limit} is between "
             f"{self.interval.lower:.3f} and {self.interval.upper:.3f}; guessing without the score gives "
             f"{self.trivial:.3f}."
         )
@@ -98,16 +101,19 @@ def metric_optimum(
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
 
     ``min_positive_share`` is the least share of records guessed member (for NPV: nonmember); 5% by default
-    where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of equal
-    mass; every single cut of the score competes too.
+    where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of
+    equal mass; every single cut of the score competes too.
     """
     require_open_unit("prior", prior)
     require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)
+    if bins is not None:
+        require_count("bins", bins, 2)
     objective = Objective.of(metric, prior, min_positive_share)
-    if min(counts.n_members, counts.n_nonmembers) < 2:
+    least = min(counts.n_members, counts.n_nonmembers)
+    if least < LEAST_RECORDS:
         raise TooFewRecords(
-            "metric: got 1 record on a side, need at least 2 to learn from one and judge on another"
+            f"metric: got {least} records on a side, need at least {LEAST_RECORDS}", field="members"
         )
     alpha = (1.0 - confidence) / 2.0
     fine, views = views_of(counts, bins)

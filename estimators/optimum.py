@@ -29,7 +29,7 @@ THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A metric at a prior, over adversaries that guess member for between ``low`` and ``high`` of all records."""
+    """A metric at a prior, over adversaries that guess member for ``low`` to ``high`` of all records."""
 
     metric: Metric
     prior: float
@@ -38,7 +38,7 @@ class Objective:
 
     @classmethod
     def of(cls, metric: Metric, prior: float, min_positive_share: float | None = None) -> Objective:
-        """With a least share of member guesses, or of nonmember guesses where only those can be missing (NPV)."""
+        """With a least share of member guesses, or of nonmember ones where only those can be missing."""
         why = metric.degeneracy(prior)
         vanishing = why in (Degeneracy.NO_MEMBER_GUESSES, Degeneracy.NO_NONMEMBER_GUESSES)
         share = (VANISHING_SHARE if vanishing else 0.0) if min_positive_share is None else min_positive_share
@@ -70,7 +70,7 @@ class Objective:
     def trivial(self) -> float:
         """What guessing without looking at the score earns: TPR = FPR = the share guessed member.
 
-        On that line the metric is monotone, so the two ends decide; an end that is 0/0 has its neighbours' value.
+        On that line the metric is monotone, so the ends decide; one that is 0/0 has its neighbour's value.
         """
         ends = np.array([max(self.low, 1e-9), self.low, self.high, min(self.high, 1.0 - 1e-9)])
         return float(np.nanmax(self.metric.value(ends, ends, self.prior)))
@@ -88,10 +88,10 @@ class Optimum:
 
 
 def optimum(counts: Counts, objective: Objective) -> Optimum:
-    """Largest value over every adversary that sees the cell; a coin may decide in one cell to meet the share.
+    """Largest value over every adversary that sees the cell; a coin may decide in one cell to meet a share.
 
-    Adversaries fill the polygon between the chain of prefixes and its mirror image, on which a ratio of linear
-    forms is largest at a corner: a prefix, or where the share's limit crosses the chain.
+    Adversaries fill the polygon between the chain of prefixes and its mirror image, on which a ratio of
+    linear forms is largest at a corner: a prefix, or where the share's limit crosses the chain.
     """
     order = likelihood_order(counts.members[None, :], counts.nonmembers[None, :])[0]
     posterior = posteriors(counts.members, counts.nonmembers, objective.prior)[order]
@@ -151,7 +151,7 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
 
 @dataclass(frozen=True, slots=True)
 class PaperMetric:
-    """What the paper's Algorithm 2 (threshold known) or 3 (threshold learned) prints; None where it is 0/0."""
+    """What the paper's Algorithm 2 (threshold known) or 3 (threshold learned) prints; None for 0/0."""
 
     algorithm: int
     value: float | None
@@ -180,7 +180,7 @@ def algorithm_2(counts: Counts, metric: Metric, prior: float, seed: int) -> Pape
 def algorithm_3(counts: Counts, metric: Metric, prior: float, seed: int) -> PaperMetric:
     """Learn the posterior on S1, the threshold on S2, evaluate on S3 (MACE, Algorithm 3).
 
-    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as Theorem 9 writes (STATISTICS E20).
+    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (STATISTICS E20).
     """
     members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(seed))
     eta = posteriors(members[0], nonmembers[0], prior)

@@ -72,7 +72,7 @@ class PaperRisk:
 def algorithm_1(
     scores: Scores, prior: float, confidence: float = 0.95, reading: EqualWidth | Kernel | None = None
 ) -> PaperAdvantage:
-    """W_N for a discrete query, else U_N, or W_N on equal-width cells if asked (MACE, Algorithm 1 and section 6.1)."""
+    """W_N for a discrete query, else U_N, or W_N on equal-width cells if asked (MACE, Algorithm 1)."""
     if scores.query is Query.DISCRETE:
         return discrete_advantage(by_category(scores), prior, confidence)
     if not isinstance(reading, EqualWidth):
@@ -93,7 +93,7 @@ def algorithm_1(
 
 
 def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -> PaperAdvantage:
-    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; the radius for any n1, n0 is STATISTICS E15)."""
+    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: STATISTICS E15)."""
     require_open_unit("prior", prior)
     value = float(np.abs(counts.weights(prior)).sum())
     occupied = int(np.count_nonzero(counts.pooled))
@@ -102,7 +102,7 @@ def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -
         cautions.append(
             Caution(
                 "cells_outrun_sample",
-                f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise, and too high",
+                f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise",
             )
         )
     interval = _mcdiarmid("W_N", value, prior, counts.n_members, counts.n_nonmembers, confidence, "cells")
@@ -112,7 +112,7 @@ def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -
 def continuous_advantage(
     scores: Scores, prior: float, confidence: float = 0.95, bandwidth: Bandwidth = Scott(), seed: int = 0
 ) -> PaperAdvantage:
-    """U_N = integral of |p r_N - (1-p) q_N| (MACE, Theorem 6); atoms, which have no density, enter as in W_N."""
+    """U_N = integral of |p r_N - (1-p) q_N| (MACE, Theorem 6); atoms, having no density, enter as in W_N."""
     require_open_unit("prior", prior)
     densities = densities_of(scores, bandwidth, seed)
     value, cautions = densities.advantage(prior), []
@@ -183,9 +183,9 @@ def continuous_risk(
         np.where((r_high > 0.0) | (q_low > 0.0), signed_risk(r_high, q_low, prior), 1.0),
         confidence,
         Guarantee(
-            "f_p of the kernel-smoothed densities at one point, for each point by itself; not f_p of the densities",
+            "f_p of the smoothed densities at one point, for each point by itself; not f_p itself",
             IID
-            + "; so many records within a bandwidth that the estimates are normal; the bandwidth was fixed in advance",
+            + "; many records within a bandwidth, so the estimates are normal; bandwidth fixed in advance",
             False,
         ),
     )
@@ -228,7 +228,7 @@ def _mcdiarmid(
 
 
 def _outlier_range(counts: Counts, bins: int) -> tuple[Caution, ...]:
-    """Whether a few neighbouring slices of some axis hold nearly all records: one far record does that (E16)."""
+    """Whether a few neighbouring slices of an axis hold nearly all: one far record does that (E16)."""
     pooled = counts.pooled
     if isinstance(counts.cells, Lattice):
         d = len(counts.cells.low)

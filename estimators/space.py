@@ -212,7 +212,7 @@ def _plane_density(side: Floats, width: Floats, low: Floats, step: Floats, shape
 
 
 def _sums(points: Floats, sides: tuple[Floats, Floats], widths: tuple[Floats, Floats]) -> At:
-    """Product-kernel sums, a block of points at a time; differences, not products, so far outliers stay exact."""
+    """Product-kernel sums, in blocks of points; differences, not products, keep far outliers exact."""
     values = []
     for side, width in zip(sides, widths, strict=True):
         value, axes = np.empty(len(points)), np.ascontiguousarray((side / width).T)

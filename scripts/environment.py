@@ -1,9 +1,9 @@
 """Make `.venv` hold exactly the pinned requirements and the project itself, editable.
 
-Called by `scripts/setup`, with a bare interpreter: standard library only. What is installed already is left alone: a
-stamp in `.venv` says which requirement files, and which `pyproject.toml`, were installed. A changed requirement file
-makes `.venv` anew, so that no package of an older set stays behind; a changed `pyproject.toml` only reinstalls the
-project, which takes seconds.
+Called by `scripts/setup`, with a bare interpreter: standard library only. What is installed already is left
+alone: a stamp in `.venv` says which requirement files, and which `pyproject.toml`, were installed. A changed
+requirement file makes `.venv` anew, so that no package of an older set stays behind; a changed
+`pyproject.toml` only reinstalls the project, which takes seconds.
 """
 
 import hashlib
@@ -28,7 +28,9 @@ def main(asked: list[str]) -> int:
         say(f"no requirements of the name {', '.join(unknown)}; there are {', '.join(GROUPS)}")
         return 2
 
-    wanted = {name: digest(requirements(name)) for name in GROUPS if name in (asked or GROUPS) or name in ALWAYS}
+    wanted = {
+        name: digest(requirements(name)) for name in GROUPS if name in (asked or GROUPS) or name in ALWAYS
+    }
     project = digest(ROOT / "pyproject.toml")
     installed = stamp()
 
@@ -78,7 +80,10 @@ def stamp() -> dict[str, str]:
 def works() -> bool:
     """Tell whether `.venv` has an interpreter, new enough, that runs pip: a half-made one has not."""
     probe = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
-    return PYTHON.exists() and subprocess.run([PYTHON, "-c", probe], capture_output=True).returncode == 0
+    return (
+        PYTHON.exists()
+        and subprocess.run([PYTHON, "-c", probe], capture_output=True, check=False).returncode == 0
+    )
 
 
 def pip(*arguments: str) -> None:
@@ -88,8 +93,10 @@ def pip(*arguments: str) -> None:
 
 def run(*command: str) -> None:
     """Run a command, or say which one failed and stop."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    done = subprocess.run(command, cwd=ROOT, env=environment)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")
+    }
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
     if done.returncode != 0:
         say(f"failed ({done.returncode}): {' '.join(command)}")
         if "venv" in command:

@@ -18,12 +18,12 @@ from estimators.bandwidth import (
 )
 from estimators.errors import InvalidCounts, NotFinite, OutOfRange, TooFewRecords
 
-RULES = [Scott(), Silverman(), ImprovedSheatherJones(), LeastSquaresCV()]
+RULES: list[Bandwidth] = [Scott(), Silverman(), ImprovedSheatherJones(), LeastSquaresCV()]
 
 
 def best_for_gaussian(n: int) -> float:
     """Minimiser of the asymptotic mean integrated squared error: (4/3)^(1/5) n^(-1/5)."""
-    return (4.0 / (3.0 * n)) ** 0.2
+    return float((4.0 / (3.0 * n)) ** 0.2)
 
 
 def gaussian_mixture(n: int, apart: float) -> np.ndarray:
@@ -66,13 +66,13 @@ def test_quartiles_of_many_records_come_from_the_grid() -> None:
     assert sample.quartile_range == pytest.approx(np.subtract(*np.quantile(x, [0.75, 0.25])), rel=1e-3)
 
 
-@pytest.mark.parametrize("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
-def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule: Bandwidth) -> None:
-    n = 200_000
+@pytest.mark.parametrize(("rule", "noise"), [(ImprovedSheatherJones(), 0.03), (LeastSquaresCV(), 0.2)])
+def test_data_driven_rules_find_the_best_width_for_a_gaussian(rule: Bandwidth, noise: float) -> None:
+    n = 200_000  # cross-validation is known for its noise, of relative order n^(-1/10)
 
     width = rule.choose(Sample.of(np.random.default_rng(3).normal(size=n)))
 
-    assert width == pytest.approx(best_for_gaussian(n), rel=0.12)
+    assert width == pytest.approx(best_for_gaussian(n), rel=noise)
 
 
 @pytest.mark.parametrize("rule", [ImprovedSheatherJones(), LeastSquaresCV()])
@@ -107,12 +107,12 @@ def test_one_far_outlier_does_not_change_a_robust_width(rule: Bandwidth) -> None
 
 
 def test_cross_validation_is_the_minimum_of_the_sum_over_pairs() -> None:
-    x = np.random.default_rng(7).normal(size=400) ** 3
-    trial = np.geomspace(0.02, 1.0, 200)
+    x = np.random.default_rng(7).gamma(3.0, size=400)
+    trial = np.geomspace(0.1, 2.0, 100)
 
     width = LeastSquaresCV().choose(Sample.of(x))
 
-    assert cross_validation_by_pairs(x, width) <= min(cross_validation_by_pairs(x, h) for h in trial) + 1e-4
+    assert cross_validation_by_pairs(x, width) <= min(cross_validation_by_pairs(x, h) for h in trial) + 1e-6
 
 
 def test_sheather_jones_solves_its_equation_written_with_pairwise_sums() -> None:
@@ -124,7 +124,12 @@ def test_sheather_jones_solves_its_equation_written_with_pairwise_sums() -> None
     # ||f^(s)||^2 from pairs: (-1)^s phi^(2s)(x_i - x_j; sqrt(2t)), then Botev's chain from the root's own t
     def norm2(s: int, t: float) -> float:
         u = squares / (2 * t)
-        return float((-1) ** s * (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean() / np.sqrt(4 * np.pi * t) / (2 * t) ** s)
+        return float(
+            (-1) ** s
+            * (hermite(2 * s, np.sqrt(u)) * np.exp(-u / 2)).mean()
+            / np.sqrt(4 * np.pi * t)
+            / (2 * t) ** s
+        )
 
     energy = norm2(7, h * h)
     for s in range(6, 1, -1):
@@ -135,7 +140,7 @@ def test_sheather_jones_solves_its_equation_written_with_pairwise_sums() -> None
 
 
 def hermite(k: int, x: np.ndarray) -> np.ndarray:
-    return np.polynomial.hermite_e.hermeval(x, [0.0] * k + [1.0])
+    return np.asarray(np.polynomial.hermite_e.hermeval(x, [0.0] * k + [1.0]))
 
 
 def test_counts_on_a_grid_choose_what_their_records_choose() -> None:

@@ -1,0 +1,224 @@
+"""How long everything takes, as a multiple of np.sum over the same scores, beside the peers that install.
+
+    python -m benchmarks.speed                   # 10^3 to 10^6 a side
+    python -m benchmarks.speed --largest 7       # to 10^7
+
+Only ratios inside one run mean anything: machines differ and are shared. "peak" is the most memory NumPy and
+Python held beyond the scores themselves (tracemalloc, in a run of its own). A peer that would take more than
+a minute is left out at that size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from fast_histogram import histogram1d
+from KDEpy import FFTKDE
+from KDEpy.bw_selection import improved_sheather_jones
+from scipy.stats import beta, gaussian_kde
+from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.neighbors import KernelDensity
+from statsmodels.stats.proportion import proportion_confint
+
+from estimators import counting
+from estimators.advantage import ThresholdTarget, advantage
+from estimators.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
+from estimators.binomial import clopper_pearson
+from estimators.density import LineDensities
+from estimators.paper import discrete_advantage
+from estimators.report import assess
+from estimators.risk import individual_risk
+from estimators.roc import auc, roc
+from estimators.scores import Query, Scores
+from estimators.space import PlaneDensities
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One thing we do, and those who do it too, up to the size they can bear."""
+
+    name: str
+    ours: Call
+    peers: tuple[tuple[str, Call, int], ...] = ()
+
+
+def stages(n: int) -> Iterator[Stage]:
+    """Every stage on Gaussian scores, n a side, and on a hundred categories."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.5, size=n), rng.normal(size=n)
+    i, j = rng.integers(0, 100, n), rng.integers(0, 100, n)
+    text = np.array([f"c{k:02d}" for k in range(100)])
+    s, t = text[i], text[j]
+    pair = rng.normal(size=(n, 2)), rng.normal(0.3, size=(n, 2))
+    scores, labels = Scores.of(a, b), Scores.of(i, j, Query.DISCRETE)
+    low, high = min(a.min(), b.min()), max(a.max(), b.max())
+    edges = np.linspace(low, high, 101)
+    fine = counting.by_rank(scores)
+    hits = rng.binomial(500, 0.3, size=n)
+
+    yield Stage("check the scores", lambda: Scores.of(a, b))
+    yield Stage(
+        "100 equal cells",
+        lambda: counting.by_lattice(scores, 100),
+        (
+            ("fast-histogram", lambda: [histogram1d(x, 100, (low, high)) for x in (a, b)], 7),
+            ("np.histogram", lambda: [np.histogram(x, 100, (low, high)) for x in (a, b)], 7),
+            ("np.histogram(edges)", lambda: [np.histogram(x, edges) for x in (a, b)], 7),
+        ),
+    )
+    yield Stage(
+        "cells by rank",
+        lambda: counting.by_rank(scores),
+        (("np.sort", lambda: [np.sort(x) for x in (a, b)], 7),),
+    )
+    yield Stage("mergeable grid", lambda: counting.by_grid(scores))
+    yield Stage(
+        "categories, integers",
+        lambda: counting.by_category(labels),
+        (("np.unique", lambda: np.unique(np.concatenate([i, j]), return_inverse=True), 7),),
+    )
+    yield Stage(
+        "categories, text",
+        lambda: counting.by_category(Scores.of(s, t)),
+        (("np.unique", lambda: np.unique(np.concatenate([s, t]), return_inverse=True), 6),),
+    )
+
+    def discrete() -> object:
+        counts = counting.by_category(Scores.of(i, j))
+        return discrete_advantage(counts, 0.5), advantage(counts, 0.5)
+
+    yield Stage("discrete: W_N and certified interval", discrete)
+    yield Stage("certified interval", lambda: advantage(scores, 0.5))
+    yield Stage("certified interval, prior 0.1", lambda: advantage(scores, 0.1))
+    yield Stage("certified interval, threshold", lambda: advantage(scores, 0.5, ThresholdTarget()))
+
+    def audit() -> object:
+        counts = counting.by_rank(Scores.of(a, b))
+        return advantage(counts, 0.5), roc(counts), auc(counts)
+
+    def sklearn_roc() -> object:
+        labels_, values = np.repeat([1, 0], [n, n]), np.concatenate([a, b])
+        return roc_curve(labels_, values), roc_auc_score(labels_, values)
+
+    yield Stage(
+        "certified interval, ROC, AUC", audit, (("scikit-learn ROC and AUC, no interval", sklearn_roc, 6),)
+    )
+    yield Stage(
+        "Clopper-Pearson for every record",
+        lambda: clopper_pearson(hits, 500, 0.025),
+        (
+            (
+                "scipy beta.ppf",
+                lambda: (beta.ppf(0.025, hits, 501 - hits), beta.ppf(0.975, hits + 1, 500 - hits)),
+                5,
+            ),
+            ("statsmodels proportion_confint", lambda: proportion_confint(hits, 500, method="beta"), 5),
+        ),
+    )
+    yield Stage("individual risk of every record", lambda: individual_risk(scores, 0.5))
+    silverman = Silverman()
+
+    def kernel() -> object:
+        densities = LineDensities.of(a, b, silverman)
+        return densities.advantage(0.5), densities.at(np.concatenate([a, b])).signed_risk(0.5)
+
+    def kdepy() -> object:
+        out = []
+        grid = np.linspace(low - 1, high + 1, 2**12)
+        for x in (a, b):
+            width = float(silverman.choose(Sample.of(x)))
+            density = FFTKDE(kernel="gaussian", bw=width).fit(x).evaluate(grid)
+            out.append([np.interp(z, grid, density) for z in (a, b)])
+        return out
+
+    def scipy_kde() -> object:
+        return [gaussian_kde(x, "silverman")(np.concatenate([a, b])) for x in (a, b)]
+
+    def sklearn_kde() -> object:
+        every = np.concatenate([a, b])[:, None]
+        return [KernelDensity(bandwidth=0.2).fit(x[:, None]).score_samples(every) for x in (a, b)]
+
+    yield Stage(
+        "U_N and kernel risk at every record",
+        kernel,
+        (
+            ("KDEpy and np.interp", kdepy, 6),
+            ("scipy gaussian_kde", scipy_kde, 4),
+            ("scikit-learn KernelDensity", sklearn_kde, 4),
+        ),
+    )
+    yield Stage(
+        "bandwidth, ISJ",
+        lambda: ImprovedSheatherJones().choose(Sample.of(a)),
+        (("KDEpy ISJ", lambda: improved_sheather_jones(a[:, None]), 6),),
+    )
+    yield Stage("bandwidth, least-squares CV", lambda: LeastSquaresCV().choose(Sample.of(a)))
+    if n <= 10**5:
+        plane = np.stack(np.meshgrid(np.linspace(-3, 3, 64), np.linspace(-3, 3, 64)), axis=-1).reshape(-1, 2)
+
+        def scipy_plane() -> object:
+            return [gaussian_kde(x.T, "silverman")(plane.T) for x in pair]
+
+        yield Stage(
+            "2-d U_N on a grid (scipy: 64 x 64 points)",
+            lambda: (PlaneDensities.of(*pair, silverman) or LineDensities.of(a, b, silverman)).advantage(0.5),
+            (("scipy gaussian_kde", scipy_plane, 4),),
+        )
+    yield Stage(
+        "everything: assess, and risk of every record",
+        lambda: (assess(scores, 0.5), individual_risk(scores, 0.5)),
+    )
+    del fine
+
+
+def best_of(call: Call, budget: float = 1.5) -> float:
+    """Least seconds of a few calls: the least is what the machine's other users could not spoil."""
+    call()
+    least, spent, calls = np.inf, 0.0, 0
+    while spent < budget and calls < 50:
+        start = time.perf_counter()
+        call()
+        took = time.perf_counter() - start
+        least, spent, calls = min(least, took), spent + took, calls + 1
+    return float(least)
+
+
+def peak(call: Call) -> float:
+    """Most memory held during one call, in MiB."""
+    tracemalloc.start()
+    call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 2**20
+
+
+def main() -> None:
+    """Print one table for each size."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--smallest", type=int, default=3)
+    parser.add_argument("--largest", type=int, default=6)
+    options = parser.parse_args()
+    for power in range(options.smallest, options.largest + 1):
+        n = 10**power
+        rng = np.random.default_rng(0)
+        a, b = rng.normal(size=n), rng.normal(size=n)
+        unit = best_of(lambda a=a, b=b: (np.sum(a), np.sum(b)), 0.5)
+        print(f"\n10^{power} a side; np.sum of both sides: {1e3 * unit:.3f} ms\n")
+        print("| stage | x np.sum | peak MiB | peers: time / ours |")
+        print("|---|---|---|---|")
+        for stage in stages(n):
+            ours = best_of(stage.ours)
+            others = [(name, best_of(call) / ours) for name, call, largest in stage.peers if power <= largest]
+            beside = "; ".join(f"{name} {ratio:.3g}" for name, ratio in others) or "–"
+            print(f"| {stage.name} | {ours / unit:.1f} | {peak(stage.ours):.1f} | {beside} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Everything an auditor asks of one sample, in one answer that carries its own guarantee and provenance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from estimators.advantage import Advantage, Target, advantage
+from estimators.counting import finest
+from estimators.counts import Counts
+from estimators.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
+from estimators.metric import Metric
+from estimators.metrics import MetricEstimate, metric_optimum
+from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
+from estimators.plan import Verdict, verdict
+from estimators.presets import preset
+from estimators.roc import AreaUnderCurve, OperatingPoint, RocCurve, auc, operating_point, roc
+from estimators.scores import Query, Scores
+from estimators.statement import Caution
+
+OPERATING_POINTS = (0.001, 0.01, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked of a sample; the defaults are a first answer."""
+
+    prior: float = 0.5
+    target: Target | None = None
+    metric: str | Metric = "accuracy"
+    confidence: float = 0.95
+    threshold: float | None = None
+    claimed_epsilon: float | None = None
+    claimed_delta: float = 0.0
+    operating_points: tuple[float, ...] = OPERATING_POINTS
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The answers to one ``Ask``. What has no order has no ROC; a vector has neither, nor the paper's cells."""
+
+    ask: Ask
+    advantage: Advantage
+    paper: PaperAdvantage | None
+    metric: MetricEstimate | None
+    roc: RocCurve | None
+    auc: AreaUnderCurve | None
+    operating_points: tuple[OperatingPoint, ...]
+    epsilon: EpsilonBound | None
+    claim: ClaimCheck | None
+    verdict: Verdict | None
+    cautions: tuple[Caution, ...]
+    input_sha256: str
+    query: str = field(default="")
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words, the decision first if one was asked for."""
+        if self.verdict is None:
+            return self.advantage.sentence
+        return f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {self.advantage.sentence}"
+
+
+def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
+    """Answer everything at once; scores are counted a single time."""
+    asked = ask or Ask()
+    vector = isinstance(data, Scores) and data.dimension > 1
+    fine = data if isinstance(data, Counts) else None if vector else finest(data)
+    found = advantage(data if fine is None else fine, asked.prior, asked.target, asked.confidence, asked.seed)
+    paper = _paper(data, fine, asked)
+    wanted = preset(asked.metric, asked.prior) if isinstance(asked.metric, str) else asked.metric
+    metric = None
+    if fine is not None:
+        metric = metric_optimum(fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed)
+    ordered = fine if fine is not None and fine.cells.ordered else None
+    claim = None
+    if asked.claimed_epsilon is not None and fine is not None:
+        claim = check_claim(fine, asked.claimed_epsilon, asked.claimed_delta, asked.confidence)
+    area = None if ordered is None else auc(ordered, asked.confidence)
+    points = () if ordered is None else tuple(
+        operating_point(ordered, fpr, asked.confidence) for fpr in asked.operating_points
+    )  # fmt: skip
+    epsilon = None if fine is None else epsilon_lower_bound(fine, asked.confidence, asked.claimed_delta)
+    return Assessment(
+        asked,
+        found,
+        paper,
+        metric,
+        None if ordered is None else roc(ordered),
+        area,
+        points,
+        epsilon,
+        claim,
+        None if asked.threshold is None else verdict(found, asked.threshold),
+        _cautions([found.cautions, paper.cautions if paper else (), metric.cautions if metric else ()]),
+        fingerprint(data),
+        data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
+    )
+
+
+def fingerprint(data: Scores | Counts) -> str:
+    """SHA-256 of what was asked about, so that an answer can be tied to its input a year later."""
+    digest = hashlib.sha256()
+    for side in (data.members, data.nonmembers):
+        column = np.ascontiguousarray(side)
+        digest.update(f"{column.dtype.str}{column.shape}".encode())
+        digest.update(column.tobytes() if column.dtype.kind in "US" else column.data)
+    return digest.hexdigest()
+
+
+def _paper(data: Scores | Counts, fine: Counts | None, ask: Ask) -> PaperAdvantage | None:
+    if isinstance(data, Scores) and data.query is Query.CONTINUOUS and data.dimension == 1:
+        return algorithm_1(data, ask.prior, ask.confidence)
+    return None if fine is None else discrete_advantage(fine, ask.prior, ask.confidence)
+
+
+def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:
+    """Each caution once, in the order met."""
+    return tuple(dict.fromkeys(caution for group in groups for caution in group))

@@ -1,0 +1,318 @@
+"""Every check but the tests: `scripts/check [STEP...]`.
+
+`STEPS`, at the end, is the list: a step is a name, a sentence, and a function returning its
+complaints; none means ok. All steps run, whatever fails; the exit status is 1 if any did. Runs
+inside `.venv`, and offline.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+import venv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "requirements"
+BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
+PROJECT = "mace"
+
+PERMISSIVE = {
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "PSF-2.0", "Zlib",
+}  # fmt: skip
+# Reciprocal file by file: fine beside our code, in a tool or an oracle; not in what we ship.
+TOOLS_ONLY = {"MPL-2.0"}
+# What older metadata says instead of an SPDX identifier.
+SPELLINGS = {
+    "2-clause bsd": "BSD-2-Clause",
+    "apache 2.0": "Apache-2.0",
+    "apache software license": "Apache-2.0",
+    "bsd": "BSD-3-Clause",
+    "bsd 2-clause license": "BSD-2-Clause",
+    "bsd license": "BSD-3-Clause",
+    "mit license": "MIT",
+    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check: what it is called, what it holds, and the function that returns its complaints."""
+
+    name: str
+    holds: str
+    complaints: Callable[[], list[str]]
+    only_if: str | None = None  # an environment variable that must be 1
+
+
+# --- other people's programs --------------------------------------------------------------------------------
+
+
+def program(*command: str) -> Callable[[], list[str]]:
+    """Make a check of a program from `.venv`: its output is the complaint when it fails."""
+
+    def complaints() -> list[str]:
+        path = Path(sys.executable).parent / command[0]
+        done = subprocess.run([path, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return []
+        said = f"{done.stdout}\n{done.stderr}".strip().splitlines()
+        return said or [f"exit status {done.returncode}, without a word"]
+
+    return complaints
+
+
+# --- the set-up files ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One pinned distribution of one requirement file."""
+
+    file: str
+    requirement: Requirement
+    hashes: int
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return canonicalize_name(self.requirement.name)
+
+    @property
+    def version(self) -> str | None:
+        """The pinned version; None when it is no pin."""
+        exact = re.fullmatch(r"==([^*]+)", str(self.requirement.specifier))
+        return exact.group(1) if exact else None
+
+
+def pins(*names: str) -> list[Pin]:
+    """Every pin in the requirement files of these names; all files without names."""
+    files = [REQUIREMENTS / f"{name}.txt" for name in names] or sorted(REQUIREMENTS.glob("*.txt"))
+    return [pin for path in files for pin in _pins_in(path)]
+
+
+def _pins_in(path: Path) -> Iterator[Pin]:
+    for entry in re.sub(r"\\\n", " ", path.read_text()).splitlines():
+        if line := entry.split(" #")[0].strip():
+            if line.startswith(("#", "-")):
+                continue
+            hashes = re.findall(r"--hash=sha256:[0-9a-f]{64}(?=\s|$)", line)
+            yield Pin(path.name, Requirement(line.split("--hash")[0].strip()), len(hashes))
+
+
+def project_table() -> dict[str, list[str]]:
+    """Return the requirements stated in pyproject.toml: at run time, and to build."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return {"run": table["project"]["dependencies"], "build": table["build-system"]["requires"]}
+
+
+def direct() -> dict[str, list[Requirement]]:
+    """Return what we ask for by name, by requirement file."""
+    asked = {name: [Requirement(text) for text in texts] for name, texts in project_table().items()}
+    for path in sorted(REQUIREMENTS.glob("*.in")):
+        lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+        asked.setdefault(path.stem, []).extend(
+            Requirement(line) for line in lines if line and not line.startswith("-")
+        )
+    return asked
+
+
+def set_up() -> list[str]:
+    """Check that pins are whole, hashed, free of addresses and as asked for, and that each has its reason."""
+    found = []
+    for path in sorted(REQUIREMENTS.iterdir()):
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            if re.search(r"index-url|find-links|trusted-host|://", line):
+                found.append(f"{path.name}:{number}: names an address; the installer's settings do that")
+            elif re.search(r"(^|\s)(/|\./|-e\s|~)", line.split(" \\")[0]):
+                found.append(f"{path.name}:{number}: names a path")
+
+    versions: dict[tuple[str, str], set[str]] = {}
+    for pin in pins():
+        if pin.version is None:
+            found.append(f"{pin.file}: {pin.requirement} is not pinned with ==")
+        if pin.hashes == 0:
+            found.append(f"{pin.file}: {pin.name} has no sha256")
+        if pin.file != "audit.txt":  # lives in an environment of its own
+            versions.setdefault((pin.name, str(pin.requirement.marker)), set()).add(str(pin.version))
+    found += [f"{name} is pinned to {sorted(v)}" for (name, _), v in versions.items() if len(v) > 1]
+
+    reasons = (ROOT / "docs" / "dependencies.md").read_text().lower()
+    for group, requirements in direct().items():
+        pinned = {pin.name: pin for pin in pins(group)}
+        for asked in requirements:
+            name = canonicalize_name(asked.name)
+            matches = [pin for pin in pins(group) if pin.name == name and pin.version]
+            if not matches:
+                found.append(f"{group}.txt: {name} is asked for but not pinned: run scripts/lock")
+            found += [
+                f"{group}.txt: {name} {pin.version} is not {asked}: run scripts/lock"
+                for pin in matches
+                if not asked.specifier.contains(str(pin.version), prereleases=True)
+            ]
+            if not re.search(rf"^\|\s*`{re.escape(name)}`", reasons, re.MULTILINE):
+                found.append(f"docs/dependencies.md: no line for {name}")
+        if not pinned:
+            found.append(f"{group}.txt pins nothing")
+    return found
+
+
+# --- what is installed --------------------------------------------------------------------------------------
+
+
+def installed() -> dict[str, Distribution]:
+    """Every distribution in `.venv` that a requirement file must answer for."""
+    found = {canonicalize_name(distribution.name): distribution for distribution in distributions()}
+    return {name: it for name, it in found.items() if name not in BOOTSTRAP and name != PROJECT}
+
+
+def installed_as_pinned() -> list[str]:
+    """Check that what is installed is what is pinned, at that version."""
+    pinned: dict[str, set[str]] = {}
+    for pin in pins("run", "build", "test", "check"):
+        if pin.requirement.marker is None or pin.requirement.marker.evaluate():
+            pinned.setdefault(pin.name, set()).add(str(pin.version))
+    here = installed()
+    found = []
+    for name, distribution in sorted(here.items()):
+        if name not in pinned:
+            found.append(f"{name} {distribution.version} is installed, but no requirement file pins it")
+        elif distribution.version not in pinned[name]:
+            found.append(f"{name} {distribution.version} is installed, {sorted(pinned[name])} is pinned")
+    found += [f"{name} is pinned, but not installed" for name in sorted(set(pinned) - set(here))]
+    return found
+
+
+def licences() -> list[str]:
+    """Check that each distribution's licence, by its own metadata, is one we accept for the part it plays."""
+    shipped = {pin.name for pin in pins("run")}
+    found = []
+    for name, distribution in sorted(installed().items()):
+        allowed = PERMISSIVE if name in shipped else PERMISSIVE | TOOLS_ONLY
+        stated = stated_licences(distribution)
+        if not any(accepted(expression, allowed) for expression in stated):
+            found.append(f"{name}: {' / '.join(stated) or 'states no licence'}")
+    return found
+
+
+def stated_licences(distribution: Distribution) -> list[str]:
+    """Return the SPDX expression, else the classifiers, else the first line of the old free text."""
+    metadata = distribution.metadata
+    if expressions := metadata.get_all("License-Expression"):
+        return [str(expression) for expression in expressions]
+    classifiers = [
+        c.split(" :: ")[-1] for c in metadata.get_all("Classifier") or () if c.startswith("License ::")
+    ]
+    if classifiers:  # several together hold together
+        return [" AND ".join(spdx(classifier.split(" :: ")[-1]) for classifier in classifiers)]
+    texts = metadata.get_all("License") or []
+    return [spdx(line) for text in texts for line in str(text).strip().splitlines()[:1]]
+
+
+def spdx(spelling: str) -> str:
+    """Return the SPDX identifier of a known spelling, else the spelling itself."""
+    return SPELLINGS.get(spelling.strip().lower(), spelling.strip())
+
+
+def accepted(expression: str, allowed: set[str]) -> bool:
+    """Tell whether `allowed` satisfies an SPDX expression: one OR part must hold, and all AND parts of it.
+
+    Parentheses and WITH are not read: an expression that has them is refused, for a person to look at.
+    """
+    return any(
+        all(part.strip() in allowed for part in re.split(r"\s+AND\s+", either))
+        for either in re.split(r"\s+OR\s+", expression)
+    )
+
+
+def advisories() -> list[str]:
+    """Ask the public advisory database about every pin, from an environment of its own.
+
+    Strict: a pin the database could not be asked about fails. Without that, pip-audit behind a mirror that
+    serves packages but no advisories skips every pin and calls it clean.
+    """
+    home = ROOT / ".venv" / "audit"
+    audit = home / "bin" / "pip-audit"
+    options = ("--strict", "--require-hashes", "--disable-pip", "--progress-spinner=off")
+    groups = ("run", "build", "test", "check")
+    commands: list[list[str | Path]] = [
+        [audit, *options, "-r", REQUIREMENTS / f"{name}.txt"] for name in groups
+    ]
+    if not audit.exists():
+        venv.create(home, with_pip=True, clear=True)
+        install: list[str | Path] = [
+            home / "bin" / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--require-hashes",
+        ]
+        commands.insert(0, [*install, "-r", REQUIREMENTS / "audit.txt"])
+    found = []
+    for command in commands:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            found += [f"{command[-1]}:", *f"{done.stdout}\n{done.stderr}".strip().splitlines()]
+    return found
+
+
+# --- the list -----------------------------------------------------------------------------------------------
+
+STEPS = (
+    Step("format", "the code is laid out by ruff", program("ruff", "format", "--check", ".")),
+    Step("lint", "ruff finds no fault", program("ruff", "check", ".")),
+    Step("types", "mypy, strict, finds no fault", program("mypy")),
+    Step("imports", "the import contracts hold", program("lint-imports")),
+    Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
+    Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
+    Step("pins", "what is installed is what is pinned", installed_as_pinned),
+    Step("licences", "every licence is one we accept", licences),
+    Step("advisories", "no pin has a published vulnerability", advisories, only_if="MACE_AUDIT_ONLINE"),
+)
+
+
+def main(names: list[str]) -> int:
+    """Run the named steps, or all; 0 when none failed."""
+    if names == ["--list"]:
+        for step in STEPS:
+            print(f"{step.name:<12}{step.holds}")
+        return 0
+    if unknown := sorted(set(names) - {step.name for step in STEPS}):
+        print(f"check: no step {', '.join(unknown)}; there are {', '.join(step.name for step in STEPS)}")
+        return 2
+
+    failed = []
+    for step in STEPS:
+        if names and step.name not in names:
+            continue
+        if step.only_if and os.environ.get(step.only_if) != "1":
+            print(
+                f"{step.name:<12}not run   {step.holds} ({step.only_if}=1 runs it; needs the network)",
+                flush=True,
+            )
+            continue
+        started = time.perf_counter()
+        complaints = step.complaints()
+        seconds = time.perf_counter() - started
+        print(
+            f"{step.name:<12}{'failed' if complaints else 'ok':<10}{step.holds} ({seconds:.1f} s)", flush=True
+        )
+        for line in complaints:
+            print(f"    {line}", flush=True)
+        if complaints:
+            failed.append(step.name)
+    print(f"check: failed: {', '.join(failed)}" if failed else "check: ok", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

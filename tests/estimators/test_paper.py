@@ -1,0 +1,380 @@
+"""MACE's formulas, worked by hand, by slow twins and by the golden values of STATISTICS section 6."""
+
+from __future__ import annotations
+
+from math import comb, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom, gaussian_kde, norm
+
+from estimators.bandwidth import Fixed, Scott, Silverman
+from estimators.binomial import mcdiarmid_radius
+from estimators.counts import Counts
+from estimators.density import LineDensities
+from estimators.errors import OutOfRange
+from estimators.paper import (
+    EqualWidth,
+    Kernel,
+    algorithm_1,
+    continuous_advantage,
+    continuous_risk,
+    discrete_advantage,
+    discrete_risk,
+    kernel_roughness,
+)
+from estimators.scores import Scores
+from estimators.space import densities_of
+from tests import oracles
+
+TEN = Counts.of([5, 3, 2], [1, 4, 5])
+
+
+def codes(result: object) -> set[str]:
+    return {caution.code for caution in result.cautions}  # type: ignore[attr-defined]
+
+
+def literal_w(members: np.ndarray, nonmembers: np.ndarray, prior: float, bins: int) -> float:
+    """Theorem 5 over equal slices between the pooled extremes, record by record."""
+    low, high = min(members.min(), nonmembers.min()), max(members.max(), nonmembers.max())
+    weight = [0.0] * bins
+    for side, w in ((members, prior / len(members)), (nonmembers, -(1 - prior) / len(nonmembers))):
+        for x in side:
+            weight[min(int((x - low) / (high - low) * bins), bins - 1)] += w
+    return sum(abs(w) for w in weight)
+
+
+def f(r: Any, q: Any, p: float) -> Any:
+    return (p * r - (1 - p) * q) / (p * r + (1 - p) * q)
+
+
+@pytest.mark.parametrize(("prior", "by_hand"), [(0.5, 0.4), (0.1, 0.8), (0.3, 0.08 + 0.19 + 0.29)])
+def test_w_n_by_hand(prior: float, by_hand: float) -> None:
+    """Members .5 .3 .2, nonmembers .1 .4 .5; at .3 it is |.15 - .07| + |.09 - .28| + |.06 - .35|."""
+    value = discrete_advantage(TEN, prior).value
+
+    assert value == pytest.approx(by_hand, abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.7])
+def test_algorithm_1_reads_a_continuous_score_in_equal_slices_when_asked(prior: float) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0.5, 1, 700), rng.normal(size=400)
+
+    found = algorithm_1(Scores.of(a, b), prior, reading=EqualWidth())
+
+    assert found.statistic == "W_N"
+    assert found.value == pytest.approx(literal_w(a, b, prior, 100), abs=1e-12)
+    assert "cells_from_data" in codes(found)
+
+
+def test_algorithm_1_counts_categories_and_smooths_numbers() -> None:
+    rng = np.random.default_rng(2)
+    members, nonmembers = oracles.zipf(20).draw(rng, 500, 300)
+
+    discrete = algorithm_1(Scores.of(members, nonmembers), 0.3)
+    continuous = algorithm_1(Scores.of(rng.normal(size=90), rng.normal(size=80)), 0.3)
+
+    literal = sum(
+        abs(0.3 * (members == c).mean() - 0.7 * (nonmembers == c).mean())
+        for c in set(members) | set(nonmembers)
+    )
+    assert (discrete.statistic, continuous.statistic) == ("W_N", "U_N")
+    assert discrete.value == pytest.approx(literal, abs=1e-12)
+    assert codes(discrete) == set()
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_u_n_is_the_integral_of_scipy_s_estimates(prior: float) -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.6, 1, 150), rng.normal(size=90)
+    grid = np.linspace(-8, 9, 60_001)
+
+    found = continuous_advantage(Scores.of(a, b), prior)
+
+    difference = prior * gaussian_kde(a)(grid) - (1 - prior) * gaussian_kde(b)(grid)
+    assert found.value == pytest.approx(np.trapezoid(np.abs(difference), grid), abs=1e-6)
+    assert codes(found) == {"bandwidth_from_data"}
+
+
+def test_two_far_kernels_in_u_n_by_hand() -> None:
+    """Members all near 0, nonmembers half near 0 with the same kernels, half far: |p - (1-p)/2| + (1-p)/2."""
+    a, b = np.arange(8.0) * 1e-9, np.concatenate([np.arange(8.0) * 1e-9, 1e3 + np.arange(8.0) * 1e-9])
+
+    value = continuous_advantage(Scores.of(a, b, "continuous"), 0.3, bandwidth=Fixed(1.0)).value
+
+    assert value == pytest.approx(abs(0.3 - 0.35) + 0.35, abs=1e-7)
+
+
+def test_a_vector_s_u_n_says_how_it_was_integrated() -> None:
+    rng = np.random.default_rng(4)
+    scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(60, 3)))
+
+    found = algorithm_1(scores, 0.3, reading=Kernel(Fixed(0.5), seed=2))
+
+    assert codes(found) == {"monte_carlo"}
+    assert found.value == densities_of(scores, Fixed(0.5), 2).advantage(0.3)
+
+
+def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
+    wide = discrete_advantage(TEN, 0.3)
+    narrow = discrete_advantage(Counts.of([5000, 3000, 2000], [1000, 4000, 5000]), 0.3)
+    radius = sqrt(2 * log(2 / 0.05) * (0.3**2 + 0.7**2) / 10_000)
+
+    assert "expectation of the statistic W_N, not the advantage" in wide.interval.guarantee.covers
+    assert "in advance" in wide.interval.guarantee.assumes
+    assert (wide.interval.lower, wide.interval.upper) == pytest.approx((0.4, 1.0))
+    assert (narrow.interval.lower, narrow.interval.upper) == pytest.approx(
+        (0.56 - radius, 0.56 + radius), abs=1e-12
+    )
+
+
+def test_the_interval_covers_the_expectation_of_w_n() -> None:
+    rng = np.random.default_rng(5)
+    draws = rng.multinomial(60, [0.2] * 5, size=(2000, 2))
+    prior, n = 0.3, 60
+    # E|X - c| cell by cell: two independent binomials, summed over all pairs
+    x = np.arange(n + 1)
+    mass = binom.pmf(x, n, 0.2)
+    mean = 5 * (np.abs(prior * x[:, None] - (1 - prior) * x) / n * mass[:, None] * mass).sum()
+
+    found = [discrete_advantage(Counts.of(a, b), prior) for a, b in draws]
+
+    assert np.mean([mean in each.interval for each in found]) >= 0.95
+    assert np.mean([each.value for each in found]) == pytest.approx(mean, abs=0.005)
+
+
+def test_theorem_2_golden_box() -> None:
+    risk = discrete_risk(Counts.of([30, 470], [10, 490]), 0.5)
+
+    assert (risk.lower[0], risk.upper[0]) == pytest.approx((-0.006723, 0.822478), abs=1e-6)
+    assert risk.values[0] == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.8])
+def test_theorem_2_is_the_two_opposite_corners(prior: float) -> None:
+    a, b, delta = [7, 13, 40], [22, 9, 1], 0.1
+
+    risk = discrete_risk(Counts.of(a, b), prior, 1 - delta)
+
+    for j, (x, y) in enumerate(zip(a, b, strict=True)):
+        r = beta.ppf([delta / 4, 1 - delta / 4], [x, x + 1], [60 - x + 1, 60 - x])
+        q = beta.ppf([delta / 4, 1 - delta / 4], [y, y + 1], [32 - y + 1, 32 - y])
+        assert (risk.lower[j], risk.upper[j]) == pytest.approx(
+            (f(r[0], q[1], prior), f(r[1], q[0], prior)), abs=1e-9
+        )
+        assert risk.values[j] == pytest.approx(f(x / 60, y / 32, prior), abs=1e-12)
+
+
+@pytest.mark.parametrize(("r", "q"), [(0.02, 0.02), (0.3, 0.1), (0.5, 0.9)])
+def test_e11_a_quarter_of_delta_in_each_tail_covers(r: float, q: float) -> None:
+    """STATISTICS E11: by exact enumeration over all outcomes."""
+    n, prior, truth = 30, 0.1, f(r, q, 0.1)
+    coverage = 0.0
+    for x in range(n + 1):
+        members = np.array([x, n - x])
+        for y in range(n + 1):
+            box = discrete_risk(Counts.of(members, [y, n - y]), prior, 0.9)
+            if box.lower[0] <= truth <= box.upper[0]:
+                coverage += comb(n, x) * r**x * (1 - r) ** (n - x) * comb(n, y) * q**y * (1 - q) ** (n - y)
+
+    assert coverage >= 0.9
+
+
+def test_e12_zero_corners_are_certain_ends_and_unseen_cells_say_nothing() -> None:
+    risk = discrete_risk(Counts.of([0, 4, 0, 6], [5, 0, 0, 3]), 0.1)
+
+    assert risk.lower.tolist()[:3] == [-1.0, pytest.approx(risk.lower[1]), -1.0]
+    assert risk.upper.tolist()[1:3] == [1.0, 1.0]
+    assert -1 < risk.lower[1] < 1
+    assert -1 < risk.upper[0] < 1
+    assert risk.values.tolist()[:3] == pytest.approx([-1.0, 1.0, -0.8])
+    assert np.isfinite(np.concatenate([risk.values, risk.lower, risk.upper])).all()
+
+
+def test_e12_where_both_densities_are_zero_nothing_is_said() -> None:
+    rng = np.random.default_rng(6)
+    densities = LineDensities.of(rng.normal(size=200), rng.normal(size=100), Silverman())
+
+    risk = continuous_risk(densities, np.array([50.0, -80.0]), 0.1)
+
+    assert risk.lower.tolist() == [-1.0, -1.0]
+    assert risk.upper.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_theorem_3_is_lemma_4_with_each_side_s_own_n(prior: float) -> None:
+    rng = np.random.default_rng(7)
+    a, b, h, delta = rng.normal(0.5, 1, 2000), rng.normal(size=300), 0.25, 0.1
+    points = np.array([-0.7, 0.0, 0.4, 1.2])
+
+    risk = continuous_risk(LineDensities.of(a, b, Fixed(h)), points, prior, 1 - delta)
+
+    z, mu = norm.ppf(1 - delta / 4), 0.28209479177387814
+    for j, x in enumerate(points):
+        r, q = (norm.pdf((x - side) / h).mean() / h for side in (a, b))
+        r_off, q_off = z * sqrt(mu * r / (2000 * h)), z * sqrt(mu * q / (300 * h))
+        assert risk.values[j] == pytest.approx(f(r, q, prior), abs=1e-4)
+        assert risk.lower[j] == pytest.approx(f(r - r_off, q + q_off, prior), abs=1e-4)
+        assert risk.upper[j] == pytest.approx(f(r + r_off, q - q_off, prior), abs=1e-4)
+    assert not risk.guarantee.finite_sample
+
+
+def test_e14_limits_of_a_density_below_zero_are_clipped() -> None:
+    """STATISTICS E14: as printed, r_lower < 0 puts f below -1; clipped, f stays in [-1, 1]."""
+    rng = np.random.default_rng(8)
+    a, b, h, p = rng.normal(3, 1, 60), rng.normal(size=60), 0.3, 0.3
+    densities = LineDensities.of(a, b, Fixed(h))
+    points = np.linspace(-2, 5, 200)
+    at = densities.at(points)
+
+    risk = continuous_risk(densities, points, p)
+
+    z = norm.ppf(1 - 0.05 / 4)
+    r_low = at.members - z * np.sqrt(kernel_roughness(1) * at.members / (60 * h))
+    q_high = at.nonmembers + z * np.sqrt(kernel_roughness(1) * at.nonmembers / (60 * h))
+    with np.errstate(all="ignore"):
+        assert np.nanmin(f(r_low, q_high, p)) < -1.0
+    assert risk.lower.min() == -1.0
+    assert (risk.lower <= risk.values).all()
+    assert (risk.values <= risk.upper).all()
+    assert risk.upper.max() == 1.0
+
+
+def test_theorem_3_covers_the_smoothed_densities() -> None:
+    """Around E r_N, a Gaussian of variance 1 + h^2, not around r: that is what asymptotic normality gives."""
+    rng = np.random.default_rng(9)
+    h, prior, points = 0.4, 0.3, np.array([-0.5, 0.3, 1.0])
+    spread = sqrt(1 + h * h)
+    truth = f(norm.pdf(points, 0.5, spread), norm.pdf(points, 0, spread), prior)
+
+    covered = []
+    for _ in range(400):
+        densities = LineDensities.of(rng.normal(0.5, 1, 500), rng.normal(size=900), Fixed(h))
+        risk = continuous_risk(densities, points, prior, 0.9)
+        covered.append((risk.lower <= truth) & (truth <= risk.upper))
+
+    assert (np.mean(covered, axis=0) >= 0.9).all()
+
+
+def test_an_atom_s_risk_is_theorem_2_s() -> None:
+    rng = np.random.default_rng(10)
+    a, b = np.append(rng.random(70), [1.0] * 30), np.append(rng.random(490), [1.0] * 10)
+
+    risk = continuous_risk(LineDensities.of(a, b, Silverman()), np.array([1.0]), 0.1)
+
+    box = discrete_risk(Counts.of([30, 70], [10, 490]), 0.1)
+    assert (risk.lower[0], risk.values[0], risk.upper[0]) == pytest.approx(
+        (box.lower[0], box.values[0], box.upper[0])
+    )
+
+
+@pytest.mark.parametrize(("d", "golden"), [(1, 0.28209), (2, 0.07958), (3, 0.02245)])
+def test_mu_k_of_a_product_kernel(d: int, golden: float) -> None:
+    x = np.linspace(-9, 9, 4001)
+
+    value = kernel_roughness(d)
+
+    assert value == pytest.approx(golden, abs=5e-6)
+    assert value == pytest.approx(np.trapezoid(norm.pdf(x) ** 2, x) ** d, rel=1e-9)
+
+
+def test_e15_the_radius_for_a_prior_that_is_not_the_share_in_the_sample() -> None:
+    rng = np.random.default_rng(11)
+    radius = mcdiarmid_radius(0.5, 20, 1980, 0.05)
+    few, many = rng.multinomial(20, [0.5, 0.5], 2000), rng.multinomial(1980, [0.5, 0.5], 2000)
+    values = [discrete_advantage(Counts.of(a, b), 0.5).value for a, b in zip(few, many, strict=True)]
+    off = np.abs(np.array(values) - np.mean(values))
+
+    assert radius == pytest.approx(0.305211, abs=1e-6)
+    assert (off > radius).mean() <= 0.05
+    assert (off > sqrt(2 / 2000 * log(2 / 0.05))).mean() > 0.3  # the printed radius, .0607
+
+
+def test_e16_one_record_moves_w_n_far_beyond_two_over_n() -> None:
+    rng = np.random.default_rng(12)
+    a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
+    moved = np.append(a[:-1], 1e6)
+
+    before, after = (algorithm_1(Scores.of(side, b), 0.5, reading=EqualWidth()) for side in (a, moved))
+
+    assert before.value > 0.2
+    assert after.value < 0.01  # one of 1000 records, bounded difference promised: .002
+    assert "outlier_range" in codes(after)
+    assert "outlier_range" not in codes(before)
+
+
+def test_e16_one_record_moves_u_n_through_scott_s_bandwidth() -> None:
+    rng = np.random.default_rng(13)
+    a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
+    moved = Scores.of(np.append(a[:-1], 1e6), b)
+
+    before = continuous_advantage(Scores.of(a, b), 0.5)
+    after, fixed = continuous_advantage(moved, 0.5), continuous_advantage(moved, 0.5, bandwidth=Fixed(0.3))
+
+    assert before.value < 0.3
+    assert after.value > 0.9
+    assert (
+        abs(fixed.value - continuous_advantage(Scores.of(a, b), 0.5, bandwidth=Fixed(0.3)).value) <= 2 / 1000
+    )
+    assert codes(fixed) == set()
+
+
+def test_e16_an_outlier_on_one_axis_of_a_plane_is_seen() -> None:
+    rng = np.random.default_rng(14)
+    a, b = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
+    a[0, 1] = 1e5
+
+    found = algorithm_1(Scores.of(a, b), 0.3, reading=EqualWidth(50))
+
+    assert "outlier_range" in codes(found)
+
+
+@pytest.mark.parametrize("n", [200, 2000])
+def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n: int) -> None:
+    """STATISTICS E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""
+    rng = np.random.default_rng(15)
+    scores = Scores.of(rng.normal(size=n), rng.normal(size=n))
+
+    hasty = continuous_advantage(scores, 0.5, bandwidth=Fixed(n**-1.5)).value
+    steady = continuous_advantage(scores, 0.5, bandwidth=Scott()).value
+
+    assert hasty > 0.9
+    assert steady < 0.15
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_e21_the_prior_weights_the_sides_whatever_their_numbers(prior: float) -> None:
+    few, many = Counts.of([5, 3, 2], [1, 4, 5]), Counts.of([5, 3, 2], [100, 400, 500])
+
+    values = [discrete_advantage(counts, prior).value for counts in (few, many)]
+
+    assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+def test_cells_that_outrun_the_sample_are_said_to() -> None:
+    rng = np.random.default_rng(16)
+    crowded, roomy = (Scores.of(rng.normal(size=(n, 1)), rng.normal(size=(n, 1))) for n in (100, 2000))
+
+    found = [algorithm_1(scores, 0.3, reading=EqualWidth()) for scores in (crowded, roomy)]
+
+    assert "cells_outrun_sample" in codes(found[0])
+    assert "cells_outrun_sample" not in codes(found[1])
+
+
+def test_atoms_are_said_to_be_counted() -> None:
+    a, b = oracles.atoms().draw(np.random.default_rng(17), 4000, 4000)
+
+    found = continuous_advantage(Scores.of(a, b), 0.3)
+
+    assert "atoms" in codes(found)
+    assert found.value == pytest.approx(oracles.atoms().truth(0.3), abs=0.03)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, float("nan"), -0.2])
+def test_a_prior_or_confidence_outside_the_open_unit_is_refused(value: float) -> None:
+    with pytest.raises(OutOfRange, match="prior"):
+        discrete_advantage(TEN, value)
+    with pytest.raises(OutOfRange, match="confidence"):
+        discrete_risk(TEN, 0.5, value)
