@@ -140,7 +140,9 @@ def paired_difference(
     """
     shared = 1.0 - (1.0 - confidence) / 2.0
     a, b = (advantage(data, prior, target, shared, seed) for data in (first, second))
-    return _difference(a, b, a.lower - b.upper, a.upper - b.lower, confidence, "any dependence between the two; " + IID)
+    return _difference(
+        a, b, a.lower - b.upper, a.upper - b.lower, confidence, "any dependence between the two; " + IID
+    )
 
 
 def _difference(

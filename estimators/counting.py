@@ -25,7 +25,7 @@ LATTICE_KEYS = 2**62
 
 def resolution(n_records: int) -> int:
     """Cells at which a continuous score is certified: N^(1/3), the L1-optimal rate for histograms."""
-    return max(4, round(n_records ** (1 / 3)))
+    return max(4, round(float(np.cbrt(n_records))))
 
 
 def finest(scores: Scores) -> Counts:
@@ -56,8 +56,8 @@ def by_category(scores: Scores) -> Counts:
         low, high = min(int(a.min()), int(b.min())), max(int(a.max()), int(b.max()))
         if high - low < SMALL_INTEGER_RANGE:
             span = high - low + 1
-            shifted = (a, b) if low == 0 else (a - a.dtype.type(low), b - b.dtype.type(low))
-            counted = [np.bincount(side.astype(np.intp, copy=False), minlength=span) for side in shifted]
+            sides = [side.astype(np.intp, copy=False) for side in (a, b)]
+            counted = [np.bincount(side - low if low else side, minlength=span) for side in sides]
             return Counts(counted[0], counted[1], Values(np.arange(low, high + 1))).occupied()
     if a.dtype.kind != b.dtype.kind and "U" not in (a.dtype.kind, b.dtype.kind):
         a, b = a.astype(np.float64), b.astype(np.float64)
@@ -73,7 +73,8 @@ def by_category(scores: Scores) -> Counts:
 
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
     """Fixed inner cuts, given in advance."""
-    return on_cells(_scalar(scores), Intervals(np.asarray(cuts, dtype=np.float64)))
+    _line(scores)
+    return on_cells(scores, Intervals(np.asarray(cuts, dtype=np.float64)))
 
 
 def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:
@@ -89,7 +90,7 @@ def by_rank(scores: Scores) -> Counts:
     The big case costs one pass over a grid of power-of-two step; only records in cells that hold too
     much of the mass are looked at again and ranked, so neither clusters nor far outliers cost resolution.
     """
-    a, b = _scalar(scores).members, scores.nonmembers
+    a, b = _line(scores)
     if len(a) + len(b) <= EXACT_RECORDS:
         cuts = np.unique(np.concatenate([a, b]))[1:]
         return on_cells(scores, Intervals(cuts))
@@ -119,7 +120,7 @@ def by_rank(scores: Scores) -> Counts:
 
 def by_grid(scores: Scores) -> Counts:
     """The mergeable prototype: a grid of power-of-two step that needs no agreed range and no first pass."""
-    a, b = _scalar(scores).members, scores.nonmembers
+    a, b = _line(scores)
     low, high = min(a.min(), b.min()), max(a.max(), b.max())
     exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
     while np.floor(np.ldexp(high, -exponent)) - np.floor(np.ldexp(low, -exponent)) >= GRID_CELLS:
@@ -176,12 +177,11 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     return Counts(columns[0], columns[1], Intervals(cuts))
 
 
-def _scalar(scores: Scores) -> Scores:
-    if scores.dimension > 1:
-        raise InputError(
-            f"these cells need one number per record, got vectors of {scores.dimension}", field="members"
-        )
-    return scores
+def _line(scores: Scores) -> tuple[Floats, Floats]:
+    """Both sides as numbers on a line."""
+    if scores.dimension > 1 or "U" in (scores.members.dtype.kind, scores.nonmembers.dtype.kind):
+        raise InputError("these cells need one number per record, got vectors or text", field="members")
+    return scores.members.astype(np.float64, copy=False), scores.nonmembers.astype(np.float64, copy=False)
 
 
 def _central_grid(a: Floats, b: Floats) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.cells import Cells
 from estimators.counts import Counts
-from estimators.errors import DimensionMismatch, InputError
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooManyCells
 from estimators.scores import Scores
 from estimators.statement import Caution
 
@@ -22,6 +22,9 @@ Integers = NDArray[np.int64]
 
 GROUP_TOO_SMALL = 30
 """Records a side below which nothing is said about a group's own advantage."""
+
+MOST_COUNTS = 2**26
+"""Groups times cells a table of counts may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +75,22 @@ def group_risks(
 
     The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
     """
-    labels, code = _codes(np.asarray(groups), len(cell), "groups")
-    size = len(risk)
-    seen = _crosstab(code, np.where(cell < 0, size, cell), len(labels), size + 1)
-    known, records = seen[:, :size].astype(np.float64), seen[:, :size].sum(axis=1)
-    share = known / np.maximum(records, 1)[:, None]
-    some = records > 0
-    mean = np.ma.MaskedArray(share @ risk, mask=~some)
+    labels, code = _codes(np.asarray(groups), len(cell))
+    known = cell >= 0
+    which, at = code[known], cell[known]
+    records = np.bincount(which, minlength=len(labels)).astype(np.int64)
+
+    def mean(column: NDArray[np.generic]) -> Floats:
+        return np.bincount(which, weights=column[at], minlength=len(labels)) / np.maximum(records, 1)
+
     return GroupRisks(
         labels,
         records,
-        seen[:, size],
-        seen[:, :size] @ flagged.astype(np.int64),
-        mean,
-        np.where(some, share @ lower, 0.0),
-        np.where(some, np.minimum(share @ upper, 1.0), 1.0),
+        np.bincount(code, minlength=len(labels)).astype(np.int64) - records,
+        np.bincount(which[flagged[at]], minlength=len(labels)).astype(np.int64),
+        np.ma.MaskedArray(mean(risk), mask=records == 0),
+        mean(lower),
+        np.where(records > 0, np.minimum(mean(upper), 1.0), 1.0),  # a mean of ones may round above 1
         confidence,
     )
 
@@ -99,12 +103,19 @@ def group_counts(
     The cells must have been cut without looking at members, as every partition here is.
     """
     sides = [np.asarray(member_groups), np.asarray(nonmember_groups)]
-    for side, records, name in zip(sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True):
+    for side, records, name in zip(
+        sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
+    ):
         if len(side) != len(records):
             raise DimensionMismatch(
                 f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
             )
-    labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]), "groups")
+    labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
+    if len(labels) * cells.size > MOST_COUNTS:
+        raise TooManyCells(
+            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
+            field="groups",
+        )
     tables = []
     for name, records, codes in (
         ("member", scores.members, code[: len(sides[0])]),
@@ -132,17 +143,19 @@ def _group(label: object, members: Integers, nonmembers: Integers, cells: Cells)
     return GroupCounts(label, n1, n0, counts, cautions)
 
 
-def _codes(labels: NDArray[np.generic], length: int, name: str) -> tuple[NDArray[np.generic], Integers]:
+def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:
     """Distinct labels in order, and the place of each record's label among them."""
     if labels.ndim != 1 or len(labels) != length:
-        raise DimensionMismatch(f"{name}: got {labels.size} labels for {length} records", field=name)
+        raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
+    if labels.dtype.kind == "f" and not np.isfinite(labels.astype(np.float64)).all():
+        raise NotFinite("groups: a label is NaN or infinite", field="groups")
     try:
         distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:
-        raise InputError(f"{name}: labels must be all text or all numbers", field=name) from None
+        raise MixedTypes("groups: labels must be all text or all numbers", field="groups") from None
     return distinct, code.reshape(-1).astype(np.int64)
 
 
-def _crosstab(rows: Integers, columns: NDArray[np.integer], n_rows: int, n_columns: int) -> Integers:
+def _crosstab(rows: Integers, columns: Integers, n_rows: int, n_columns: int) -> Integers:
     flat = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
     return flat.reshape(n_rows, n_columns).astype(np.int64)

@@ -159,7 +159,7 @@ def _worst_variance(value: float, counts: Counts, prior: float, alpha: float) ->
     z, correction = normal_quantile(alpha), min(prior / n1, (1.0 - prior) / n0)
 
     def short(u: float) -> bool:
-        return u - value - correction < z * np.sqrt(_largest_variance(u, prior, n1, n0))
+        return bool(u - value - correction < z * np.sqrt(_largest_variance(u, prior, n1, n0)))
 
     low, high = max(value, abs(2.0 * prior - 1.0)), 1.0
     if short(high):

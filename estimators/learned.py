@@ -159,7 +159,9 @@ def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Float
     ):  # collinear or constant coordinates are the user's to send, and harmless here
         warnings.simplefilter("ignore")
         try:
-            model.fit(np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)]))
+            model.fit(
+                np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)])
+            )
         except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
             return lambda rows: np.zeros(len(rows))
 

@@ -77,7 +77,9 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
     reach = upper - value if gap > 0 else value - lower
     needed = None if gap == 0 or result.class_rejected else int(np.ceil(n * max(1.0, (reach / gap) ** 2)))
     settled = needed is not None and needed <= MOST_RECORDS
-    advice = f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
+    advice = (
+        f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
+    )
     return Verdict(
         threshold,
         Decision.INCONCLUSIVE,
@@ -99,7 +101,9 @@ def plan_verdict(
     def enough(result: Advantage) -> bool:
         return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
 
-    return _smallest(expected, prior, member_share, confidence, enough, f"to decide at a threshold of {threshold:g}")
+    return _smallest(
+        expected, prior, member_share, confidence, enough, f"to decide at a threshold of {threshold:g}"
+    )
 
 
 def plan_width(
@@ -112,7 +116,9 @@ def plan_width(
     def enough(result: Advantage) -> bool:
         return result.estimate.interval.width <= width
 
-    return _smallest(expected, prior, member_share, confidence, enough, f"for an interval no wider than {width:g}")
+    return _smallest(
+        expected, prior, member_share, confidence, enough, f"for an interval no wider than {width:g}"
+    )
 
 
 def _require_reachable(expected: float, prior: float) -> None:
@@ -120,7 +126,8 @@ def _require_reachable(expected: float, prior: float) -> None:
     baseline = abs(2.0 * prior - 1.0)
     if not baseline <= expected < 1.0:
         raise OutOfRange(
-            f"expected advantage: got {expected!r}, need at least the baseline {baseline:g} and below 1", field="expected"
+            f"expected advantage: got {expected!r}, need at least the baseline {baseline:g} and below 1",
+            field="expected",
         )
 
 

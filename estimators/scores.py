@@ -130,32 +130,30 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype.kind == "f":
-        array = array.astype(np.float64, copy=False)
-        _require_finite(array, name)
-        if array.dtype == np.float64:
-            array = array + 0.0 if _has_negative_zero(array) else array
+        floats = array.astype(np.float64, copy=False)
+        _require_finite(floats, name)
+        array = floats + 0.0 if _has_negative_zero(floats) else floats
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
     return array
 
 
-def _has_negative_zero(array: NDArray[np.generic]) -> bool:
+def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
     """Whether -0.0 occurs: it equals 0.0 and must fall into the same cell."""
-    floats = np.asarray(array, dtype=np.float64)
-    zeros = floats == 0.0
-    return bool(zeros.any()) and bool(np.signbit(floats[zeros]).any())
+    zeros = floats[floats == 0.0]
+    return bool(np.signbit(zeros).any())
 
 
-def _require_finite(array: NDArray[np.generic], name: str) -> None:
+def _require_finite(array: NDArray[np.float64], name: str) -> None:
     """Name the first record that is NaN or infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(array, dtype=np.float64)):  # one pass: what is not finite would show in the sum
+        if np.isfinite(np.sum(array)):  # one pass: what is not finite would show in the sum
             return
-    finite = np.isfinite(np.asarray(array, dtype=np.float64))
+    finite = np.isfinite(array)
     if finite.all():
         return
     index = int(np.argmin(finite if array.ndim == 1 else finite.all(axis=1)))
-    value = np.asarray(array, dtype=np.float64)[index]
+    value = array[index]
     what = "NaN" if np.isnan(value).any() else "infinite"
     raise NotFinite(
         f"{name} scores: record {index} is {what}; every score must be finite", field=f"{name}s", index=index
