@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from estimators.roc import auc, roc
 from fast_histogram import histogram1d
 from KDEpy import FFTKDE
 from KDEpy.bw_selection import improved_sheather_jones
@@ -33,7 +34,6 @@ from estimators.density import LineDensities
 from estimators.paper import discrete_advantage
 from estimators.report import assess
 from estimators.risk import individual_risk
-from estimators.roc import auc, roc
 from estimators.scores import Query, Scores
 from estimators.space import PlaneDensities
 

@@ -12,7 +12,7 @@ from estimators.adversary import Cellwise, Family, Smoothed, Threshold, TwoSided
 from estimators.counting import finest, resolution
 from estimators.counts import Counts
 from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
-from estimators.holdout import SHUFFLES, HeldOut, held_out, pools
+from estimators.holdout import SHUFFLES, HeldOut, held_out
 from estimators.insample import MANY_CELLS, cells_upper, second_moment, threshold_upper, two_sided_upper
 from estimators.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
 from estimators.scores import Scores

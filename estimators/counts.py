@@ -110,9 +110,13 @@ class Counts:
             and np.array_equal(ours.cuts, theirs.cuts)
         ):
             return Counts(self.members + other.members, self.nonmembers + other.nonmembers, ours)
-        if type(ours) is type(theirs) and isinstance(ours, Categories) and isinstance(theirs, Categories):
-            if (ours.labels.dtype.kind in "US") == (theirs.labels.dtype.kind in "US"):
-                return self._union(other, ours.labels, theirs.labels, type(ours))
+        if (
+            type(ours) is type(theirs)
+            and isinstance(ours, Categories)
+            and isinstance(theirs, Categories)
+            and (ours.labels.dtype.kind in "US") == (theirs.labels.dtype.kind in "US")
+        ):
+            return self._union(other, ours.labels, theirs.labels, type(ours))
         if (
             isinstance(ours, Lattice)
             and isinstance(theirs, Lattice)

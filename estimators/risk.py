@@ -9,23 +9,17 @@ resolution of the cells: the risk at a single point cannot be bounded without as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from estimators.binomial import clopper_pearson
-from estimators.cells import Lattice
-from estimators.counting import by_boxes, by_category, by_equal_mass, resolution
 from estimators.counts import Counts
 from estimators.errors import require_open_unit
 from estimators.fieller import signed_risk_limits
-from estimators.flags import Flags, Multiplicity, flag_members
-from estimators.groups import GroupRisks, group_risks
-from estimators.locating import Range, cell_of, range_of_counts, range_of_scores, targets_of
-from estimators.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance, percent
 
 Floats = NDArray[np.float64]

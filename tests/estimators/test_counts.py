@@ -85,8 +85,8 @@ def test_counts_on_different_cuts_do_not_merge() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda s: counting.by_grid(s),
-        lambda s: counting.by_rank(s),
+        counting.by_grid,
+        counting.by_rank,
         lambda s: counting.by_edges(s, [-1.0, 0.0, 1.0]),
         lambda s: counting.by_category(Scores.of(np.round(s.members), np.round(s.nonmembers), "discrete")),
     ],
@@ -216,7 +216,7 @@ def test_fine_cells_of_many_records_agree_with_a_direct_count(shape: str) -> Non
     rng = np.random.default_rng(6)
     x = {
         "normal": lambda n: rng.normal(size=n),
-        "cauchy": lambda n: rng.standard_cauchy(n),
+        "cauchy": rng.standard_cauchy,
         "two far clusters": lambda n: rng.normal(size=n) * 1e-6 + rng.choice([-1e9, 1e9], size=n),
         "atom": lambda n: np.minimum(rng.normal(size=n), 0.5),
         "constant": lambda n: np.full(n, 3.25),
