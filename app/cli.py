@@ -29,11 +29,33 @@ def parser() -> argparse.ArgumentParser:
 
 def demo(_options: argparse.Namespace) -> int:
     """Print a first answer on built-in example scores."""
+    from estimators import Ask, Scores, assess  # imported here: `mace --version` stays fast
+
     members, nonmembers = _demo_scores()
-    print("Example: 400 v 400 Gaussian scores whose true advantage is 0.2")
-    print(f"  members     {members.size:>5} scores, mean {members.mean():+.3f}")
-    print(f"  nonmembers  {nonmembers.size:>5} scores, mean {nonmembers.mean():+.3f}")
-    # --- the call of `estimators` goes here, imported in this function: `mace --version` stays fast ---
+    answer = assess(Scores.of(members, nonmembers), Ask(threshold=0.1))
+    found, paper, metric = answer.advantage.estimate, answer.paper, answer.metric
+    rows = [("optimal advantage", found.value, found.interval, "the truth at this resolution")]
+    if paper is not None:
+        rows.append(
+            (f"  the paper's {paper.statistic}", paper.value, paper.interval, "the statistic's expectation")
+        )
+    if metric is not None:
+        rows.append((f"best {metric.name}", metric.value, metric.interval, ""))
+    if answer.auc is not None:
+        rows.append(("AUC", answer.auc.estimate.value, answer.auc.estimate.interval, ""))
+    rows += [
+        (f"TPR at FPR {point.fpr:g}", point.estimate.value, point.estimate.interval, "")
+        for point in answer.operating_points
+    ]
+    print(f"{members.size} member and {nonmembers.size} nonmember scores whose true advantage is 0.200\n")
+    print(f"{'':<22}{'estimate':>9}{'lower':>9}{'upper':>9}   covers")
+    for name, value, interval, covers in rows:
+        print(f"{name:<22}{value:>9.3f}{interval.lower:>9.3f}{interval.upper:>9.3f}   {covers}".rstrip())
+    if answer.epsilon is not None:
+        print(f"{'epsilon at least':<22}{'':>9}{answer.epsilon.value:>9.3f}")
+    print(f"\n{answer.sentence}")
+    for caution in answer.cautions:
+        print(f"note: {caution.message}")
     return 0
 
 

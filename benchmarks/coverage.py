@@ -207,8 +207,8 @@ def judge(rows: list[Row]) -> None:
         r for r in rows
         if r.case.n >= 1000 and r.truth - abs(2 * r.case.prior - 1) >= 0.19 and WORLDS[r.case.world].dimension == 1
     ]  # fmt: skip
-    null = {n: [r for r in rows if r.case.world == 0 and r.case.n == n and r.case.prior == 0.5 and r.case.ratio == (1, 1)]
-            for n in (1000, 10_000)}  # fmt: skip
+    balanced = [r for r in rows if r.case.world == 0 and r.case.prior == 0.5 and r.case.ratio == (1, 1)]
+    null = {n: [r for r in balanced if r.case.n == n] for n in (1000, 10_000)}
     print("| claim | measured |")
     print("|---|---|")
     print(f"| samples simulated, cases | {runs}, {len(rows)} |")
@@ -230,11 +230,13 @@ def judge(rows: list[Row]) -> None:
 
 
 def _rate(row: Row, errors: int) -> str:
-    return f"{errors / row.case.runs:.4f} ({_name(row)}, {row.case.runs} runs, s.e. {np.sqrt(0.025 * 0.975 / row.case.runs):.4f})"
+    error = np.sqrt(ALPHA * (1 - ALPHA) / row.case.runs)
+    return f"{errors / row.case.runs:.4f} ({_name(row)}, {row.case.runs} runs, s.e. {error:.4f})"
 
 
 def _name(row: Row) -> str:
-    return f"{WORLDS[row.case.world].name}, n {row.case.n}, prior {row.case.prior:g}, {row.case.sides[0]}:{row.case.sides[1]}"
+    case = row.case
+    return f"{WORLDS[case.world].name}, n {case.n}, prior {case.prior:g}, {case.sides[0]}:{case.sides[1]}"
 
 
 def main() -> None:

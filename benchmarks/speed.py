@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from estimators.roc import auc, roc
 from fast_histogram import histogram1d
 from KDEpy import FFTKDE
 from KDEpy.bw_selection import improved_sheather_jones
@@ -34,6 +33,7 @@ from estimators.density import LineDensities
 from estimators.paper import discrete_advantage
 from estimators.report import assess
 from estimators.risk import individual_risk
+from estimators.roc import auc, roc
 from estimators.scores import Query, Scores
 from estimators.space import PlaneDensities
 
@@ -173,7 +173,7 @@ def stages(n: int) -> Iterator[Stage]:
         )
     yield Stage(
         "everything: assess, and risk of every record",
-        lambda: (assess(scores, 0.5), individual_risk(scores, 0.5)),
+        lambda: (assess(scores), individual_risk(scores, 0.5)),
     )
     del fine
 

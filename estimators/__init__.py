@@ -1,0 +1,65 @@
+"""mace: what a model's scores give away about who was in its training set, with intervals that hold.
+
+    from estimators import Scores, assess
+    print(assess(Scores.of(members, nonmembers)).sentence)
+
+The library reads in the order the data flows: scores, counts, an adversary, an interval, an answer.
+"""
+
+from estimators.advantage import (
+    Advantage,
+    CellsTarget,
+    LearnedTarget,
+    ThresholdTarget,
+    TwoSidedTarget,
+    advantage,
+)
+from estimators.compare import compare, difference, paired_difference
+from estimators.counts import Counts
+from estimators.errors import MaceError
+from estimators.metric import Metric
+from estimators.metrics import MetricEstimate, metric_optimum
+from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
+from estimators.presets import PRESETS, preset
+from estimators.report import Ask, Assessment, assess
+from estimators.risk import IndividualRisk, individual_risk
+from estimators.scores import Query, Scores, one_per_unit
+from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
+
+__all__ = [
+    "PRESETS",
+    "VERSION",
+    "Advantage",
+    "Ask",
+    "Assessment",
+    "Caution",
+    "CellsTarget",
+    "Counts",
+    "Decision",
+    "Estimate",
+    "Guarantee",
+    "IndividualRisk",
+    "Interval",
+    "LearnedTarget",
+    "MaceError",
+    "Metric",
+    "MetricEstimate",
+    "Plan",
+    "Query",
+    "Scores",
+    "ThresholdTarget",
+    "TwoSidedTarget",
+    "Verdict",
+    "advantage",
+    "assess",
+    "compare",
+    "difference",
+    "individual_risk",
+    "metric_optimum",
+    "one_per_unit",
+    "paired_difference",
+    "plan_verdict",
+    "plan_width",
+    "preset",
+    "verdict",
+]

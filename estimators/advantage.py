@@ -129,13 +129,12 @@ class Advantage:
         )
         bound = f"between {interval.lower:.3f} and {interval.upper:.3f}"
         tail = (
-            (
-                f" The upper end is for adversaries that see the learned score at a resolution of {self.resolution} cells."
-            )
+            (f" The upper end is for adversaries that see the learned score at {self.resolution} cells.")
             if self.target.name == "learned"
             else ""
         )
-        return f"With {percent(interval.confidence)} confidence an adversary {who} has an advantage {bound}, {over}.{tail}"
+        sure = percent(interval.confidence)
+        return f"With {sure} confidence an adversary {who} has an advantage {bound}, {over}.{tail}"
 
 
 def advantage(

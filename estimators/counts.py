@@ -229,7 +229,7 @@ class Counts:
             cuts = cuts[1:-1]
         if cuts.size != a.size - 1:
             raise InvalidCounts(
-                f"edges: got {np.size(edges)}, need {a.size - 1} between {a.size} cells, or {a.size + 1} with both ends",
+                f"edges: got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
                 field="edges",
             )
         return cls(a, b, Intervals(cuts))
@@ -245,9 +245,7 @@ def _split(counts: Integers, fractions: Floats, rng: np.random.Generator) -> Int
         return np.stack(
             [np.bincount(cell[i:j], minlength=len(counts)) for i, j in zip(starts, ends, strict=True)]
         )
-    if (
-        total >= HYPERGEOMETRIC_LIMIT
-    ):  # so many that fixed block sizes no longer matter: each record draws its block
+    if total >= HYPERGEOMETRIC_LIMIT:  # then each record draws its own block
         return rng.multinomial(counts, fractions / np.sum(fractions)).T.astype(np.int64)
     return np.stack(list(_without_replacement(counts, np.diff(ends, prepend=0), rng)))
 

@@ -72,9 +72,9 @@ class Flags:
     def sentence(self) -> str:
         """The promise in plain words."""
         return (
-            f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged as holding members more often than a "
-            f"signed risk of {self.threshold:g} means; among the flagged {self.over.name} the expected share of "
-            f"false ones is at most {self.rate:g}"
+            f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged as holding members more often "
+            f"than a signed risk of {self.threshold:g} means; among the flagged {self.over.name} the expected "
+            f"share of false ones is at most {self.rate:g}"
         )
 
 
@@ -112,7 +112,7 @@ def flag_nonmembers(
     rate: float = 0.05,
     over: Multiplicity | None = None,
 ) -> Flags:
-    """Cells whose signed risk is *below* ``threshold`` (2p-1 by default): the same test with the sides exchanged."""
+    """Cells whose signed risk is *below* ``threshold``, 2p-1 by default: the test with the sides exchanged."""
     exchanged = Counts(counts.nonmembers, counts.members, counts.cells)
     found = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
     return Flags(found.flagged, found.p_values, -found.threshold, rate, found.over)
@@ -144,4 +144,4 @@ def benjamini_hochberg(p_values: Floats, weights: Floats, rate: float) -> NDArra
     passed = np.flatnonzero(in_order * weights.sum() <= rate * np.cumsum(weights[order]))
     if not passed.size:
         return np.zeros(len(p_values), dtype=np.bool_)
-    return (p_values <= in_order[passed[-1]]) & (weights > 0)
+    return np.asarray((p_values <= in_order[passed[-1]]) & (weights > 0))

@@ -71,7 +71,7 @@ def group_risks(
     flagged: NDArray[np.bool_],
     confidence: float,
 ) -> GroupRisks:
-    """Mean risk of each group's records; ``cell`` is each record's cell, -1 if unknown, the rest are per cell.
+    """Mean risk of each group's records; ``cell`` is each record's, -1 if unknown, the rest are per cell.
 
     The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
     """

@@ -17,11 +17,17 @@ from estimators.metrics import MetricEstimate, metric_optimum
 from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
 from estimators.plan import Verdict, verdict
 from estimators.presets import preset
-from estimators.roc import AreaUnderCurve, OperatingPoint, RocCurve, auc, operating_point, roc
+from estimators.roc import (
+    FALSE_POSITIVE_RATES,
+    AreaUnderCurve,
+    OperatingPoint,
+    RocCurve,
+    auc,
+    operating_points,
+    roc,
+)
 from estimators.scores import Query, Scores
 from estimators.statement import Caution
-
-OPERATING_POINTS = (0.001, 0.01, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Ask:
     threshold: float | None = None
     claimed_epsilon: float | None = None
     claimed_delta: float = 0.0
-    operating_points: tuple[float, ...] = OPERATING_POINTS
+    operating_points: tuple[float, ...] = FALSE_POSITIVE_RATES
     seed: int = 0
 
 
@@ -77,22 +83,22 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
     if fine is not None:
         metric = metric_optimum(fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed)
     ordered = fine if fine is not None and fine.cells.ordered else None
-    claim = None
-    if asked.claimed_epsilon is not None and fine is not None:
-        claim = check_claim(fine, asked.claimed_epsilon, asked.claimed_delta, asked.confidence)
-    area = None if ordered is None else auc(ordered, asked.confidence)
-    points = () if ordered is None else tuple(
-        operating_point(ordered, fpr, asked.confidence) for fpr in asked.operating_points
-    )  # fmt: skip
-    epsilon = None if fine is None else epsilon_lower_bound(fine, asked.confidence, asked.claimed_delta)
+    claim, epsilon = None, None
+    if fine is not None and asked.claimed_epsilon is not None:
+        claim = check_claim(
+            fine, asked.claimed_epsilon, asked.claimed_delta, asked.confidence, asked.prior, seed=asked.seed
+        )
+        epsilon = claim.bound
+    elif fine is not None:
+        epsilon = epsilon_lower_bound(fine, asked.confidence, asked.claimed_delta, seed=asked.seed)
     return Assessment(
         asked,
         found,
         paper,
         metric,
         None if ordered is None else roc(ordered),
-        area,
-        points,
+        None if ordered is None else auc(ordered, asked.confidence),
+        () if ordered is None else operating_points(ordered, asked.operating_points, asked.confidence),
         epsilon,
         claim,
         None if asked.threshold is None else verdict(found, asked.threshold),

@@ -1,0 +1,336 @@
+"""Differential privacy and membership: what an epsilon promises, and what the records say it must be at least.
+
+Two directions. A claimed (epsilon, delta) puts a ceiling on advantage and risk: those are closed forms.
+Observed scores put a floor under epsilon: guess the records at the two ends, abstain in the middle, and no
+(epsilon, delta)-DP mechanism lets more of these guesses be right than independent coins of known bias
+(Steinke, Nasr and Jagielski 2023; STATISTICS 2.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, gammaln, logit, ndtr, ndtri
+
+from estimators.binomial import lower_limit
+from estimators.counts import Counts
+from estimators.errors import OutOfRange, UnknownName, require_open_unit
+from estimators.statement import Caution, Guarantee, percent
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
+"""Shares of the records, at each end, on which a guess is ventured; the level is split over them."""
+
+SURE = 40.0
+"""Binomial laws are summed as far as Bernstein's inequality leaves less than 2 exp(-40) outside."""
+
+EMPIRICAL = (
+    "each record was included at random, independently, with the probability of the member share (canaries); "
+    "lists of members and nonmembers chosen otherwise make this an empirical figure, no proof about the mechanism"
+)
+
+
+class Direction(Enum):
+    """Which end of the scores speaks for membership; not knowing costs half the level."""
+
+    HIGH = "high"
+    LOW = "low"
+    EITHER = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonBound:
+    """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
+
+    ``right`` of ``guesses`` is the set of guesses that decided it.
+    """
+
+    value: float
+    delta: float
+    confidence: float
+    right: int
+    guesses: int
+    guarantee: Guarantee
+    cautions: tuple[Caution, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCheck:
+    """Whether the records contradict a claimed (epsilon, delta); that they do not is no proof of it."""
+
+    epsilon: float
+    delta: float
+    prior: float
+    bound: EpsilonBound
+    ceiling: float
+
+    @property
+    def decision(self) -> str:
+        """``contradicted`` or ``not contradicted``."""
+        return "contradicted" if self.bound.value > self.epsilon else "not contradicted"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        sure = percent((1.0 + self.bound.confidence) / 2.0)
+        tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
+        return (
+            f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} confidence "
+            f"epsilon is at least {self.bound.value:.3f}, if inclusion was random and independent{tail}. "
+            f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
+        )
+
+
+def check_claim(
+    counts: Counts,
+    epsilon: float,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    prior: float = 0.5,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> ClaimCheck:
+    """Compare a claimed (epsilon, delta) with the lower bound the records give at that delta."""
+    ceiling = advantage_ceiling(epsilon, delta, prior)
+    bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)
+    return ClaimCheck(float(epsilon), float(delta), float(prior), bound, ceiling)
+
+
+def epsilon_lower_bound(
+    counts: Counts,
+    confidence: float = 0.95,
+    delta: float = 0.0,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> EpsilonBound:
+    """Largest epsilon that the number of right guesses rejects.
+
+    Which records are guessed depends on the pooled counts alone, whole cells at a time. Under epsilon-DP
+    the odds of a guess are at most e^epsilon times the prior odds, so the number right is stochastically
+    below a sum of coins of bias sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for
+    "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
+    drawn with ``seed``; the guesses are then made on the other half.
+    """
+    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    _require_delta(delta)
+    try:
+        ends = Direction(direction)
+    except ValueError:
+        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
+    members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
+    if not counts.cells.ordered:
+        ends = Direction.HIGH
+        members, nonmembers = _ordered_by_half(counts, seed)
+        message = "categories have no order: one half of the records taught it, the other half was guessed"
+        cautions.append(Caution("order_learned_on_half", message))
+    value, right, guesses = 0.0, 0, 0
+    ventures = _ventures(members, nonmembers, ends)
+    n1, n0 = int(members.sum()), int(nonmembers.sum())
+    if n1 and n0 and ventures:
+        lean, mass = float(np.log(n1 / n0)), 2.0 * (n1 + n0) * delta
+        level /= len(ventures)
+        for said_in, said_out, hits in ventures:
+            # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
+            stepped = (n1 + n0 - said_in - said_out) * min(n1, n0) < n1 + n0
+            bound = _rejected_up_to(said_in, said_out, hits - stepped, lean, level, mass, value)
+            if bound > value:
+                value, right, guesses = bound, hits, said_in + said_out
+        best = max(-i * np.log(expit(lean)) - o * np.log(expit(-lean)) for i, o, _ in ventures)
+        if best < -np.log(level):
+            message = (
+                f"{n1} members and {n0} nonmembers: even if all guesses were right nothing could be shown"
+            )
+            cautions.append(Caution("too_few_records", message))
+    else:
+        cautions.append(
+            Caution("one_cell", "every record has the same score, so there is nothing to guess by")
+        )
+    covers = f"the epsilon of (epsilon, {delta:g})-DP, from below (empirical)"
+    guarantee = Guarantee(covers, EMPIRICAL, True)
+    return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
+
+
+def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
+    """Largest advantage over the population that (epsilon, delta)-DP allows: max(|2p-1|, tanh(epsilon/2)) at delta 0.
+
+    The ROC curve of any such mechanism lies below the corners (0, delta), (a, 1-a), (1-delta, 1) with
+    a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (METHODS section 6, STATISTICS E3).
+    Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
+    """
+    _require_nonnegative("epsilon", epsilon)
+    _require_delta(delta)
+    p = require_open_unit("prior", prior)
+    inner = 1.0 - 2.0 * (1.0 - delta) * float(expit(-epsilon))  # 1 - 2a = (e^eps - 1 + 2 delta)/(e^eps + 1)
+    return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
+
+
+def individual_risk_ceiling(epsilon: float, prior: float = 0.5) -> float:
+    """Largest individual risk that epsilon-DP allows: tanh((epsilon + |lambda|)/2) (MACE, Theorem 1.4).
+
+    lambda = logit(prior) is the log odds before, epsilon the most they move. With delta > 0 a single
+    score may give its record away, and there is no ceiling below 1.
+    """
+    _require_nonnegative("epsilon", epsilon)
+    return float(np.tanh((epsilon + abs(logit(require_open_unit("prior", prior)))) / 2.0))
+
+
+def gdp_ceiling(mu: float, prior: float = 0.5) -> float:
+    """Largest advantage over the population that mu-GDP allows: 2 Phi(mu/2) - 1 at prior 1/2.
+
+    The worst case is N(0, 1) against N(mu, 1), where the best cut is at mu/2 - lambda/mu (Dong, Roth, Su 2022).
+    """
+    _require_nonnegative("mu", mu)
+    p = require_open_unit("prior", prior)
+    if mu == 0.0:
+        return abs(2.0 * p - 1.0)
+    tilt = float(logit(p)) / mu
+    return float(2.0 * (p * ndtr(mu / 2.0 + tilt) + (1.0 - p) * ndtr(mu / 2.0 - tilt)) - 1.0)
+
+
+def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 0.5) -> float:
+    """Smallest epsilon whose ceiling reaches ``advantage``: 2 atanh(advantage) at delta 0, prior 1/2.
+
+    Put in a lower bound on the advantage and it is one on epsilon (STATISTICS 2.6); infinite at 1.
+    """
+    _require_advantage(advantage)
+    if advantage <= advantage_ceiling(0.0, delta, prior):
+        return 0.0
+    if advantage == 1.0:
+        return float("inf")
+    return float(np.log((1.0 + advantage - 2.0 * delta) / (1.0 - advantage)))
+
+
+def gdp_from_advantage(advantage: float, prior: float = 0.5) -> float:
+    """Smallest mu whose ceiling reaches ``advantage``: 2 Phi^-1((1 + advantage)/2) at prior 1/2."""
+    _require_advantage(advantage)
+    if advantage <= gdp_ceiling(0.0, prior):
+        return 0.0
+    if advantage == 1.0:
+        return float("inf")
+    # the better side alone has at most the whole advantage, so twice the quantile and the lean bracket the root
+    top = 2.0 * float(ndtri((1.0 + advantage) / 2.0)) + 2.0 * abs(float(logit(prior))) + 1.0
+    return float(brentq(lambda mu: gdp_ceiling(mu, prior) - advantage, 0.0, top, xtol=1e-13))
+
+
+def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
+    """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
+    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
+    share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
+    order = np.argsort(share, kind="stable")
+    return members[1][order], nonmembers[1][order]
+
+
+def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
+    """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
+    pooled = members + nonmembers
+    members, nonmembers, pooled = members[pooled > 0], nonmembers[pooled > 0], pooled[pooled > 0]
+    if len(pooled) < 2:
+        return []
+    cells = set(zip(_cells_for(pooled), _cells_for(pooled[::-1]), strict=True))
+    ventures = []
+    for low, high in sorted(cells):
+        top, bottom = slice(len(pooled) - high, None), slice(0, low)
+        for said_in, said_out, used in ((top, bottom, Direction.HIGH), (bottom, top, Direction.LOW)):
+            if ends in (used, Direction.EITHER):
+                hits = members[said_in].sum() + nonmembers[said_out].sum()
+                ventures.append((int(pooled[said_in].sum()), int(pooled[said_out].sum()), int(hits)))
+    return ventures
+
+
+def _cells_for(pooled: Integers) -> list[int]:
+    """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
+
+    That rule keeps the two ends apart, since no share is above one half.
+    """
+    held = np.concatenate([[0], np.cumsum(pooled)])
+    target = np.asarray(SHARES) * held[-1]
+    above = np.searchsorted(held, target)
+    nearer_below = target - held[above - 1] <= held[above] - target
+    return [int(k) for k in np.maximum(above - nearer_below, 1)]
+
+
+def _rejected_up_to(
+    said_in: int, said_out: int, right: int, lean: float, level: float, mass: float, start: float
+) -> float:
+    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
+
+    ``mass`` = 2 m delta buys right guesses at the best price: p = P(W >= v) + mass max_i P(v > W >= v-i)/i
+    (Steinke et al., Theorem 5.2); what a posterior exceeds its ceiling by is at most delta at any prior.
+    """
+    if lean == 0.0:  # equal coins: one binomial
+        said_in, said_out = said_in + said_out, 0
+        if mass == 0.0:
+            return max(start, float(logit(lower_limit(right, said_in, level))))
+
+    def gap(epsilon: float) -> float:
+        """How many more are right than expected, in standard deviations."""
+        a, b = expit(epsilon + lean), expit(epsilon - lean)
+        spread = np.sqrt(said_in * a * (1.0 - a) + said_out * b * (1.0 - b))
+        return float((aim - said_in * a - said_out * b) / spread)
+
+    def excess(epsilon: float) -> float:
+        first, law = _number_right(said_in, said_out, epsilon, lean)
+        ahead = np.arange(first, first + len(law)) - right  # w - v
+        at = int(np.searchsorted(ahead, 0))
+        p_value = float(law[at:].sum())
+        if mass and at:
+            p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
+        return float(np.log(max(p_value, 1e-300) / level))
+
+    aim = min(float(right), said_in + said_out - 0.5)
+    if gap(start) <= 0.0 or excess(start) >= 0.0:
+        return start
+    likely = float(brentq(gap, start, start + abs(lean) + 60.0))
+    return float(brentq(excess, start, likely, xtol=1e-9))
+
+
+def _number_right(said_in: int, said_out: int, epsilon: float, lean: float) -> tuple[int, Floats]:
+    """Law of the number right among independent coins of the two biases: the convolution of two binomials."""
+    first_in, law_in = _binomial(said_in, epsilon + lean)
+    if not said_out:
+        return first_in, law_in
+    first_out, law_out = _binomial(said_out, epsilon - lean)
+    return first_in + first_out, _convolved(law_in, law_out)
+
+
+def _binomial(trials: int, log_odds: float) -> tuple[int, Floats]:
+    """Where the law of a binomial begins, and its probabilities from there."""
+    right, wrong = float(expit(log_odds)), float(expit(-log_odds))
+    reach = SURE / 3.0 + np.sqrt(SURE**2 / 9.0 + 2.0 * SURE * trials * right * wrong)
+    first, last = max(0, int(trials * right - reach)), min(trials, int(np.ceil(trials * right + reach)))
+    x = np.arange(first, last + 1, dtype=np.float64)
+    ways = gammaln(trials + 1.0) - gammaln(x + 1.0) - gammaln(trials - x + 1.0)
+    return first, np.exp(ways - x * np.logaddexp(0, -log_odds) - (trials - x) * np.logaddexp(0, log_odds))
+
+
+def _convolved(a: Floats, b: Floats) -> Floats:
+    """Law of the sum; by Fourier transform once that is the quicker."""
+    if len(a) * len(b) <= 2**18:
+        return np.convolve(a, b)
+    size = len(a) + len(b) - 1
+    padded = 1 << (size - 1).bit_length()
+    product = np.fft.irfft(np.fft.rfft(a, padded) * np.fft.rfft(b, padded), padded)[:size]
+    return np.maximum(product, 0.0)
+
+
+def _require_nonnegative(name: str, value: float) -> None:
+    if not 0.0 <= value < float("inf"):
+        raise OutOfRange(f"{name}: got {value!r}, need a finite number of at least 0", field=name)
+
+
+def _require_delta(delta: float) -> None:
+    if not 0.0 <= delta < 1.0:
+        raise OutOfRange(
+            f"delta: got {delta!r}, need a number from 0 up to but not including 1", field="delta"
+        )
+
+
+def _require_advantage(advantage: float) -> None:
+    if not 0.0 <= advantage <= 1.0:
+        raise OutOfRange(f"advantage: got {advantage!r}, need a number from 0 to 1", field="advantage")

@@ -1,0 +1,122 @@
+"""From scores asked about to the cells they fall in, and whether the sample reached that far.
+
+Intervals and boxes are open to infinity, but the sample says nothing about scores beyond those it
+has; and a category never sampled has no cell. Both are *unknown* (cell -1), never extrapolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.cells import Categories, Cells, Grid, Intervals, Lattice
+from estimators.counts import Counts
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite
+from estimators.scores import ArgumentScores, Query, Scores
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BUCKETS = 2**13
+BLOCK = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Least and greatest score of the sample along each axis."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, data: Scores | Counts) -> Sampled | None:
+        """What the data reach; None where they do not tell (categories, counts on open intervals)."""
+        if isinstance(data, Counts):
+            if isinstance(data.cells, Lattice):
+                return cls(np.atleast_1d(data.cells.low), np.atleast_1d(data.cells.high))
+            if isinstance(data.cells, Grid):
+                ends = np.ldexp(
+                    np.array([data.cells.keys[0], data.cells.keys[-1] + 1], dtype=float), data.cells.exponent
+                )
+                return cls(ends[:1], np.nextafter(ends[1:], -np.inf))
+            return None
+        if data.query is Query.DISCRETE:
+            return None
+        a, b = np.asarray(data.members, dtype=np.float64), np.asarray(data.nonmembers, dtype=np.float64)
+        return cls(
+            np.atleast_1d(np.minimum(a.min(axis=0), b.min(axis=0))),
+            np.atleast_1d(np.maximum(a.max(axis=0), b.max(axis=0))),
+        )
+
+    def reaches(self, scores: NDArray[np.generic]) -> NDArray[np.bool_]:
+        """Whether each score lies within."""
+        rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
+        if rows.shape[1] != len(self.low):
+            raise DimensionMismatch(
+                f"targets have dimension {rows.shape[1]}, the records {len(self.low)}", field="targets"
+            )
+        return np.asarray(((rows >= self.low) & (rows <= self.high)).all(axis=1))
+
+
+def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
+    """The scores asked about, finite and of the kind the cells are made of."""
+    given = np.asarray(values)
+    if given.ndim == 0:
+        raise InputError("targets: got a single value, need a list of scores", field="targets")
+    text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
+    if given.size and (given.dtype.kind not in "biufUS" or (given.dtype.kind in "US") != text):
+        raise MixedTypes(
+            f"targets: got type {given.dtype}, need {'text' if text else 'numbers'} as the records have",
+            field="targets",
+        )
+    if text:
+        return given.astype(np.str_)
+    finite = np.isfinite(given.astype(np.float64)).reshape(len(given), -1).all(axis=1)
+    if not finite.all():
+        index = int(np.argmin(finite))
+        raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def cell_of(scores: NDArray[np.generic], cells: Cells, sampled: Sampled | None = None) -> Integers:
+    """Cell of each score, -1 where the sample says nothing about it."""
+    if not len(scores):
+        return np.empty(0, dtype=np.int64)
+    if isinstance(cells, Intervals) and scores.ndim > 1:
+        raise DimensionMismatch(f"targets have dimension {scores.shape[1]}, the records 1", field="targets")
+    at = _by_buckets(cells.cuts, scores) if isinstance(cells, Intervals) else cells.locate(scores)
+    return at if sampled is None else np.where(sampled.reaches(scores), at, -1)
+
+
+def _by_buckets(cuts: Floats, scores: NDArray[np.generic]) -> Integers:
+    """``np.searchsorted(cuts, scores, side="right")`` of many unsorted scores, several times as fast.
+
+    The bucket of a score rises with the score, rounding included; so a bucket without a cut lies in one
+    interval and a table tells which. Only scores that share a bucket with a cut are searched for.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    scale = BUCKETS / (cuts[-1] / 2.0 - cuts[0] / 2.0) / 2.0 if len(cuts) > 1 else np.inf
+    if len(values) < BUCKETS or not 0.0 < scale < np.inf:
+        return np.searchsorted(cuts, values, side="right").astype(np.int64)
+    at_cuts = _buckets(cuts, cuts[0], scale)
+    table = np.searchsorted(at_cuts, np.arange(BUCKETS + 3)).astype(np.int64)
+    table[at_cuts] = -1
+    found = np.empty(len(values), dtype=np.int64)
+    for start in range(0, len(values), BLOCK):
+        part = values[start : start + BLOCK]
+        at = table.take(_buckets(part, cuts[0], scale))
+        shared = np.flatnonzero(at < 0)
+        at[shared] = np.searchsorted(cuts, part[shared], side="right")
+        found[start : start + BLOCK] = at
+    return found
+
+
+def _buckets(values: Floats, low: float, scale: float) -> NDArray[np.intp]:
+    with np.errstate(over="ignore"):
+        place = np.subtract(values, low)
+        place *= scale
+    np.clip(place, -1.0, BUCKETS + 1.0, out=place)
+    place += 1.0
+    return place.astype(np.intp)
