@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.cells import Categories, Cells, Grid, Intervals, Lattice
+from estimators.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice
 from estimators.counts import Counts
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.scores import ArgumentScores, Query, Scores
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,10 @@ class Sampled:
 
 def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
     """The scores asked about, finite and of the kind the cells are made of."""
-    given = np.asarray(values)
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise RaggedRows("targets: rows differ in length", field="targets") from None
     if given.ndim == 0:
         raise InputError("targets: got a single value, need a list of scores", field="targets")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
@@ -71,8 +74,8 @@ def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
             f"targets: got type {given.dtype}, need {'text' if text else 'numbers'} as the records have",
             field="targets",
         )
-    if text:
-        return given.astype(np.str_)
+    if text or not given.size:
+        return given.astype(np.str_ if text else np.float64)
     finite = np.isfinite(given.astype(np.float64)).reshape(len(given), -1).all(axis=1)
     if not finite.all():
         index = int(np.argmin(finite))
@@ -84,10 +87,19 @@ def cell_of(scores: NDArray[np.generic], cells: Cells, sampled: Sampled | None =
     """Cell of each score, -1 where the sample says nothing about it."""
     if not len(scores):
         return np.empty(0, dtype=np.int64)
-    if isinstance(cells, Intervals) and scores.ndim > 1:
-        raise DimensionMismatch(f"targets have dimension {scores.shape[1]}, the records 1", field="targets")
+    wide = 1 if scores.ndim == 1 else scores.shape[1]
+    if (wide > 1) if cells.ordered or isinstance(cells, Categories) else (wide < _axes(cells)):
+        raise DimensionMismatch(f"targets have dimension {wide}, the records another", field="targets")
+    inside = None if sampled is None else sampled.reaches(scores)
     at = _by_buckets(cells.cuts, scores) if isinstance(cells, Intervals) else cells.locate(scores)
-    return at if sampled is None else np.where(sampled.reaches(scores), at, -1)
+    return at if inside is None else np.where(inside, at, -1)
+
+
+def _axes(cells: Cells) -> int:
+    """Fewest numbers a row needs for these cells."""
+    if isinstance(cells, Boxes):
+        return int(cells.axes.max(initial=0)) + 1
+    return len(cells.low) if isinstance(cells, Lattice) else 1
 
 
 def _by_buckets(cuts: Floats, scores: NDArray[np.generic]) -> Integers:

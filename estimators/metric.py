@@ -109,6 +109,15 @@ class Metric:
             self.b10 - self.b00,
         )
 
+    def line_in_accuracy(self, prior: float) -> tuple[float, float] | None:
+        """Intercept and slope if the metric is a rising line in accuracy: then its optimum is the advantage's."""
+        flat = self.b11 == self.b10 == self.b01 == self.b00
+        slope = self.a11 - self.a01
+        if not flat or slope <= 0.0 or slope != self.a00 - self.a10 or self.b0 + self.b11 <= 0.0:
+            return None
+        scale = self.b0 + self.b11
+        return (self.a0 + self.a01 * prior + self.a10 * (1.0 - prior)) / scale, slope / scale
+
     def linear(self, prior: float) -> tuple[Linear, Linear]:
         """Numerator and denominator as (constant, slope in TPR, slope in FPR), the denominator positive."""
         k, p, q = self.constants(prior), prior, 1.0 - prior

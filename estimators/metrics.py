@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from estimators.advantage import CellsTarget, advantage
 from estimators.counts import Counts
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.holdout import SHUFFLES
@@ -118,33 +119,43 @@ def metric_optimum(
     alpha = (1.0 - confidence) / 2.0
     fine, views = views_of(counts, bins)
     cells = views[0].counts(fine)
-    below = held_out(fine, views, objective, alpha, seed, shuffles)
-    above = upper_limit(fine, views, objective, alpha)
     best = optimum(cells, objective)
-    led = next(v for v in views if v.name == below.leader)
-    flattered = float(in_sample(fine, led, objective))
     low, high = metric_range(objective)
-    rejected = above < below.lower
-    interval = Interval(
-        below.lower,
-        high if rejected else above,
-        confidence,
-        _guarantee(objective, cells.size, fine.cells.ordered),
-    )
-    point = min(high, max(low, objective.trivial, (below.value + flattered) / 2.0))
+    line = metric.line_in_accuracy(prior)
+    if line is not None and not objective.constrained:
+        found = advantage(counts, prior, CellsTarget(bins), confidence, seed, shuffles)
+        point, lower, upper = (
+            line[0] + line[1] * (1.0 + v) / 2.0 for v in (found.value, found.lower, found.upper)
+        )
+        value, leader, rejected = point, found.leader, found.class_rejected
+        guarantee = found.estimate.interval.guarantee
+    else:
+        below = held_out(fine, views, objective, alpha, seed, shuffles)
+        upper, lower, value, leader = (
+            upper_limit(fine, views, objective, alpha),
+            below.lower,
+            below.value,
+            below.leader,
+        )
+        rejected = upper < lower
+        upper = high if rejected else upper
+        flattered = float(in_sample(fine, next(v for v in views if v.name == leader), objective))
+        point = min(high, max(low, objective.trivial, (value + flattered) / 2.0))
+        guarantee = _guarantee(objective, cells.size, fine.cells.ordered)
+    interval = Interval(lower, upper, confidence, guarantee)
     known = metric.has_known_threshold and not objective.constrained
     cut = metric.known_cut(prior) if known else best.cut if best.binding else metric.cut_at(point, prior)
     return MetricEstimate(
         metric,
         Estimate(point, interval),
         best.value,
-        below.value,
+        value,
         cut,
         objective.trivial,
         metric.degeneracy(prior),
         (objective.low, objective.high),
         cells.size,
-        below.leader,
+        leader,
         rejected,
         paper_estimate(cells, objective, seed),
         tuple(_cautions(objective, cells, rejected)),

@@ -129,8 +129,9 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
     The right threshold is not known, but nonmember order statistics bracket it: at least j of n0 nonmembers
     lie above a threshold of rate at most ``fpr`` with probability P(Bin(n0, fpr) >= j), which is P(Beta(j,
     n0 - j + 1) <= fpr). What the bracket and the exact limits of the rate at the observed threshold leave
-    open is combined in quadrature (MOVER, Zou and Donner 2008; STATISTICS 2.6, T-E4). Taking the observed
-    threshold for the right one covers as little as 48%.
+    open is combined in quadrature (MOVER, Zou and Donner 2008; STATISTICS 2.6, T-E4), from the observed
+    threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
+    the right one covers as little as 48%.
     """
     rate = require_open_unit("fpr", fpr)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
@@ -138,14 +139,15 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
     n1, n0 = int(hits[-1]), int(alarms[-1])
     j_low = _largest_count_exceeded(n0, rate, alpha)  # P(Bin >= j) >= 1 - alpha
     j_high = _smallest_count_reached(n0, rate, alpha)  # P(Bin >= j) <= alpha
-    at = np.searchsorted(alarms, rate * n0 * (1.0 + 1e-12), side="right") - 1
+    at = int(np.searchsorted(alarms, rate * n0 * (1.0 + 1e-12), side="right")) - 1
     # lowest threshold with fewer than j_low nonmembers above it, highest one with at least j_high
-    low = np.searchsorted(alarms, j_low - 1, side="right") - 1 if j_low else 0
+    low = int(np.searchsorted(alarms, j_low - 1, side="right")) - 1 if j_low else 0
     high = min(int(np.searchsorted(alarms, j_high)), len(alarms) - 1)
-    x = float(hits[at])
-    value = x / n1
-    down = np.hypot(value - lower_limit(x, n1, alpha), value - (hits[low] / n1 if j_low else 0.0))
-    up = np.hypot(upper_limit(x, n1, alpha) - value, hits[high] / n1 - value)
+    value = float(hits[at] / n1)
+    before, after = _cuts_at_ties(hits, alarms, low, at), _cuts_at_ties(hits, alarms, at, high) + 1
+    x, y = hits[np.append(before, at)], hits[np.append(after, at)]
+    lower = (x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low])).min() / n1
+    upper = (y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high] - y)).max() / n1
     cautions: tuple[Caution, ...] = ()
     if not j_low:
         needed = int(np.ceil(np.log(alpha) / np.log1p(-rate)))
@@ -155,9 +157,9 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
                 f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {needed} for a lower end above 0",
             ),
         )
-    lower = max(0.0, float(value - down)) if j_low else 0.0
+        lower = 0.0
     guarantee = Guarantee(f"the TPR of the threshold whose FPR is {rate:g}", IID, False)
-    interval = Interval(lower, min(1.0, float(value + up)), confidence, guarantee)
+    interval = Interval(max(0.0, float(lower)), min(1.0, float(upper)), confidence, guarantee)
     return OperatingPoint(rate, Estimate(value, interval), cautions)
 
 
@@ -183,6 +185,16 @@ def _from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     counts = _ordered(counts)
     hits = np.concatenate([[0], np.cumsum(counts.members[::-1])])
     return hits, np.concatenate([[0], np.cumsum(counts.nonmembers[::-1])])
+
+
+def _cuts_at_ties(hits: Integers, alarms: Integers, first: int, last: int) -> Integers:
+    """Thresholds just above a tie that holds a quarter of the members between two thresholds.
+
+    Quadrature takes the right threshold to lie anywhere between; across a large tie it lies on one side
+    or the other, and what is uncertain there is the rate at that side.
+    """
+    rise, run = np.diff(hits[first : last + 1]), np.diff(alarms[first : last + 1])
+    return first + np.flatnonzero((rise + run > 1) & (rise > 0) & (4 * rise >= hits[last] - hits[first]))
 
 
 def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:

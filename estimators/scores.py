@@ -135,6 +135,8 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
         array = floats + 0.0 if _has_negative_zero(floats) else floats
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "surrogateescape")
     return array
 
 

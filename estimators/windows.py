@@ -81,7 +81,7 @@ def window_risk(
     hits, trials = keys // (len(pooled) + 1), keys % (len(pooled) + 1)
     low, high = Conditional().limits(hits, n1, trials - hits, n0, prior, delta / 2.0)
     plugged = risk_at_share(hits / np.maximum(trials, 1), n1, n0, prior)
-    covers = "the signed risk at the score of one target named in advance"
+    covers = "the risk, signed or not, at the score of one target named in advance"
     signed = Limits(low[back], high[back], confidence, Guarantee(covers, SMOOTH, finite_sample=False))
     cautions = (
         Caution(

@@ -295,3 +295,27 @@ def test_coarsening_keeps_every_record_and_the_order() -> None:
     assert coarse.n_members == fine.n_members
     assert coarse.size == 20
     np.testing.assert_array_equal(counting.on_cells(draw(2, 3000), coarse.cells).members, coarse.members)
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 3000, 60_000])
+def test_text_is_counted_as_numpy_counts_it(distinct: int) -> None:
+    rng = np.random.default_rng(distinct)
+    labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
+    a, b = labels[rng.integers(0, distinct, 40_000)], labels[rng.integers(0, distinct, 30_000)]
+
+    counts = counting.by_category(Scores.of(a, b))
+
+    names, expected = np.unique(a, return_counts=True)
+    assert dict(zip(names.tolist(), expected.tolist(), strict=True)) == {
+        label: n
+        for label, n in zip(counts.cells.to_dict()["labels"], counts.members.tolist(), strict=True)  # type: ignore[call-overload]
+        if n
+    }
+    assert counts.n_nonmembers == 30_000
+
+
+def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
+    counts = counting.by_category(Scores.of(["a"] * 8 + ["abc"] * 2, ["a"] * 10 + ["abcdefgh"]))
+
+    assert counts.members.tolist() == [8, 2, 0]
+    assert counts.nonmembers.tolist() == [10, 0, 1]

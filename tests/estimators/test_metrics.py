@@ -10,7 +10,9 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
+from estimators.advantage import advantage
 from estimators.cells import Intervals
+from estimators.counting import by_rank
 from estimators.counts import Counts
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.fieller import ratio_limits
@@ -19,7 +21,8 @@ from estimators.metric_bounds import held_out, rule_upper, upper_limit, views_of
 from estimators.metrics import metric_optimum
 from estimators.optimum import HALVES, THIRDS, Objective, algorithm_2, algorithm_3, optimum, posteriors
 from estimators.presets import PRESETS, preset
-from tests.oracles import shift_for
+from estimators.scores import Scores
+from tests.oracles import gaussian_shift, shift_for
 
 NAMES = sorted(PRESETS)
 
@@ -414,3 +417,22 @@ def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n
 
     assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
     assert "few_records" in {c.code for c in found.cautions}
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior: float) -> None:
+    a, b = gaussian_shift(0.4).draw(np.random.default_rng(9), 600, 500)
+    counts = by_rank(Scores.of(a, b))
+
+    accuracy = metric_optimum(counts, preset("accuracy", prior), prior)
+    found = advantage(counts, prior)
+
+    for mine, theirs in (
+        (accuracy.value, found.value),
+        (accuracy.interval.lower, found.lower),
+        (accuracy.interval.upper, found.upper),
+    ):
+        assert mine == pytest.approx((1 + theirs) / 2, abs=1e-12)
+    assert metric_optimum(counts, preset("advantage", prior), prior).value == pytest.approx(
+        found.value, abs=1e-12
+    )

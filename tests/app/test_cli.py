@@ -1,0 +1,37 @@
+"""The command from a shell: a real process, its output and its exit status."""
+
+import subprocess
+import sys
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "app.cli", *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_demo_prints_a_table_a_verdict_and_a_sentence() -> None:
+    done = run("demo")
+
+    assert done.returncode == 0, done.stderr
+    assert "optimal advantage" in done.stdout
+    assert "the statistic's expectation" in done.stdout
+    assert "With 95% confidence an adversary who sees this score" in done.stdout
+
+
+def test_the_demos_interval_contains_its_known_truth() -> None:
+    line = next(line for line in run("demo").stdout.splitlines() if line.startswith("optimal advantage"))
+
+    lower, upper = (float(word) for word in line.split()[3:5])
+    assert lower <= 0.2 <= upper
+
+
+def test_two_runs_print_the_same() -> None:
+    assert run("demo").stdout == run("demo").stdout
+
+
+def test_an_unknown_command_is_misuse() -> None:
+    done = run("frobnicate")
+
+    assert done.returncode == 2
+    assert "demo" in done.stderr

@@ -1,0 +1,88 @@
+"""Many queries and two models: the corrected statements hold, and the needless corrections are not made."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from estimators.compare import compare, difference, paired_difference
+from estimators.errors import OptionError
+from estimators.scores import Query, Scores
+from tests.oracles import World, gaussian_shift, identical
+
+
+def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
+    return Scores.of(*world.draw(rng, n, n), Query.CONTINUOUS)
+
+
+def allowed(runs: int, level: float) -> int:
+    return int(binom.isf(1e-3, runs, level))
+
+
+def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out() -> None:
+    rng = np.random.default_rng(0)
+    queries = {"loss": draw(gaussian_shift(0.1), 2000, rng), "distance": draw(gaussian_shift(0.5), 2000, rng)}
+
+    result = compare(queries)
+
+    assert [place.name for place in result.ranking] == ["distance", "loss"]
+    assert (result.ranking[0].best_rank, result.ranking[0].worst_rank) == (1, 1)
+    assert result.maximum.lower <= 0.5 <= result.maximum.upper
+    assert "'distance' comes first, its true rank is 1" in result.sentence
+
+
+def test_queries_alike_share_their_ranks() -> None:
+    rng = np.random.default_rng(1)
+
+    result = compare({name: draw(identical(), 300, rng) for name in "abc"})
+
+    assert {(p.best_rank, p.worst_rank) for p in result.ranking} == {(1, 3)}
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior: float) -> None:
+    rng, runs, missed = np.random.default_rng(2), 120, 0
+    for run in range(runs):
+        queries = {str(k): draw(identical(), 100, rng) for k in range(8)}
+        missed += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
+
+    assert missed <= allowed(runs, 0.025)
+
+
+def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
+    rng, runs, missed = np.random.default_rng(3), 120, 0
+    for run in range(runs):
+        queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
+        result = compare(queries, seed=run)
+        missed += result.maximum.upper < 0.39  # the truth at five cells is just below 0.4
+
+    assert missed <= allowed(runs, 0.025)
+
+
+def test_one_query_is_no_comparison() -> None:
+    with pytest.raises(OptionError, match="at least 2 queries, got 1"):
+        compare({"only": draw(identical(), 50, np.random.default_rng(0))})
+
+
+@pytest.mark.parametrize("ask", [difference, paired_difference], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.3, 0.3), (0.5, 0.1)])
+def test_the_interval_of_a_difference_covers_it(ask: object, first: float, second: float) -> None:
+    rng, runs = np.random.default_rng(4), 150
+    missed = 0
+    worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
+    for run in range(runs):
+        result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)  # type: ignore[operator]
+        missed += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
+
+    assert missed <= allowed(runs, 0.05)
+
+
+def test_pairing_records_costs_width_but_no_assumption() -> None:
+    rng = np.random.default_rng(5)
+    a, b = draw(gaussian_shift(0.4), 800, rng), draw(gaussian_shift(0.1), 800, rng)
+
+    apart, paired = difference(a, b), paired_difference(a, b)
+
+    assert paired.estimate.interval.width > apart.estimate.interval.width
+    assert apart.decided
+    assert "they differ" in apart.sentence
+    assert "any dependence" in paired.estimate.interval.guarantee.assumes

@@ -1,0 +1,99 @@
+"""Decisions follow the interval, and planned records decide as often as promised."""
+
+import numpy as np
+import pytest
+
+from estimators.advantage import advantage
+from estimators.errors import OutOfRange
+from estimators.plan import Decision, plan_verdict, plan_width, verdict
+from estimators.scores import Scores
+from tests.oracles import gaussian_shift, identical
+
+
+def ask(world: object, n: int, seed: int = 0, prior: float = 0.5) -> object:
+    return advantage(Scores.of(*world.draw(np.random.default_rng(seed), n, n)), prior)  # type: ignore[attr-defined]
+
+
+def test_an_interval_below_the_threshold_passes() -> None:
+    decided = verdict(ask(identical(), 5000), 0.1)  # type: ignore[arg-type]
+
+    assert decided.decision is Decision.PASS
+    assert "is at most" in decided.reason
+    assert decided.records_needed is None
+
+
+def test_an_interval_above_the_threshold_fails() -> None:
+    decided = verdict(ask(gaussian_shift(0.5), 1000), 0.1)  # type: ignore[arg-type]
+
+    assert decided.decision is Decision.FAIL
+    assert "is at least" in decided.reason
+
+
+def test_an_interval_across_the_threshold_says_how_many_records_would_settle_it() -> None:
+    decided = verdict(ask(gaussian_shift(0.05), 200), 0.15)  # type: ignore[arg-type]
+
+    assert decided.decision is Decision.INCONCLUSIVE
+    assert decided.records_needed is not None
+    assert decided.records_needed > 400
+
+
+def test_the_upper_end_itself_passes_and_the_lower_end_itself_does_not_fail() -> None:
+    result = ask(gaussian_shift(0.3), 1000)
+
+    assert verdict(result, result.upper).decision is Decision.PASS  # type: ignore[attr-defined,arg-type]
+    assert verdict(result, result.lower).decision is Decision.INCONCLUSIVE  # type: ignore[attr-defined,arg-type]
+
+
+@pytest.mark.parametrize("threshold", [1.5, -2.0, float("nan")])
+def test_a_threshold_that_is_no_advantage_is_refused(threshold: float) -> None:
+    with pytest.raises(OutOfRange, match="threshold"):
+        verdict(ask(identical(), 50), threshold)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("expected", "threshold", "prior"), [(0.0, 0.1, 0.5), (0.3, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.4, 0.35)]
+)
+def test_the_records_planned_decide_in_about_four_samples_of_five(
+    expected: float, threshold: float, prior: float
+) -> None:
+    plan = plan_verdict(expected, threshold, prior)
+    assert plan.members is not None
+    assert plan.nonmembers is not None
+    rng, decided = np.random.default_rng(1), 0
+    shift = next(m for m in np.linspace(0, 8, 4001) if _advantage(m, prior) >= expected - 1e-12)
+
+    for run in range(40):
+        scores = Scores.of(
+            rng.normal(shift, size=plan.members), rng.normal(size=plan.nonmembers), "continuous"
+        )
+        decided += (
+            verdict(advantage(scores, prior, seed=run), threshold).decision is not Decision.INCONCLUSIVE
+        )
+
+    assert decided >= 22  # P(Bin(40, 0.8) < 22) < 0.03%
+
+
+def _advantage(shift: float, prior: float) -> float:
+    grid = np.linspace(-10, 18, 20_001)
+    r, q = np.exp(-((grid - shift) ** 2) / 2), np.exp(-(grid**2) / 2)
+    return float(np.trapezoid(np.abs(prior * r - (1 - prior) * q), grid) / np.sqrt(2 * np.pi))
+
+
+def test_a_narrower_interval_needs_more_records() -> None:
+    wide, narrow = plan_width(0.2, 0.1), plan_width(0.2, 0.03)
+
+    assert wide.records is not None
+    assert narrow.records is not None
+    assert narrow.records > 5 * wide.records
+
+
+def test_a_threshold_at_the_truth_is_never_reached() -> None:
+    plan = plan_verdict(0.2, 0.2)
+
+    assert plan.records is None
+    assert "more than" in plan.sentence
+
+
+def test_an_expectation_below_the_baseline_is_refused() -> None:
+    with pytest.raises(OutOfRange, match=r"need at least the baseline 0\.8"):
+        plan_verdict(0.5, 0.9, prior=0.1)

@@ -1,0 +1,100 @@
+"""One call answers everything, consistently, whatever kind of scores it is given."""
+
+import numpy as np
+import pytest
+
+from estimators import Ask, Counts, Decision, LearnedTarget, MaceError, Scores, assess
+from estimators.learned import logistic
+from estimators.report import fingerprint
+from tests.oracles import categories, gaussian_shift, vector_shift
+
+
+def draw(world: object, n: int, seed: int = 0) -> Scores:
+    return Scores.of(*world.draw(np.random.default_rng(seed), n, n))  # type: ignore[attr-defined]
+
+
+def test_continuous_scores_get_every_answer() -> None:
+    answer = assess(draw(gaussian_shift(0.3), 1000), Ask(threshold=0.1, claimed_epsilon=0.1))
+
+    assert answer.paper is not None
+    assert answer.paper.statistic == "U_N"
+    assert answer.metric is not None
+    assert answer.roc is not None
+    assert answer.auc is not None
+    assert len(answer.operating_points) == 3
+    assert answer.epsilon is not None
+    assert answer.claim is not None
+    assert answer.claim.decision == "contradicted"
+    assert answer.verdict is not None
+    assert answer.verdict.decision is Decision.FAIL
+    assert answer.sentence.startswith("Fail: ")
+
+
+def test_text_has_no_order_and_therefore_no_curve() -> None:
+    answer = assess(draw(categories(10, 0.3), 1000), Ask(prior=0.4))
+
+    assert answer.roc is None
+    assert answer.auc is None
+    assert answer.operating_points == ()
+    assert answer.paper is not None
+    assert answer.paper.statistic == "W_N"
+
+
+def test_a_vector_is_answered_by_the_learned_adversary_alone() -> None:
+    answer = assess(draw(vector_shift(3, 0.4), 400), Ask(target=LearnedTarget((logistic(),))))
+
+    assert answer.advantage.leader == "logistic"
+    assert answer.metric is None
+    assert answer.epsilon is None
+
+
+def test_counts_are_answered_like_scores() -> None:
+    answer = assess(Counts.of([50, 30, 20], [10, 40, 50], [0.0, 1.0]), Ask(prior=0.3))
+
+    assert answer.auc is not None
+    expected = np.mean(
+        [x > y for x in [0] * 50 + [1] * 30 + [2] * 20 for y in [0] * 10 + [1] * 40 + [2] * 50]
+    ) + (0.5 * (50 * 10 + 30 * 40 + 20 * 50) / 10_000)
+    assert answer.auc.estimate.value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["precision", "f_beta", "balanced_accuracy"])
+def test_the_metric_asked_for_is_the_metric_given(metric: str) -> None:
+    answer = assess(draw(gaussian_shift(0.3), 300), Ask(metric=metric, prior=0.2))
+
+    assert answer.metric is not None
+    assert answer.metric.name == metric
+
+
+def test_an_unknown_metric_suggests_the_nearest() -> None:
+    with pytest.raises(MaceError, match="did you mean 'precision'"):
+        assess(draw(gaussian_shift(0.3), 100), Ask(metric="precison"))
+
+
+def test_the_same_request_gives_the_same_answer() -> None:
+    first, second = (assess(draw(gaussian_shift(0.3), 500), Ask(seed=3)) for _ in range(2))
+
+    assert first.advantage == second.advantage
+    assert first.metric == second.metric
+    assert first.epsilon == second.epsilon
+
+
+def test_the_fingerprint_depends_on_every_score_and_on_its_side() -> None:
+    base = draw(gaussian_shift(0.3), 50)
+    changed = np.array(base.members)
+    changed[17] += 1e-9
+
+    prints = {
+        fingerprint(base),
+        fingerprint(Scores.of(changed, base.nonmembers)),
+        fingerprint(Scores.of(base.nonmembers, base.members)),
+    }
+
+    assert len(prints) == 3
+
+
+def test_cautions_are_said_once() -> None:
+    codes = [c.code for c in assess(draw(gaussian_shift(0.3), 20)).cautions]
+
+    assert len(codes) == len(set(codes))
+    assert "few_records" in codes
