@@ -136,7 +136,7 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8", "surrogateescape")
+        array = np.char.decode(array.astype(np.bytes_), "utf-8", "surrogateescape")
     return array
 
 
