@@ -21,12 +21,11 @@ import numpy as np
 from scipy.stats import binom
 
 from estimators.advantage import CellsTarget, LearnedTarget, advantage, cells_for
-from estimators.binomial import lower_limit, mcdiarmid_radius, upper_limit
-from estimators.counting import by_lattice, finest
+from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
-from estimators.holdout import pools
-from estimators.learned import learned_counts, logistic, quadratic
-from estimators.scores import Query, Scores
+from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
+from estimators.sample.counting import by_lattice, finest
+from estimators.sample.scores import Query, Scores
 from tests.oracles import WORLDS, World
 
 SIZES = (100, 300, 1_000, 10_000)

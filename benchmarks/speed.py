@@ -25,17 +25,17 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
-from estimators import counting
 from estimators.advantage import ThresholdTarget, advantage
-from estimators.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
-from estimators.binomial import clopper_pearson
-from estimators.density import LineDensities
+from estimators.audit.roc import auc, roc
+from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
+from estimators.density.kernel import LineDensities
+from estimators.density.space import PlaneDensities
+from estimators.limits.binomial import clopper_pearson
 from estimators.paper import discrete_advantage
 from estimators.report import assess
-from estimators.risk import individual_risk
-from estimators.roc import auc, roc
-from estimators.scores import Query, Scores
-from estimators.space import PlaneDensities
+from estimators.risk.individual import individual_risk
+from estimators.sample import counting
+from estimators.sample.scores import Query, Scores
 
 Call = Callable[[], object]
 

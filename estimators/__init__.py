@@ -15,15 +15,15 @@ from estimators.advantage import (
     advantage,
 )
 from estimators.compare import compare, difference, paired_difference
-from estimators.counts import Counts
 from estimators.errors import MaceError
-from estimators.metric import Metric
-from estimators.metrics import MetricEstimate, metric_optimum
+from estimators.metric.definition import Metric
+from estimators.metric.estimate import MetricEstimate, metric_optimum
+from estimators.metric.presets import PRESETS, preset
 from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
-from estimators.presets import PRESETS, preset
 from estimators.report import Ask, Assessment, assess
-from estimators.risk import IndividualRisk, individual_risk
-from estimators.scores import Query, Scores, one_per_unit
+from estimators.risk.individual import IndividualRisk, individual_risk
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores, one_per_unit
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
 
 __all__ = [

@@ -8,14 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from estimators.adversary import Cellwise, Family, Smoothed, Threshold, TwoSided, families_for, in_sample
-from estimators.counting import finest, resolution
-from estimators.counts import Counts
+from estimators.adversary.families import (
+    Cellwise,
+    Family,
+    Smoothed,
+    Threshold,
+    TwoSided,
+    families_for,
+    in_sample,
+)
+from estimators.adversary.holdout import SHUFFLES, HeldOut, held_out
+from estimators.adversary.insample import (
+    MANY_CELLS,
+    cells_upper,
+    second_moment,
+    threshold_upper,
+    two_sided_upper,
+)
+from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
 from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
-from estimators.holdout import SHUFFLES, HeldOut, held_out
-from estimators.insample import MANY_CELLS, cells_upper, second_moment, threshold_upper, two_sided_upper
-from estimators.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
-from estimators.scores import Scores
+from estimators.sample.counting import finest, resolution
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
 from estimators.statement import (
     IID,
     MLR,

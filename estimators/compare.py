@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from estimators.advantage import Advantage, Target, advantage
-from estimators.counts import Counts
 from estimators.errors import OptionError
-from estimators.scores import Scores
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, percent
 
 

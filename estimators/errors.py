@@ -119,3 +119,17 @@ def require_count(name: str, value: int, minimum: int = 1) -> int:
     if isinstance(value, bool) or value != int(value) or value < minimum:
         raise OutOfRange(f"{name}: got {value!r}, need a whole number of at least {minimum}", field=name)
     return int(value)
+
+
+def require_nonnegative(name: str, value: float) -> float:
+    """Return ``value`` if it is finite and at least 0."""
+    if not 0.0 <= value < float("inf"):
+        raise OutOfRange(f"{name}: got {value!r}, need a finite number of at least 0", field=name)
+    return float(value)
+
+
+def require_share(name: str, value: float) -> float:
+    """Return ``value`` if it is at least 0 and below 1."""
+    if not 0.0 <= value < 1.0:
+        raise OutOfRange(f"{name}: got {value!r}, need a number from 0 up to but not including 1", field=name)
+    return float(value)

@@ -13,15 +13,15 @@ from math import pi
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.bandwidth import Bandwidth, Fixed, Scott
-from estimators.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
-from estimators.cells import Lattice
-from estimators.counting import by_category, by_lattice
-from estimators.counts import Counts
-from estimators.density import At, Densities, LineDensities, signed_risk
+from estimators.density.bandwidth import Bandwidth, Fixed, Scott
+from estimators.density.kernel import At, Densities, LineDensities, signed_risk
+from estimators.density.space import PointDensities, densities_of
 from estimators.errors import require_open_unit
-from estimators.scores import Query, Scores
-from estimators.space import PointDensities, densities_of
+from estimators.limits.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
+from estimators.sample.cells import Lattice
+from estimators.sample.counting import by_category, by_lattice
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
-from estimators.cells import Intervals
-from estimators.counting import resolution
-from estimators.counts import Counts
 from estimators.errors import OutOfRange, require_open_unit
+from estimators.sample.cells import Intervals
+from estimators.sample.counting import resolution
+from estimators.sample.counts import Counts
 from estimators.statement import percent
 
 MOST_RECORDS = 10**9

@@ -9,15 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from estimators.advantage import Advantage, Target, advantage
-from estimators.counting import finest
-from estimators.counts import Counts
-from estimators.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
-from estimators.metric import Metric
-from estimators.metrics import MetricEstimate, metric_optimum
-from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
-from estimators.plan import Verdict, verdict
-from estimators.presets import preset
-from estimators.roc import (
+from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
+from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
     AreaUnderCurve,
     OperatingPoint,
@@ -26,7 +19,14 @@ from estimators.roc import (
     operating_points,
     roc,
 )
-from estimators.scores import Query, Scores
+from estimators.metric.definition import Metric
+from estimators.metric.estimate import MetricEstimate, metric_optimum
+from estimators.metric.presets import preset
+from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
+from estimators.plan import Verdict, verdict
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
 
 

@@ -11,11 +11,11 @@ from estimators.advantage import (
     TwoSidedTarget,
     advantage,
 )
-from estimators.counting import by_grid, by_rank
-from estimators.counts import Counts
+from estimators.adversary.learned import logistic, quadratic
 from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
-from estimators.learned import logistic, quadratic
-from estimators.scores import Query, Scores
+from estimators.sample.counting import by_grid, by_rank
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores
 from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
 
 

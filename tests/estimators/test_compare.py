@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from estimators.compare import compare, difference, paired_difference
 from estimators.errors import OptionError
-from estimators.scores import Query, Scores
+from estimators.sample.scores import Query, Scores
 from tests.oracles import World, gaussian_shift, identical
 
 

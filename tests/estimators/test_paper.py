@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom, gaussian_kde, norm
 
-from estimators.bandwidth import Fixed, Scott, Silverman
-from estimators.binomial import mcdiarmid_radius
-from estimators.counts import Counts
-from estimators.density import LineDensities
+from estimators.density.bandwidth import Fixed, Scott, Silverman
+from estimators.density.kernel import LineDensities
+from estimators.density.space import densities_of
 from estimators.errors import OutOfRange
+from estimators.limits.binomial import mcdiarmid_radius
 from estimators.paper import (
     EqualWidth,
     Kernel,
@@ -24,8 +24,8 @@ from estimators.paper import (
     discrete_risk,
     kernel_roughness,
 )
-from estimators.scores import Scores
-from estimators.space import densities_of
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
 from tests import oracles
 
 TEN = Counts.of([5, 3, 2], [1, 4, 5])

@@ -6,7 +6,7 @@ import pytest
 from estimators.advantage import advantage
 from estimators.errors import OutOfRange
 from estimators.plan import Decision, plan_verdict, plan_width, verdict
-from estimators.scores import Scores
+from estimators.sample.scores import Scores
 from tests.oracles import gaussian_shift, identical
 
 
@@ -51,7 +51,8 @@ def test_a_threshold_that_is_no_advantage_is_refused(threshold: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "threshold", "prior"), [(0.0, 0.1, 0.5), (0.3, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.4, 0.35)]
+    ("expected", "threshold", "prior"),
+    [(0.0, 0.1, 0.5), (0.3, 0.1, 0.5), (0.9, 0.85, 0.2), (0.34, 0.4, 0.35)],
 )
 def test_the_records_planned_decide_in_about_four_samples_of_five(
     expected: float, threshold: float, prior: float

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from estimators import Ask, Counts, Decision, LearnedTarget, MaceError, Scores, assess
-from estimators.learned import logistic
+from estimators.adversary.learned import logistic
 from estimators.report import fingerprint
 from tests.oracles import categories, gaussian_shift, vector_shift
 

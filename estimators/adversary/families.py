@@ -1,0 +1,135 @@
+"""Adversaries: rules that guess "member" in some cells, fitted to counts and judged on others.
+
+Each family fits many samples at once: ``gain`` has one row for each sample and holds p r_j - (1-p) q_j,
+and the advantage of guessing member in the cells M is the sum of gain over M minus the sum outside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.sample.counts import Counts
+
+Floats = NDArray[np.float64]
+Guesses = NDArray[np.bool_]
+
+
+class Family(Protocol):
+    """A set of rules from which the best for a sample is taken."""
+
+    @property
+    def name(self) -> str:
+        """The family's word in answers."""
+        ...
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """The rule of most gain for each row: True where it guesses member, ``tie`` where a cell gains nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Member on one side of a single cut, either side; the constant rules are its ends."""
+
+    name: str = "threshold"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Best of all cuts by one cumulative sum."""
+        below = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
+        value = below[:, -1:] - 2.0 * below  # gain of "member from cell j on"
+        rows = np.arange(len(gain))
+        cut = np.argmax(np.abs(value), axis=1)
+        upward = value[rows, cut] >= 0
+        guesses: Guesses = (np.arange(gain.shape[1]) >= cut[:, None]) == upward[:, None]
+        return guesses
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSided:
+    """Member inside one run of neighbouring cells, or outside it."""
+
+    name: str = "two_sided"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Heaviest and lightest run of neighbours by running minima (Kadane)."""
+        sums = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
+        total = sums[:, -1]
+        inside, heavy = _heaviest_run(sums)
+        outside, light = _heaviest_run(-sums)
+        better = 2.0 * inside - total >= total + 2.0 * outside
+        guesses: Guesses = np.where(better[:, None], heavy, ~light)
+        return guesses
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cellwise:
+    """Member wherever the cell, joined with its neighbours by ``starts`` if given, holds more member weight."""
+
+    name: str
+    starts: NDArray[np.int64] | None = None
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Sign of the gain of each group of cells (MACE, Lemma 1 with the plug-in posterior)."""
+        if self.starts is None:
+            return np.where(gain == 0.0, tie, gain > 0.0)
+        grouped = np.add.reduceat(gain, self.starts, axis=1)
+        lengths = np.diff(self.starts, append=gain.shape[1])
+        guesses: Guesses = np.repeat(np.where(grouped == 0.0, tie, grouped > 0.0), lengths, axis=1)
+        return guesses
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothed:
+    """Member where the kernel-smoothed gain is positive: a density estimate on the rank scale."""
+
+    bandwidth: float
+    name: str = "kde"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Sign of the gain after a Gaussian of ``bandwidth`` cells, reflected at both ends."""
+        reach = min(int(4 * self.bandwidth) + 1, gain.shape[1])
+        kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / self.bandwidth) ** 2)
+        padded = np.concatenate(
+            [gain[:, :reach][:, ::-1], gain, gain[:, gain.shape[1] - reach :][:, ::-1]], axis=1
+        )
+        smooth = np.zeros_like(gain)
+        for offset, weight in enumerate(kernel):
+            smooth += weight * padded[:, offset : offset + gain.shape[1]]
+        return np.where(smooth == 0.0, tie, smooth > 0.0)
+
+
+def families_for(counts: Counts) -> tuple[Family, ...]:
+    """The adversaries that compete on these cells, simplest first: the first leads until evidence speaks."""
+    if not counts.cells.ordered:
+        return (Cellwise("cells"),)
+    if counts.size <= 12:
+        return (Threshold(), TwoSided(), Cellwise("cells"))
+    coarse = Cellwise("coarse_cells", _equal_mass_starts(counts, 8))
+    return (Threshold(), TwoSided(), coarse, Smoothed(max(1.0, counts.size / 16)), Cellwise("cells"))
+
+
+def in_sample(family: Family, counts: Counts, prior: float) -> float:
+    """Advantage of the family's best rule on the very records it was fitted to."""
+    gain = counts.weights(prior)
+    guesses = family.fit(gain[None, :], prior > 0.5)[0]
+    return float(gain[guesses].sum() - gain[~guesses].sum())
+
+
+def _equal_mass_starts(counts: Counts, groups: int) -> NDArray[np.int64]:
+    pooled = counts.pooled
+    group = np.floor((np.cumsum(pooled) - pooled / 2.0) * (groups / counts.n_records))
+    return np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])).astype(np.int64)
+
+
+def _heaviest_run(sums: Floats) -> tuple[Floats, Guesses]:
+    """Largest sums[j] - sums[i] with i <= j, and the cells i..j-1, for each row."""
+    rows, index = np.arange(len(sums)), np.arange(sums.shape[1])
+    lowest = np.minimum.accumulate(sums, axis=1)
+    end = np.argmax(sums - lowest, axis=1)
+    start = np.argmax((sums == lowest[rows, end][:, None]) & (index <= end[:, None]), axis=1)
+    cells = index[:-1]
+    return (sums - lowest)[rows, end], (cells >= start[:, None]) & (cells < end[:, None])

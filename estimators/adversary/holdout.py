@@ -1,0 +1,137 @@
+"""The lower end: an adversary judged on records it has never seen cannot look better than it is.
+
+Progressive validation (Blum, Kalai, Langford 1999; STATISTICS 2.1): the records come in growing
+blocks, every rule is fitted on the past and judged on the next block, and the rule that led so far
+speaks. Given the past, each guess is right with probability at most (1 + Adv)/2, so the exact
+binomial limit of the number right is a lower bound on Adv, whatever the choice looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.adversary.families import Family
+from estimators.limits.binomial import lower_limit, pools, weighted_accuracy_lower
+from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+GROWTH = 1.35
+SHUFFLES = 5
+SIMPLER = 1.0
+"""Standard errors by which a richer rule must win before the point estimate follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What rules fitted on the past achieved on the future."""
+
+    lower: float
+    value: float
+    leader: str
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Right guesses of the leading rules on the blocks they had not seen."""
+
+    true_positives: int
+    n_members: int
+    true_negatives: int
+    n_nonmembers: int
+    by_rule: tuple[float, ...]
+
+    def lower(self, prior: float, alpha: float, pooled: bool) -> float:
+        """One-sided lower limit of level 1 - alpha: one exact binomial if the sample has the prior's shares."""
+        tp, tn, n1, n0 = self.true_positives, self.true_negatives, self.n_members, self.n_nonmembers
+        if pooled:
+            drift = abs(n1 / (n1 + n0) - prior)  # block sizes are whole numbers: at most one record off
+            return 2.0 * (lower_limit(tp + tn, n1 + n0, alpha) - drift) - 1.0
+        return 2.0 * float(weighted_accuracy_lower(float(tp), n1, float(tn), n0, prior, alpha)) - 1.0
+
+
+def block_fractions(n_members: int, n_nonmembers: int) -> Floats:
+    """A first part to learn from, then blocks that grow by a third: at least ten records a side to start."""
+    first = max(0.1, min(0.5, 10.0 / min(n_members, n_nonmembers)))
+    ends = first * GROWTH ** np.arange(int(np.ceil(np.log(1.0 / first) / np.log(GROWTH))))
+    return np.diff(np.concatenate([ends[ends < 1.0 - 1e-9], [1.0]]), prepend=0.0)
+
+
+def held_out(
+    counts: Counts,
+    prior: float,
+    families: Sequence[Family],
+    alpha: float,
+    seed: int,
+    shuffles: int = SHUFFLES,
+) -> HeldOut:
+    """Lower limit of the advantage, of level 1 - alpha, from rules measurable on the cells of ``counts``.
+
+    With one shuffle the limit is exact when n1 = pN; the median of five hardly depends on the seed,
+    missed at most 1.6% at a nominal 2.5% in simulation, and is proven at twice the level (Rueger 1978).
+    """
+    rng = np.random.default_rng(seed)
+    tallies = [_tally(counts, prior, families, rng) for _ in range(shuffles)]
+    fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
+    pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
+    return summarise(tallies, [f.name for f in families], pooled, prior, alpha)
+
+
+def summarise(
+    tallies: Sequence[Tally], names: Sequence[str], pooled: bool, prior: float, alpha: float
+) -> HeldOut:
+    """Median over shuffles, never below what guessing the likelier side earns for free."""
+    baseline = abs(2.0 * prior - 1.0)
+    lower = float(np.median([t.lower(prior, alpha, pooled) for t in tallies]))
+    by_rule = np.median([t.by_rule for t in tallies], axis=0)
+    # the simplest rule within a standard error of the best: a rich one fits noise and flatters the point estimate
+    error = 2.0 * np.hypot(
+        prior / np.sqrt(tallies[0].n_members), (1.0 - prior) / np.sqrt(tallies[0].n_nonmembers)
+    )
+    leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error / 2.0))
+    return HeldOut(
+        max(lower, baseline),
+        max(float(by_rule[leader]), baseline),
+        names[leader],
+        pooled and len(tallies) == 1,
+    )
+
+
+def _tally(counts: Counts, prior: float, families: Sequence[Family], rng: np.random.Generator) -> Tally:
+    members, nonmembers = counts.blocks(block_fractions(counts.n_members, counts.n_nonmembers), rng)
+    past_members, past_nonmembers = np.cumsum(members[:-1], axis=0), np.cumsum(nonmembers[:-1], axis=0)
+    gain = prior * past_members / past_members.sum(axis=1, keepdims=True)
+    gain -= (1.0 - prior) * past_nonmembers / past_nonmembers.sum(axis=1, keepdims=True)
+    guesses = np.stack([family.fit(gain, prior > 0.5) for family in families])
+    true_positives = np.einsum("fbc,bc->fb", guesses, members[1:])
+    true_negatives = nonmembers[1:].sum(axis=1) - np.einsum("fbc,bc->fb", guesses, nonmembers[1:])
+    return follow_leader(
+        true_positives, members[1:].sum(axis=1), true_negatives, nonmembers[1:].sum(axis=1), prior
+    )
+
+
+def follow_leader(
+    true_positives: Integers,
+    n_members: Integers,
+    true_negatives: Integers,
+    n_nonmembers: Integers,
+    prior: float,
+) -> Tally:
+    """Let the rule with the best record before a block speak for that block; arrays are (rules, blocks)."""
+    accuracy = prior * np.cumsum(true_positives, axis=1) / np.maximum(np.cumsum(n_members), 1)
+    accuracy += (1.0 - prior) * np.cumsum(true_negatives, axis=1) / np.maximum(np.cumsum(n_nonmembers), 1)
+    leaders = np.concatenate([[0], np.argmax(accuracy[:, :-1], axis=0)])
+    blocks = np.arange(true_positives.shape[1])
+    return Tally(
+        int(true_positives[leaders, blocks].sum()),
+        int(n_members.sum()),
+        int(true_negatives[leaders, blocks].sum()),
+        int(n_nonmembers.sum()),
+        tuple(2.0 * accuracy[:, -1] - 1.0),
+    )

@@ -1,0 +1,180 @@
+"""The learned adversary: a classifier turns any vector into a guess, judged on records it has not seen.
+
+Cells drown in noise as the dimension grows; a classifier does not need them, and the progressive
+lower bound of ``holdout`` holds for whatever was learned (METHODS section 2, "Vector queries").
+scikit-learn is imported when the first model is built, never before.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.adversary.holdout import HeldOut, Tally, follow_leader, summarise
+from estimators.limits.binomial import pools
+from estimators.sample.counting import by_rank, resolution
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores
+
+Floats = NDArray[np.float64]
+
+MAX_TRAINING = 200_000
+"""Records a side a model is trained on at most: more costs minutes and gains nothing a bound would show."""
+
+BLOCK_ENDS = (0.15, 0.3, 0.55, 1.0)
+"""Fewer, longer blocks than on counts: every block costs a training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A name and a way to build a fresh scikit-learn classifier from a seed."""
+
+    name: str
+    build: Callable[[int], Any]
+
+
+def logistic() -> Learner:
+    """Linear log-odds on standardised coordinates."""
+
+    def build(seed: int) -> Any:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=200, random_state=seed))
+
+    return Learner("logistic", build)
+
+
+def quadratic() -> Learner:
+    """Gaussian sides with covariances of their own: sees spread and correlation."""
+
+    def build(seed: int) -> Any:
+        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.05))
+
+    return Learner("quadratic", build)
+
+
+def boosting() -> Learner:
+    """Gradient-boosted trees on histograms: sees anything, given enough records."""
+
+    def build(seed: int) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(
+            max_iter=60, max_leaf_nodes=15, learning_rate=0.1, early_stopping=False, random_state=seed
+        )
+
+    return Learner("boosting", build)
+
+
+TRAINING_SHARE = 0.4
+"""Part of the records that chooses and trains the score whose upper end the rest certifies."""
+
+DEFAULT_LEARNERS = (quadratic(), logistic(), boosting())
+
+
+def learned_held_out(
+    scores: Scores,
+    prior: float,
+    alpha: float,
+    seed: int,
+    learners: Sequence[Learner] = DEFAULT_LEARNERS,
+    shuffles: int = 1,
+) -> HeldOut:
+    """Lower limit of the advantage of any adversary that sees the vector, by progressive validation."""
+    rng = np.random.default_rng(seed)
+    tallies = [_tally(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
+    pooled = pools(scores.n_members, scores.n_nonmembers, prior)
+    return summarise(tallies, [learner.name for learner in learners], pooled, prior, alpha)
+
+
+def learned_counts(
+    scores: Scores,
+    prior: float,
+    seed: int,
+    learners: Sequence[Learner] = DEFAULT_LEARNERS,
+    bins: int | None = None,
+) -> tuple[Counts, Callable[[Floats], Floats]]:
+    """Counts of one learned score on records that had no part in choosing or training it, and the score.
+
+    Half of the training part fits every learner and the other half picks the best, which is then
+    fitted on all of it: to the remaining records the score is a query like any other.
+    """
+    rng = np.random.default_rng(seed)
+    sides = _shuffled(scores, rng)
+    ends = [int(TRAINING_SHARE * len(side)) for side in sides]
+    training = [side[:end] for side, end in zip(sides, ends, strict=True)]
+    first = [side[: max(1, len(side) // 2)] for side in training]
+    second = [side[max(1, len(side) // 2) :] for side in training]
+    state = int(rng.integers(2**31))
+    worth = []
+    for learner in learners:
+        score = _fit(learner, first, state)
+        cut = _cut(first, prior)
+        worth.append(
+            prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
+        )
+    best = _fit(learners[int(np.argmax(worth))], training, state)
+    rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
+    fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
+    return fine.coarsen(bins or resolution(fine.n_records)), best
+
+
+def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
+    return [
+        np.asarray(side, dtype=np.float64).reshape(len(side), -1)[rng.permutation(len(side))]
+        for side in (scores.members, scores.nonmembers)
+    ]
+
+
+def _tally(
+    sides: Sequence[Floats], prior: float, learners: Sequence[Learner], rng: np.random.Generator
+) -> Tally:
+    ends = [np.round(np.multiply(BLOCK_ENDS, len(side))).astype(int) for side in sides]
+    right: list[list[tuple[int, int]]] = []
+    for block in range(len(BLOCK_ENDS) - 1):
+        past = [side[: end[block]] for side, end in zip(sides, ends, strict=True)]
+        following = [side[end[block] : end[block + 1]] for side, end in zip(sides, ends, strict=True)]
+        state, cut = int(rng.integers(2**31)), _cut(past, prior)
+        outputs = [[_fit(learner, past, state)(side) > cut for side in following] for learner in learners]
+        right.append([(int(hit.sum()), int((~alarm).sum())) for hit, alarm in outputs])
+    table = np.asarray(right).transpose(2, 1, 0)
+    return follow_leader(table[0], np.diff(ends[0]), table[1], np.diff(ends[1]), prior)
+
+
+def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:
+    members, nonmembers = (side[:MAX_TRAINING] for side in past)
+    model = learner.build(seed)
+    with (
+        warnings.catch_warnings()
+    ):  # collinear or constant coordinates are the user's to send, and harmless here
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(
+                np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)])
+            )
+        except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
+            return lambda rows: np.zeros(len(rows))
+
+    def score(rows: Floats) -> Floats:
+        probability: Floats = model.predict_proba(rows)[:, 1]
+        return probability
+
+    return score
+
+
+def _cut(past: Sequence[Floats], prior: float) -> float:
+    """Model output above which the posterior exceeds 1/2: the model's odds are its training sample's."""
+    n1, n0 = (min(len(side), MAX_TRAINING) for side in past)
+    odds = n1 / n0 * (1.0 - prior) / prior
+    return odds / (1.0 + odds)

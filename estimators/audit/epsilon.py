@@ -1,0 +1,222 @@
+"""What the records say epsilon must be at least: guess at the two ends of the scores, abstain in the middle.
+
+No (epsilon, delta)-DP mechanism lets more of these guesses be right than independent coins of known bias
+(Steinke, Nasr and Jagielski 2023; STATISTICS 2.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from estimators.audit.ceilings import advantage_ceiling
+from estimators.errors import UnknownName, require_open_unit, require_share
+from estimators.limits.binomial import binomial_sum_law, lower_limit
+from estimators.sample.counts import Counts
+from estimators.statement import Caution, Guarantee, percent
+
+Integers = NDArray[np.int64]
+
+SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
+"""Shares of the records, at each end, on which a guess is ventured; the level is split over them."""
+
+EMPIRICAL = (
+    "each record was included at random, independently, with the probability of the member share (canaries); "
+    "lists of members and nonmembers chosen otherwise make this an empirical figure, no proof about the mechanism"
+)
+
+
+class Direction(Enum):
+    """Which end of the scores speaks for membership; not knowing costs half the level."""
+
+    HIGH = "high"
+    LOW = "low"
+    EITHER = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonBound:
+    """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
+
+    ``right`` of ``guesses`` is the set of guesses that decided it.
+    """
+
+    value: float
+    delta: float
+    confidence: float
+    right: int
+    guesses: int
+    guarantee: Guarantee
+    cautions: tuple[Caution, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCheck:
+    """Whether the records contradict a claimed (epsilon, delta); that they do not is no proof of it."""
+
+    epsilon: float
+    delta: float
+    prior: float
+    bound: EpsilonBound
+    ceiling: float
+
+    @property
+    def decision(self) -> str:
+        """``contradicted`` or ``not contradicted``."""
+        return "contradicted" if self.bound.value > self.epsilon else "not contradicted"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        sure = percent((1.0 + self.bound.confidence) / 2.0)
+        tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
+        return (
+            f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} confidence "
+            f"epsilon is at least {self.bound.value:.3f}, if inclusion was random and independent{tail}. "
+            f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
+        )
+
+
+def check_claim(
+    counts: Counts,
+    epsilon: float,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    prior: float = 0.5,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> ClaimCheck:
+    """Compare a claimed (epsilon, delta) with the lower bound the records give at that delta."""
+    ceiling = advantage_ceiling(epsilon, delta, prior)
+    bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)
+    return ClaimCheck(float(epsilon), float(delta), float(prior), bound, ceiling)
+
+
+def epsilon_lower_bound(
+    counts: Counts,
+    confidence: float = 0.95,
+    delta: float = 0.0,
+    direction: Direction | str = Direction.EITHER,
+    seed: int = 0,
+) -> EpsilonBound:
+    """Largest epsilon that the number of right guesses rejects.
+
+    Which records are guessed depends on the pooled counts alone, whole cells at a time. Under epsilon-DP
+    the odds of a guess are at most e^epsilon times the prior odds, so the number right is stochastically
+    below a sum of coins of bias sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for
+    "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
+    drawn with ``seed``; the guesses are then made on the other half.
+    """
+    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    require_share("delta", delta)
+    try:
+        ends = Direction(direction)
+    except ValueError:
+        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
+    members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
+    if not counts.cells.ordered:
+        ends = Direction.HIGH
+        members, nonmembers = _ordered_by_half(counts, seed)
+        message = "categories have no order: one half of the records taught it, the other half was guessed"
+        cautions.append(Caution("order_learned_on_half", message))
+    value, right, guesses = 0.0, 0, 0
+    ventures = _ventures(members, nonmembers, ends)
+    n1, n0 = int(members.sum()), int(nonmembers.sum())
+    if n1 and n0 and ventures:
+        lean, mass = float(np.log(n1 / n0)), 2.0 * (n1 + n0) * delta
+        level /= len(ventures)
+        # the most telling first: what cannot beat it is passed over at once
+        ventures.sort(key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / np.sqrt(g[0] + g[1]))
+        for said_in, said_out, hits in ventures:
+            # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
+            stepped = (n1 + n0 - said_in - said_out) * min(n1, n0) < n1 + n0
+            bound = _rejected_up_to(said_in, said_out, hits - stepped, lean, level, mass, value)
+            if bound > value:
+                value, right, guesses = bound, hits, said_in + said_out
+        best = max(-i * np.log(expit(lean)) - o * np.log(expit(-lean)) for i, o, _ in ventures)
+        if best < -np.log(level):
+            message = (
+                f"{n1} members and {n0} nonmembers: even if all guesses were right nothing could be shown"
+            )
+            cautions.append(Caution("too_few_records", message))
+    else:
+        cautions.append(
+            Caution("one_cell", "every record has the same score, so there is nothing to guess by")
+        )
+    covers = f"the epsilon of (epsilon, {delta:g})-DP, from below (empirical)"
+    guarantee = Guarantee(covers, EMPIRICAL, True)
+    return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
+
+
+def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
+    """One random half, its cells in the order of member share on the other half (shrunk by one record)."""
+    members, nonmembers = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(seed))
+    share = (members[0] + counts.member_share) / (members[0] + nonmembers[0] + 1.0)
+    order = np.argsort(share, kind="stable")
+    return members[1][order], nonmembers[1][order]
+
+
+def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
+    """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
+    pooled = members + nonmembers
+    members, nonmembers, pooled = members[pooled > 0], nonmembers[pooled > 0], pooled[pooled > 0]
+    if len(pooled) < 2:
+        return []
+    cells = set(zip(_cells_for(pooled), _cells_for(pooled[::-1]), strict=True))
+    ventures = []
+    for low, high in sorted(cells):
+        top, bottom = slice(len(pooled) - high, None), slice(0, low)
+        for said_in, said_out, used in ((top, bottom, Direction.HIGH), (bottom, top, Direction.LOW)):
+            if ends in (used, Direction.EITHER):
+                hits = members[said_in].sum() + nonmembers[said_out].sum()
+                ventures.append((int(pooled[said_in].sum()), int(pooled[said_out].sum()), int(hits)))
+    return ventures
+
+
+def _cells_for(pooled: Integers) -> list[int]:
+    """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
+
+    That rule keeps the two ends apart, since no share is above one half.
+    """
+    held = np.concatenate([[0], np.cumsum(pooled)])
+    target = np.asarray(SHARES) * held[-1]
+    above = np.searchsorted(held, target)
+    nearer_below = target - held[above - 1] <= held[above] - target
+    return [int(k) for k in np.maximum(above - nearer_below, 1)]
+
+
+def _rejected_up_to(
+    said_in: int, said_out: int, right: int, lean: float, level: float, mass: float, start: float
+) -> float:
+    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
+
+    ``mass`` = 2 m delta buys right guesses at the best price: p = P(W >= v) + mass max_i P(v > W >= v-i)/i
+    (Steinke et al., Appendix D); what a posterior exceeds its ceiling by is at most delta at any prior.
+    """
+    if lean == 0.0:  # equal coins: one binomial
+        said_in, said_out = said_in + said_out, 0
+        if mass == 0.0:
+            return max(start, float(logit(lower_limit(right, said_in, level))))
+
+    def gap(epsilon: float) -> float:
+        return float(aim - said_in * expit(epsilon + lean) - said_out * expit(epsilon - lean))
+
+    def excess(epsilon: float) -> float:
+        first, law = binomial_sum_law(said_in, epsilon + lean, said_out, epsilon - lean)
+        ahead = np.arange(first, first + len(law)) - right  # w - v
+        at = int(np.searchsorted(ahead, 0))
+        p_value = float(law[at:].sum())
+        if mass and at:
+            p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
+        return float(np.log(max(p_value, 1e-300) / level))
+
+    aim = min(float(right), said_in + said_out - 0.5)
+    if gap(start) <= 0.0 or excess(start) >= 0.0:
+        return start
+    likely = float(brentq(gap, start, start + abs(lean) + 60.0))
+    return float(brentq(excess, start, likely, xtol=1e-9))

@@ -1,0 +1,193 @@
+"""Kernel densities of both sides, and the advantage and the risk they imply.
+
+Atoms are counted, the rest is smoothed on a grid (``line``), which both sides share unless the
+bandwidths are worlds apart. The prior weights the two densities, never the sample's share of members.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.density.atoms import Atoms, split_atoms
+from estimators.density.bandwidth import Bandwidth, Sample
+from estimators.density.line import BLOCK, Line, absolute_sum, blocks
+
+Floats = NDArray[np.float64]
+
+APART = 16.0
+"""Bandwidths this many times apart get a grid each: an outlier that ruins one must not cost the other."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class At:
+    """What the two densities say at some points.
+
+    Where ``atom`` is true both numbers are masses, elsewhere densities: their ratio means the same.
+    """
+
+    members: Floats
+    nonmembers: Floats
+    atom: NDArray[np.bool_]
+
+    def signed_risk(self, prior: float) -> Floats:
+        """f_p = (p r - (1-p) q)/(p r + (1-p) q), 2p - 1 where nothing was seen (MACE, section 4)."""
+        return signed_risk(self.members, self.nonmembers, prior)
+
+    def posterior(self, prior: float) -> Floats:
+        """P(member given the score) = (1 + f_p)/2."""
+        return (1.0 + self.signed_risk(prior)) / 2.0
+
+
+class Densities(Protocol):
+    """Both sides' densities, whatever the dimension; ``prior`` weights them, never the sample's share."""
+
+    @property
+    def n_members(self) -> int:
+        """Member records."""
+        ...
+
+    @property
+    def n_nonmembers(self) -> int:
+        """Nonmember records."""
+        ...
+
+    @property
+    def volumes(self) -> tuple[float, float]:
+        """Product of the bandwidths over the axes, members' and nonmembers': h^d in the paper."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Number of axes."""
+        ...
+
+    def at(self, points: Floats) -> At:
+        """Both densities at points (rows)."""
+        ...
+
+    def advantage(self, prior: float) -> float:
+        """U_N: the integral of |p r - (1-p) q| (MACE, Theorem 6)."""
+        ...
+
+
+def signed_risk(r: Floats, q: Floats, prior: float) -> Floats:
+    """f_p from two densities or two masses at the same points."""
+    risk, for_nonmember = prior * r, (1.0 - prior) * q
+    total = risk + for_nonmember
+    risk -= for_nonmember  # in place: a million records are worth it
+    if total.size and total.min() > 0.0:
+        risk /= total
+        return risk
+    seen = total > 0.0
+    return np.where(seen, risk / np.where(seen, total, 1.0), 2.0 * prior - 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineDensities:
+    """Both densities of a scalar score: atoms apart, the rest as heights at the nodes of a line."""
+
+    atoms: Atoms
+    lines: tuple[Line, Line] | None
+    members: Floats
+    nonmembers: Floats
+    n_members: int
+    n_nonmembers: int
+    widths: tuple[float, float]
+    dimension: int = 1
+
+    @classmethod
+    def of(cls, members: Floats, nonmembers: Floats, bandwidth: Bandwidth) -> LineDensities:
+        """Estimate both; each side gets the bandwidth the rule chooses for the part of it that is no atom."""
+        atoms, a, b = split_atoms(members, nonmembers)
+        widths = choose_both(bandwidth, a, b, 1)
+        n1, n0 = len(members), len(nonmembers)
+        if not len(a) + len(b):
+            return cls(atoms, None, np.zeros(2), np.zeros(2), n1, n0, widths)
+        if max(widths) <= APART * min(widths):
+            shared = Line.over([a, b], list(widths))
+            lines = (shared, shared)
+        else:
+            lines = (Line.over([a], [widths[0]]), Line.over([b], [widths[1]]))
+        r, q = lines[0].density(a, n1, widths[0]), lines[1].density(b, n0, widths[1])
+        return cls(atoms, lines, r, q, n1, n0, widths)
+
+    @property
+    def volumes(self) -> tuple[float, float]:
+        """The two bandwidths."""
+        return self.widths
+
+    def at(self, points: Floats) -> At:
+        """Both densities by interpolation between nodes; at an atom both masses."""
+        r, q = self._smooth_at(points)
+        if not self.atoms.size:
+            return At(r, q, np.zeros(len(points), dtype=np.bool_))
+        which = self.atoms.locate(points)
+        atom = which >= 0
+        r[atom] = self.atoms.members[which[atom]] / self.n_members
+        q[atom] = self.atoms.nonmembers[which[atom]] / self.n_nonmembers
+        return At(r, q, atom)
+
+    def advantage(self, prior: float) -> float:
+        """Sum over the atoms plus the integral over the rest."""
+        members, nonmembers = prior / self.n_members, (1.0 - prior) / self.n_nonmembers
+        total = float(np.abs(members * self.atoms.members - nonmembers * self.atoms.nonmembers).sum())
+        if self.lines is not None:
+            total += self._integral(prior)
+        return min(total, 1.0)
+
+    def _integral(self, prior: float) -> float:
+        """Integral of |p r - (1-p) q| over the part that is no atom."""
+        assert self.lines is not None
+        first, second = self.lines
+        if first is second:
+            return first.step * absolute_sum(prior * self.members - (1.0 - prior) * self.nonmembers)
+        # |n - w| - w vanishes where the narrow density n does; the wide one's whole mass comes on top
+        narrow = 0 if self.widths[0] < self.widths[1] else 1
+        densities, weights = self._smooth_at(self.lines[narrow].nodes()), (prior, 1.0 - prior)
+        heights = (self.members, self.nonmembers)
+        wide = weights[1 - narrow] * densities[1 - narrow]
+        gain = absolute_sum(weights[narrow] * heights[narrow] - wide) - float(wide.sum())
+        mass = weights[1 - narrow] * float(heights[1 - narrow].sum()) * self.lines[1 - narrow].step
+        return mass + self.lines[narrow].step * gain
+
+    def _smooth_at(self, points: Floats) -> tuple[Floats, Floats]:
+        r, q = np.zeros(len(points)), np.zeros(len(points))
+        if self.lines is None:
+            return r, q
+        first, second = self.lines
+        rise, fall = np.diff(self.members, append=0.0), np.diff(self.nonmembers, append=0.0)
+        for start, block in zip(range(0, len(points), BLOCK), blocks(points), strict=True):
+            here = slice(start, start + len(block))
+            node, beyond = first.place(block)
+            _interpolate(self.members, rise, node, beyond, r[here])
+            if second is not first:
+                node, beyond = second.place(block)
+            _interpolate(self.nonmembers, fall, node, beyond, q[here])
+        return r, q
+
+
+def _interpolate(
+    heights: Floats, slopes: Floats, node: NDArray[np.intp], beyond: Floats, out: Floats
+) -> None:
+    np.take(slopes, node, out=out, mode="clip")
+    out *= beyond
+    out += np.take(heights, node, mode="clip")
+
+
+def choose_both(bandwidth: Bandwidth, a: Floats, b: Floats, dimension: int) -> tuple[float, float]:
+    """A width for either side; a side without spread (one value, or none) borrows the other's."""
+    widths = [
+        bandwidth.choose(Sample.of(side), dimension) if len(side) > 1 and side.min() < side.max() else None
+        for side in (a, b)
+    ]
+    known = [width for width in widths if width is not None]
+    if known:
+        return widths[0] or known[0], widths[1] or known[0]
+    apart = np.concatenate([a, b])
+    # both sides constant: any width that keeps two different values apart says the same
+    fallback = float(np.ptp(apart)) / 32.0 if apart.size else 0.0
+    return (fallback or 1.0,) * 2

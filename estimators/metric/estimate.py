@@ -1,0 +1,201 @@
+"""The largest value of a metric over adversaries, with an interval for the truth beside the point.
+
+Below, rules chosen on past records are judged on future ones: the pooled outcome is a mediant of their
+metrics, so it cannot exceed the best one. Above, the best rule of a declared class looks at least as good
+on its own records as it is. Both ends carry exact limits of the rates through MOVER-Fieller (STATISTICS 2.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from estimators.advantage import CellsTarget, advantage
+from estimators.adversary.holdout import SHUFFLES
+from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
+from estimators.metric.definition import Cut, Degeneracy, Metric
+from estimators.metric.optimum import Objective, PaperMetric, optimum, paper_estimate
+from estimators.sample.counts import Counts
+from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
+
+LEAST_RECORDS = 3
+"""One of each side to learn from, one to choose by and one to judge on (MACE, Algorithm 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricEstimate:
+    """The optimum of a metric: estimate, interval, the rule behind it, and what it is worth."""
+
+    metric: Metric
+    estimate: Estimate
+    resubstitution: float
+    held_out: float
+    cut: Cut
+    trivial: float
+    degeneracy: Degeneracy | None
+    share_limits: tuple[float, float]
+    resolution: int
+    leader: str
+    class_rejected: bool
+    paper: PaperMetric
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+    @property
+    def value(self) -> float:
+        """The point estimate."""
+        return float(self.estimate.value if self.estimate.value is not None else self.trivial)
+
+    @property
+    def interval(self) -> Interval:
+        """Interval for the optimum."""
+        return self.estimate.interval
+
+    @property
+    def threshold(self) -> float | None:
+        """Posterior at which the best rule changes its guess; None if its guess is constant."""
+        return self.cut.threshold
+
+    @property
+    def direction(self) -> str:
+        """On which side of the threshold it guesses member."""
+        return "above" if self.cut.above else "below"
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the optimum by itself says nothing about leakage."""
+        return self.degeneracy is not None
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        low, high = self.share_limits
+        limit = f" and guesses member for at least {100 * low:.3g}% of all records" if low > 0.0 else ""
+        limit += (
+            f" and guesses nonmember for at least {100 * (1 - high):.3g}% of all records"
+            if high < 1.0
+            else ""
+        )
+        return (
+            f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of "
+            f"an adversary who sees this score at a resolution of {self.resolution} cells{limit} is between "
+            f"{self.interval.lower:.3f} and {self.interval.upper:.3f}; guessing without the score gives "
+            f"{self.trivial:.3f}."
+        )
+
+
+def metric_optimum(
+    counts: Counts,
+    metric: Metric,
+    prior: float = 0.5,
+    min_positive_share: float | None = None,
+    confidence: float = 0.95,
+    bins: int | None = None,
+    seed: int = 0,
+    shuffles: int = SHUFFLES,
+) -> MetricEstimate:
+    """Estimate the largest value of ``metric`` over adversaries at ``prior``.
+
+    ``min_positive_share`` is the least share of records guessed member (for NPV: nonmember); 5% by default
+    where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of
+    equal mass; every single cut of the score competes too.
+    """
+    require_open_unit("prior", prior)
+    require_open_unit("confidence", confidence)
+    require_count("shuffles", shuffles)
+    if bins is not None:
+        require_count("bins", bins, 2)
+    objective = Objective.of(metric, prior, min_positive_share)
+    least = min(counts.n_members, counts.n_nonmembers)
+    if least < LEAST_RECORDS:
+        raise TooFewRecords(
+            f"metric: got {least} records on a side, need at least {LEAST_RECORDS}", field="members"
+        )
+    alpha = (1.0 - confidence) / 2.0
+    fine, views = views_of(counts, bins)
+    cells = views[0].counts(fine)
+    best = optimum(cells, objective)
+    low, high = metric_range(objective)
+    line = metric.line_in_accuracy(prior)
+    if line is not None and not objective.constrained:
+        found = advantage(counts, prior, CellsTarget(bins), confidence, seed, shuffles)
+        point, lower, upper = (
+            line[0] + line[1] * (1.0 + v) / 2.0 for v in (found.value, found.lower, found.upper)
+        )
+        value, leader, rejected = point, found.leader, found.class_rejected
+        guarantee = found.estimate.interval.guarantee
+    else:
+        below = held_out(fine, views, objective, alpha, seed, shuffles)
+        upper, lower, value, leader = (
+            upper_limit(fine, views, objective, alpha),
+            below.lower,
+            below.value,
+            below.leader,
+        )
+        rejected = upper < lower
+        upper = high if rejected else upper
+        flattered = float(in_sample(fine, next(v for v in views if v.name == leader), objective))
+        point = min(high, max(low, objective.trivial, (value + flattered) / 2.0))
+        guarantee = _guarantee(objective, cells.size, fine.cells.ordered)
+    interval = Interval(lower, upper, confidence, guarantee)
+    known = metric.has_known_threshold and not objective.constrained
+    cut = metric.known_cut(prior) if known else best.cut if best.binding else metric.cut_at(point, prior)
+    return MetricEstimate(
+        metric,
+        Estimate(point, interval),
+        best.value,
+        value,
+        cut,
+        objective.trivial,
+        metric.degeneracy(prior),
+        (objective.low, objective.high),
+        cells.size,
+        leader,
+        rejected,
+        paper_estimate(cells, objective, seed),
+        tuple(_cautions(objective, cells, rejected)),
+        Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
+    )
+
+
+def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarantee:
+    who = f"adversaries that see the score at a resolution of {resolution} cells" + (
+        " or cut it once" if ordered else ""
+    )
+    limits = ""
+    if objective.constrained:
+        limits = (
+            f" and guess member for {100 * objective.low:.3g}% to {100 * objective.high:.3g}% of all records"
+        )
+    return Guarantee(f"the largest {objective.metric.name} of {who}{limits}", IID, finite_sample=False)
+
+
+def _cautions(objective: Objective, cells: Counts, rejected: bool) -> list[Caution]:
+    found = []
+    why = objective.metric.degeneracy(objective.prior)
+    if why is not None:
+        found.append(Caution("degenerate_optimum", f"{objective.metric.name}: {why.value}"))
+    if cells.size * 5 > cells.n_records:
+        found.append(
+            Caution(
+                "cells_outrun_sample",
+                f"{cells.size} cells for {cells.n_records} records: the interval holds but says little; "
+                "use fewer cells or more records",
+            )
+        )
+    if rejected:
+        found.append(
+            Caution(
+                "class_rejected",
+                "the lower end lies above the upper end for adversaries at this resolution; "
+                "the upper end is therefore the largest value there is",
+            )
+        )
+    if min(cells.n_members, cells.n_nonmembers) < 30:
+        found.append(Caution("few_records", "fewer than 30 records on a side: expect a wide interval"))
+    return found

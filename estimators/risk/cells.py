@@ -1,0 +1,245 @@
+"""Risk of a cell: how much a score betrays of membership, with limits (MACE, Theorem 2).
+
+The signed risk f_p = (p r - (1-p) q) / (p r + (1-p) q) lies between -1, surely a nonmember, and 1,
+surely a member. Its magnitude |f_p| is the individual risk (MACE, Theorem 1); at p != 1/2 that is
+|2p-1| in every cell when nothing leaks. Cells share few distinct pairs of counts; only those are worked out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import require_open_unit
+from estimators.limits.binomial import clopper_pearson
+from estimators.limits.fieller import signed_risk_limits
+from estimators.sample.counts import Counts
+from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance, percent
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
+
+
+class CellInterval(Protocol):
+    """A way to bound the signed risk of cells from their counts."""
+
+    name: ClassVar[str]
+    exact: ClassVar[bool]
+
+    def limits(
+        self,
+        members: Integers,
+        n_members: int,
+        nonmembers: Integers,
+        n_nonmembers: int,
+        prior: float,
+        alpha: float,
+    ) -> tuple[Floats, Floats]:
+        """Lower and upper limit, each of level 1 - alpha."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MoverFieller:
+    """Ratio limits from two exact ones: the narrowest that hold for one category (STATISTICS 2.5).
+
+    Enumerated, they miss at most 4.3% at a nominal 5% when the cell's records are as random as its members.
+    They do not keep that where cells are cut to hold a given number of records (5.6% with 100 a side and
+    33 a cell), nor at the tiny levels that many cells at once need (up to five times nominal, n = 30 and 270).
+    """
+
+    name: ClassVar[str] = "mover_fieller"
+    exact: ClassVar[bool] = False
+
+    def limits(
+        self,
+        members: Integers,
+        n_members: int,
+        nonmembers: Integers,
+        n_nonmembers: int,
+        prior: float,
+        alpha: float,
+    ) -> tuple[Floats, Floats]:
+        """MOVER-Fieller with Clopper-Pearson ends."""
+        return signed_risk_limits(members, n_members, nonmembers, n_nonmembers, prior, alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """Exact at every level: given its records, a cell's members are one binomial, whose share fixes f_p.
+
+    With n1 and n0 fixed they vary less than a binomial does, so the limits stay valid (STATISTICS 2.5).
+    """
+
+    name: ClassVar[str] = "conditional"
+    exact: ClassVar[bool] = True
+
+    def limits(
+        self,
+        members: Integers,
+        n_members: int,
+        nonmembers: Integers,
+        n_nonmembers: int,
+        prior: float,
+        alpha: float,
+    ) -> tuple[Floats, Floats]:
+        """f(s) at the exact limits of s; it rises with s."""
+        low, high = clopper_pearson(members, members + nonmembers, alpha)
+        return tuple(risk_at_share(s, n_members, n_nonmembers, prior) for s in (low, high))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Lower and upper limits of many values, each pair or all pairs holding with ``confidence``."""
+
+    lower: Floats
+    upper: Floats
+    confidence: float
+    guarantee: Guarantee
+
+    def folded(self) -> Limits:
+        """Limits of the magnitudes: [0, max] where 0 lies between (STATISTICS E13: the folded ends miss it)."""
+        low, high = np.abs(self.lower), np.abs(self.upper)
+        straddles = (self.lower <= 0.0) & (self.upper >= 0.0)
+        return Limits(
+            np.where(straddles, 0.0, np.minimum(low, high)),
+            np.maximum(low, high),
+            self.confidence,
+            self.guarantee,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CellRisks:
+    """A row for each cell; where no record fell plug-in values are masked and limits say nothing."""
+
+    counts: Counts
+    prior: float
+    posterior: Masked
+    signed_risk: Masked
+    signed: Limits
+    signed_simultaneous: Limits
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.counts.size
+
+    @property
+    def risk(self) -> Masked:
+        """|f_p|, plugged in."""
+        return np.ma.abs(self.signed_risk)  # type: ignore[no-any-return]
+
+    @cached_property
+    def pointwise(self) -> Limits:
+        """Limits of |f_p|, for one cell at a time."""
+        return self.signed.folded()
+
+    @cached_property
+    def simultaneous(self) -> Limits:
+        """Limits of |f_p| that hold for all cells, and so for all records, at once."""
+        return self.signed_simultaneous.folded()
+
+    @property
+    def baseline(self) -> float:
+        """|2p-1|: the risk of every record when nothing leaks."""
+        return abs(2.0 * self.prior - 1.0)
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        worst = int(np.argmax(self.simultaneous.lower))
+        low, high = self.simultaneous.lower[worst], self.simultaneous.upper[worst]
+        return (
+            f"With {percent(self.signed.confidence)} confidence in all {self.size} cells at once, the individual "
+            f"risk lies between {low:.3f} and {high:.3f} in the cell where it is surest; without any leak it "
+            f"would be {self.baseline:.3f} everywhere."
+        )
+
+
+def cell_risks(
+    counts: Counts, prior: float = 0.5, confidence: float = 0.95, interval: CellInterval | None = None
+) -> CellRisks:
+    """Risk of each cell with limits for it alone and, Bonferroni, for all occupied cells at once.
+
+    ``interval`` is for one cell at a time; what suits the cells is the default. All at once is always exact:
+    conditional on how many records each cell holds, so the occupied ones are all there are.
+    """
+    require_open_unit("prior", prior)
+    require_open_unit("confidence", confidence)
+    one = interval or interval_for(counts)
+    n1, n0, empty = counts.n_members, counts.n_nonmembers, counts.pooled == 0
+    x, y, back = _distinct_pairs(counts.members, counts.nonmembers)
+    a, b = prior * x / n1, (1.0 - prior) * y / n0
+    total = np.where(a + b > 0.0, a + b, 1.0)  # 0/0 where no record fell: masked below
+    delta, target = 1.0 - confidence, f"the risk, signed or not, at the resolution of {counts.size} cells"
+
+    def limits(how: CellInterval, alpha: float, together: str) -> Limits:
+        low, high = how.limits(x, n1, y, n0, prior, alpha)
+        return Limits(low[back], high[back], confidence, Guarantee(f"{target}, {together}", IID, how.exact))
+
+    return CellRisks(
+        counts,
+        prior,
+        np.ma.MaskedArray((a / total)[back], mask=empty),
+        np.ma.MaskedArray(((a - b) / total)[back], mask=empty),
+        limits(one, delta / 2.0, "of one cell named in advance"),
+        limits(Conditional(), delta / 2.0 / int((~empty).sum()), "of all cells at once"),
+        tuple(_cautions(counts)),
+        Provenance(
+            f"cells+{one.name}",
+            VERSION,
+            n1,
+            n0,
+            prior,
+            None,
+            (("cells", f"{counts.cells.kind}:{counts.size}"),),
+        ),
+    )
+
+
+def interval_for(counts: Counts) -> CellInterval:
+    """MOVER-Fieller for categories; exact for cells cut along the sample, whose record numbers are set."""
+    return MoverFieller() if counts.cells.kind in ("categories", "values") else Conditional()
+
+
+def risk_at_share(share: Floats, n_members: int, n_nonmembers: int, prior: float) -> Floats:
+    """Signed risk of a cell whose sampled records are members with this share (STATISTICS 2.5)."""
+    a, b = prior * share / n_members, (1.0 - prior) * (1.0 - share) / n_nonmembers
+    return np.asarray((a - b) / (a + b))
+
+
+def _distinct_pairs(members: Integers, nonmembers: Integers) -> tuple[Integers, Integers, Integers]:
+    """Every pair of counts once, and which of them each cell has; by a table where one is small enough."""
+    base = int(nonmembers.max(initial=0)) + 1
+    key = members * base + nonmembers
+    top = (int(members.max(initial=0)) + 1) * base
+    if top > 4 * len(key) + 1024:
+        distinct, back = np.unique(key, return_inverse=True)
+        return distinct // base, distinct % base, back.reshape(-1)
+    distinct = np.flatnonzero(np.bincount(key, minlength=top))
+    place = np.zeros(top, dtype=np.int64)
+    place[distinct] = np.arange(len(distinct))
+    return distinct // base, distinct % base, place[key]
+
+
+def _cautions(counts: Counts) -> list[Caution]:
+    found = []
+    if counts.size * 5 > counts.n_records:
+        found.append(
+            Caution(
+                "cells_outrun_sample",
+                f"{counts.size} cells for {counts.n_records} records: the limits hold but say little, and "
+                "the plug-in risk is mostly chance; use fewer cells or more records",
+            )
+        )
+    if min(counts.n_members, counts.n_nonmembers) < 30:
+        found.append(Caution("few_records", "fewer than 30 records on a side: expect wide limits"))
+    return found

@@ -1,0 +1,147 @@
+"""Which cells stand out, with the false discoveries among them under control.
+
+A flag says: whoever sees this score has more reason to call the record a member than ``threshold``
+allows. Records of one cell share one score and hence one test, so the tests are the cells; what is
+kept at a rate is the expected share of false flags (Benjamini and Hochberg 1995). Under no leakage
+every flag is false, so at most that share of all runs flags anything at all.
+
+Only the member side is tested. That |f_p| is large in a cell where members are *rare* tells the world
+that a record was not used, which is no disclosure of membership; and at a prior below 1/2 it is
+large there without any leak. Who needs that side asks for it with ``flag_nonmembers``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from estimators.errors import OutOfRange, require_open_unit
+from estimators.sample.counts import Counts
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Multiplicity(Protocol):
+    """What the false discovery rate is a share of."""
+
+    name: ClassVar[str]
+
+    def weights(self, pooled: Integers) -> Floats:
+        """How many discoveries each cell is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OverRecords:
+    """A cell counts as often as it has records: the rate is of flagged records (Benjamini, Hochberg 1997)."""
+
+    name: ClassVar[str] = "records"
+
+    def weights(self, pooled: Integers) -> Floats:
+        """Records in the cell."""
+        return pooled.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class OverCells:
+    """Every occupied cell counts once: the rate is of flagged cells."""
+
+    name: ClassVar[str] = "cells"
+
+    def weights(self, pooled: Integers) -> Floats:
+        """One for a cell in which a record fell."""
+        return (pooled > 0).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Flags:
+    """The cells flagged, the test behind each, and what the rate of false ones is held at."""
+
+    flagged: NDArray[np.bool_]
+    p_values: Floats
+    threshold: float
+    rate: float
+    over: Multiplicity
+
+    @property
+    def sentence(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged as holding members more often "
+            f"than a signed risk of {self.threshold:g} means; among the flagged {self.over.name} the expected "
+            f"share of false ones is at most {self.rate:g}"
+        )
+
+
+def flag_members(
+    counts: Counts,
+    prior: float,
+    threshold: float | None = None,
+    rate: float = 0.05,
+    over: Multiplicity | None = None,
+) -> Flags:
+    """Cells whose signed risk f_p is above ``threshold``; by default above 2p-1, its value without any leak.
+
+    In a cell where f_p = tau the records of the sample are members with the share s below, whatever the
+    prior, and independently: p_j = P(Bin(m_j, s) >= x_j) is the exact p-value (STATISTICS 2.5).
+    """
+    require_open_unit("prior", prior)
+    require_open_unit("rate", rate)
+    tau = 2.0 * prior - 1.0 if threshold is None else threshold
+    if not -1.0 < tau < 1.0:
+        raise OutOfRange(
+            f"threshold: got {tau!r}, need a number strictly between -1 and 1", field="threshold"
+        )
+    chosen = over or OverRecords()
+    share = counts.member_share if threshold is None else sample_share(counts, prior, tau)
+    p_values = binomial_tail(counts.members, counts.pooled, share)
+    return Flags(
+        benjamini_hochberg(p_values, chosen.weights(counts.pooled), rate), p_values, tau, rate, chosen
+    )
+
+
+def flag_nonmembers(
+    counts: Counts,
+    prior: float,
+    threshold: float | None = None,
+    rate: float = 0.05,
+    over: Multiplicity | None = None,
+) -> Flags:
+    """Cells whose signed risk is *below* ``threshold``, 2p-1 by default: the test with the sides exchanged."""
+    exchanged = Counts(counts.nonmembers, counts.members, counts.cells)
+    found = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
+    return Flags(found.flagged, found.p_values, -found.threshold, rate, found.over)
+
+
+def sample_share(counts: Counts, prior: float, signed_risk: float) -> float:
+    """Share of members among a cell's sampled records if its signed risk at ``prior`` is this.
+
+    The posterior odds (1+f)/(1-f) carry the prior's odds; in the sample those are n1/n0 instead.
+    """
+    odds = (1.0 + signed_risk) / (1.0 - signed_risk)
+    odds *= (1.0 - prior) / prior * counts.n_members / counts.n_nonmembers
+    return odds / (1.0 + odds)
+
+
+def binomial_tail(hits: Integers, trials: Integers, share: float) -> Floats:
+    """P(Bin(trials, share) >= hits), elementwise."""
+    tail = betainc(np.maximum(hits, 1), np.maximum(trials - hits, 0) + 1.0, share)
+    return np.where(hits > 0, tail, 1.0)
+
+
+def benjamini_hochberg(p_values: Floats, weights: Floats, rate: float) -> NDArray[np.bool_]:
+    """Reject the largest set {p_j <= t} that holds t * (all weight) <= rate * (weight rejected).
+
+    With weight 1 each it is the step-up of Benjamini and Hochberg (1995), with m_j it is theirs of 1997.
+    """
+    order = np.argsort(p_values, kind="stable")
+    in_order = p_values[order]
+    passed = np.flatnonzero(in_order * weights.sum() <= rate * np.cumsum(weights[order]))
+    if not passed.size:
+        return np.zeros(len(p_values), dtype=np.bool_)
+    return np.asarray((p_values <= in_order[passed[-1]]) & (weights > 0))

@@ -1,0 +1,161 @@
+"""What one group of records bears: its mean individual risk, and its own counts on the cells of all.
+
+The mean is of the risk at the cells the group's records fell into. Its limits average the limits of
+those cells, which hold together for all cells and therefore for every group at once, however many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooManyCells
+from estimators.sample.cells import Cells
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from estimators.statement import Caution
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+GROUP_TOO_SMALL = 30
+"""Records a side below which nothing is said about a group's own advantage."""
+
+MOST_COUNTS = 2**26
+"""Groups times cells a table of counts may have."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRisks:
+    """A row for each group, in sorted order of the labels.
+
+    ``records`` are those with a known risk and ``unknown`` those whose score was never sampled; ``risk``
+    is the mean over the former, masked where there are none (its limits are then 0 and 1). The mean of
+    plug-in risks is biased upward, the limits are not.
+    """
+
+    labels: NDArray[np.generic]
+    records: Integers
+    unknown: Integers
+    flagged: Integers
+    risk: np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
+    lower: Floats
+    upper: Floats
+    confidence: float
+
+    @property
+    def size(self) -> int:
+        """Number of groups."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """One group's counts on the cells of all groups; None if it has no record on one side."""
+
+    label: object
+    n_members: int
+    n_nonmembers: int
+    counts: Counts | None
+    cautions: tuple[Caution, ...]
+
+
+def group_risks(
+    groups: ArrayLike,
+    cell: NDArray[np.integer],
+    risk: Floats,
+    lower: Floats,
+    upper: Floats,
+    flagged: NDArray[np.bool_],
+    confidence: float,
+) -> GroupRisks:
+    """Mean risk of each group's records; ``cell`` is each record's, -1 if unknown, the rest are per cell.
+
+    The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
+    """
+    labels, code = _codes(np.asarray(groups), len(cell))
+    known = cell >= 0
+    which, at = code[known], cell[known]
+    records = np.bincount(which, minlength=len(labels)).astype(np.int64)
+
+    def mean(column: NDArray[np.generic]) -> Floats:
+        return np.bincount(which, weights=column[at], minlength=len(labels)) / np.maximum(records, 1)
+
+    return GroupRisks(
+        labels,
+        records,
+        np.bincount(code, minlength=len(labels)).astype(np.int64) - records,
+        np.bincount(which[flagged[at]], minlength=len(labels)).astype(np.int64),
+        np.ma.MaskedArray(mean(risk), mask=records == 0),
+        mean(lower),
+        np.where(records > 0, np.minimum(mean(upper), 1.0), 1.0),  # a mean of ones may round above 1
+        confidence,
+    )
+
+
+def group_counts(
+    scores: Scores, member_groups: ArrayLike, nonmember_groups: ArrayLike, cells: Cells
+) -> list[GroupCounts]:
+    """Counts of each group on the same ``cells``, so that what a group leaks can be asked like the whole.
+
+    The cells must have been cut without looking at members, as every partition here is.
+    """
+    sides = [np.asarray(member_groups), np.asarray(nonmember_groups)]
+    for side, records, name in zip(
+        sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
+    ):
+        if len(side) != len(records):
+            raise DimensionMismatch(
+                f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
+            )
+    labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
+    if len(labels) * cells.size > MOST_COUNTS:
+        raise TooManyCells(
+            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
+            field="groups",
+        )
+    tables = []
+    for name, records, codes in (
+        ("member", scores.members, code[: len(sides[0])]),
+        ("nonmember", scores.nonmembers, code[len(sides[0]) :]),
+    ):
+        at = cells.locate(records)
+        if (at < 0).any():
+            index = int(np.argmax(at < 0))
+            raise InputError(f"{name} scores: record {index} falls into none of the given cells", index=index)
+        tables.append(_crosstab(codes, at, len(labels), cells.size))
+    return [_group(label, a, b, cells) for label, a, b in zip(labels.tolist(), *tables, strict=True)]
+
+
+def _group(label: object, members: Integers, nonmembers: Integers, cells: Cells) -> GroupCounts:
+    n1, n0 = int(members.sum()), int(nonmembers.sum())
+    cautions: tuple[Caution, ...] = ()
+    if min(n1, n0) < GROUP_TOO_SMALL:
+        cautions = (
+            Caution(
+                "group_too_small",
+                f"group {label!s}: {n1} member and {n0} nonmember records, need {GROUP_TOO_SMALL} of each",
+            ),
+        )
+    counts = Counts(members, nonmembers, cells) if n1 and n0 else None
+    return GroupCounts(label, n1, n0, counts, cautions)
+
+
+def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic], Integers]:
+    """Distinct labels in order, and the place of each record's label among them."""
+    if labels.ndim != 1 or len(labels) != length:
+        raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
+    if labels.dtype.kind == "f" and not np.isfinite(labels.astype(np.float64)).all():
+        raise NotFinite("groups: a label is NaN or infinite", field="groups")
+    try:
+        distinct, code = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise MixedTypes("groups: labels must be all text or all numbers", field="groups") from None
+    return distinct, code.reshape(-1).astype(np.int64)
+
+
+def _crosstab(rows: Integers, columns: Integers, n_rows: int, n_columns: int) -> Integers:
+    flat = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+    return flat.reshape(n_rows, n_columns).astype(np.int64)

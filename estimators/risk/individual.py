@@ -1,0 +1,197 @@
+"""Individual risk: what each record's own score betrays of its membership (MACE, section 4).
+
+Risk belongs to a cell, so everything is worked out once a cell and looked up for each record. For a
+continuous score the risk stated is the one at the resolution of the cells: at a single point it cannot
+be bounded without assuming that densities are smooth, which is what ``windows`` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.risk.cells import CellInterval, CellRisks, Masked, cell_risks
+from estimators.risk.flags import Flags, Multiplicity, flag_members
+from estimators.risk.groups import GroupRisks, group_risks
+from estimators.sample.counting import by_boxes, by_category, by_equal_mass, resolution
+from estimators.sample.counts import Counts
+from estimators.sample.locating import Sampled, cell_of, targets_of
+from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.statement import Caution, Provenance, percent
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualRisk:
+    """A row for each target, looked up in ``cells`` when asked for.
+
+    ``cell`` is -1 for a target whose score the sample does not reach: its plug-in columns are masked (null
+    when written out), its limits are [0, 1] and it is never flagged. ``index`` is the target's place in the
+    request; without targets the rows are all member records, then all nonmember records.
+    """
+
+    cells: CellRisks
+    flags: Flags
+    cell: Integers
+    index: Integers
+    groups: GroupRisks | None
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+
+    @property
+    def size(self) -> int:
+        """Number of targets."""
+        return len(self.cell)
+
+    @property
+    def risk(self) -> Masked:
+        """|f_p|, plugged in: biased upward, so the limits are what to act on."""
+        return self._plugged(self.cells.risk)
+
+    @property
+    def signed_risk(self) -> Masked:
+        """f_p, plugged in: above 0 a member is likelier, below 0 a nonmember."""
+        return self._plugged(self.cells.signed_risk)
+
+    @property
+    def posterior(self) -> Masked:
+        """P(member given the score) at the prior, plugged in."""
+        return self._plugged(self.cells.posterior)
+
+    @property
+    def lower(self) -> Floats:
+        """Lower limit of the risk, for one target named in advance."""
+        return self._looked_up(self.cells.pointwise.lower, 0.0)
+
+    @property
+    def upper(self) -> Floats:
+        """Upper limit of the risk, for one target named in advance."""
+        return self._looked_up(self.cells.pointwise.upper, 1.0)
+
+    @property
+    def simultaneous_lower(self) -> Floats:
+        """Lower limit of the risk, for all targets at once."""
+        return self._looked_up(self.cells.simultaneous.lower, 0.0)
+
+    @property
+    def simultaneous_upper(self) -> Floats:
+        """Upper limit of the risk, for all targets at once."""
+        return self._looked_up(self.cells.simultaneous.upper, 1.0)
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        """Whether the record's cell is flagged: members are likelier there than the threshold allows."""
+        return np.append(self.flags.flagged, False).take(self.cell)
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return (
+            f"{int(self.flagged.sum())} of {self.size} records are flagged as likelier members than a signed "
+            f"risk of {self.flags.threshold:g} means; of the flagged {self.flags.over.name} at most "
+            f"{percent(self.flags.rate)} are expected to be false. Without any leak every record's "
+            f"risk is {self.cells.baseline:.3f}."
+        )
+
+    def take(self, rows: NDArray[np.integer]) -> IndividualRisk:
+        """Only these rows, in this order."""
+        return replace(self, cell=self.cell[rows], index=self.index[rows], groups=None)
+
+    def top(self, k: int) -> IndividualRisk:
+        """The k targets most surely exposed as members, by the simultaneous lower limit of the signed risk.
+
+        Not by |f_p|: at a prior below 1/2 that puts those first who are surest *not* to be members; and not
+        by the plug-in, of which the greatest is 1 even where nothing leaks. Ties stay in the order given.
+        """
+        require_count("top", k)
+        signed = (
+            self.cells.signed_simultaneous.lower,
+            self.cells.signed.lower,
+            self.cells.signed_risk.filled(-1.0),
+        )
+        rank = np.empty(self.cells.size + 1, dtype=np.int64)
+        rank[np.lexsort([-column for column in reversed(signed)])] = np.arange(self.cells.size)
+        rank[-1] = self.cells.size  # the unknown come last
+        place = rank.take(self.cell)
+        reached = np.cumsum(np.bincount(place, minlength=len(rank)))
+        rows = np.flatnonzero(place <= np.searchsorted(reached, min(k, self.size)))
+        return self.take(rows[np.argsort(place[rows], kind="stable")][:k])
+
+    def _looked_up(self, column: Floats, unknown: float) -> Floats:
+        return np.append(column, unknown).take(self.cell)  # cell -1 takes the row at the end
+
+    def _plugged(self, column: Masked) -> Masked:
+        hidden = np.append(np.ma.getmaskarray(column), True)
+        values = self._looked_up(column.filled(0.0), 0.0)
+        plain = not hidden[:-1].any() and (not self.size or int(self.cell.min()) >= 0)
+        return np.ma.MaskedArray(values, mask=np.ma.nomask if plain else hidden.take(self.cell))
+
+
+def individual_risk(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    targets: ArgumentScores | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    bins: int | None = None,
+    interval: CellInterval | None = None,
+    threshold: float | None = None,
+    over: Multiplicity | None = None,
+    sampled: Sampled | None = None,
+) -> IndividualRisk:
+    """Risk of every target, by default of every record given (MACE, Theorems 1 and 2).
+
+    ``groups`` labels the targets; flags hold their false discovery rate at 1 - confidence. Counts on
+    open intervals do not tell how far the sample reached: ``sampled`` does.
+    """
+    require_open_unit("prior", prior)
+    require_open_unit("confidence", confidence)
+    reach = sampled or Sampled.of(data)
+    counts = risk_cells(data, bins)
+    if targets is not None:
+        cell = cell_of(targets_of(targets, counts.cells), counts.cells, reach)
+    elif isinstance(data, Scores):
+        cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
+    else:
+        raise TooFewRecords(
+            "targets: counts hold no records, so name the scores to be told about", field="targets"
+        )
+    cells = cell_risks(counts, prior, confidence, interval)
+    flags = flag_members(counts, prior, threshold, 1.0 - confidence, over)
+    table = None
+    if groups is not None:
+        both = cells.simultaneous
+        table = group_risks(
+            groups, cell, cells.risk.filled(0.0), both.lower, both.upper, flags.flagged, confidence
+        )
+    return IndividualRisk(
+        cells, flags, cell, np.arange(len(cell)), table, (*cells.cautions, *_unknown(cell)), cells.provenance
+    )
+
+
+def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
+    """The cells risk is stated for: categories as they are, else N^(1/3) cells of equal pooled mass."""
+    if bins is not None:
+        require_count("bins", bins)
+    if isinstance(data, Counts):
+        fine = data.cells.kind in ("intervals", "grid")
+        return data.coarsen(bins or resolution(data.n_records)) if fine else data
+    if data.query is Query.DISCRETE:
+        return by_category(data)
+    if data.dimension > 1:
+        return by_boxes(data, bins or resolution(data.n_members + data.n_nonmembers))
+    return by_equal_mass(data, bins)
+
+
+def _unknown(cell: Integers) -> list[Caution]:
+    beyond = int((cell < 0).sum())
+    if not beyond:
+        return []
+    message = f"{beyond} of {len(cell)} targets have scores the sample does not reach: their risk is unknown"
+    return [Caution("targets_unknown", message)]

@@ -1,0 +1,280 @@
+"""Ways of cutting what an adversary can see into cells; none of them looks at who is a member.
+
+A partition knows where a score falls (``locate``), how many cells it has, whether they lie in
+order on a line, and how to write itself down. Cells chosen without labels are what makes the
+bounds on their counts exact: only the labels are random once the cells stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import IncompatibleCells, InvalidCounts
+from estimators.sample.search import intervals_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Cells(Protocol):
+    """A finite partition of the score's range."""
+
+    kind: ClassVar[str]
+    ordered: ClassVar[bool]
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        ...
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Cell of each score, -1 for a score in none of them."""
+        ...
+
+    def select(self, keep: Integers) -> Cells:
+        """The partition that has only the cells named, in that order."""
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values that ``from_dict`` reads back."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """One cell for each label; labels are distinct and sorted."""
+
+    labels: NDArray[np.generic]
+    kind: ClassVar[str] = "categories"
+    ordered: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Position of each label, -1 for one never seen."""
+        at = np.minimum(np.searchsorted(self.labels, scores), self.size - 1)
+        return np.where(self.labels[at] == scores, at, -1)
+
+    def select(self, keep: Integers) -> Categories:
+        """Only the labels named."""
+        return Categories(self.labels[keep])
+
+    def to_dict(self) -> dict[str, object]:
+        """Labels as plain values."""
+        return {"kind": self.kind, "labels": self.labels.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Categories):
+    """One cell for each number a discrete score can take; numbers have an order that an adversary may use."""
+
+    kind: ClassVar[str] = "values"
+    ordered: ClassVar[bool] = True
+
+    def select(self, keep: Integers) -> Values:
+        """Only the values named."""
+        return Values(self.labels[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Cell j holds scores in [cuts[j-1], cuts[j]); the first and the last are open to infinity."""
+
+    cuts: Floats
+    kind: ClassVar[str] = "intervals"
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.cuts.size and not (np.isfinite(self.cuts).all() and (np.diff(self.cuts) > 0).all()):
+            raise InvalidCounts("cuts must be finite and strictly increasing", field="edges")
+
+    @property
+    def size(self) -> int:
+        """Number of intervals."""
+        return len(self.cuts) + 1
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Interval of each score; every score has one."""
+        return intervals_of(self.cuts, scores)
+
+    def select(self, keep: Integers) -> Intervals:
+        """Intervals that start where the named ones start; what lies between joins its left neighbour."""
+        return Intervals(self.cuts[np.asarray(keep)[1:] - 1])
+
+    def to_dict(self) -> dict[str, object]:
+        """Cuts as plain numbers."""
+        return {"kind": self.kind, "cuts": self.cuts.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells [k, k+1) times 2**exponent for the integer keys k that occur.
+
+    The step is a power of two and the origin is 0, so two grids always agree: the finer one halves
+    its resolution by shifting its keys, exactly, in any order (floor of a floor is a floor).
+    """
+
+    exponent: int
+    keys: Integers
+    kind: ClassVar[str] = "grid"
+    ordered: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """Number of occupied cells."""
+        return len(self.keys)
+
+    @property
+    def lower_edges(self) -> Floats:
+        """Left edge of each cell."""
+        return np.ldexp(self.keys.astype(np.float64), self.exponent)
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Cell of each score, -1 where no record fell."""
+        wanted = grid_keys(np.asarray(scores, dtype=np.float64), self.exponent)
+        at = np.minimum(np.searchsorted(self.keys, wanted), self.size - 1)
+        return np.where(self.keys[at] == wanted, at, -1)
+
+    def select(self, keep: Integers) -> Grid:
+        """Only the keys named."""
+        return Grid(self.exponent, self.keys[keep])
+
+    def to_dict(self) -> dict[str, object]:
+        """Exponent and keys."""
+        return {"kind": self.kind, "exponent": self.exponent, "keys": self.keys.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """The paper's cells: ``bins`` equal slices of each axis between ``low`` and ``high``; occupied ones only."""
+
+    bins: int
+    low: Floats
+    high: Floats
+    keys: Integers
+    kind: ClassVar[str] = "lattice"
+    ordered: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Number of occupied cells."""
+        return len(self.keys)
+
+    def key_of(self, scores: NDArray[np.generic]) -> Integers:
+        """Mixed-radix number of the cell a row falls in; rows outside the range go to its border."""
+        rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
+        width = np.where(self.high > self.low, self.high - self.low, 1.0)
+        key = np.zeros(len(rows), dtype=np.int64)
+        for axis in range(rows.shape[1]):
+            at = np.floor((rows[:, axis] - self.low[axis]) / width[axis] * self.bins)
+            key = key * self.bins + np.clip(at, 0, self.bins - 1).astype(np.int64)
+        return key
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Cell of each row, -1 where no record fell."""
+        wanted = self.key_of(scores)
+        at = np.minimum(np.searchsorted(self.keys, wanted), self.size - 1)
+        return np.where(self.keys[at] == wanted, at, -1)
+
+    def select(self, keep: Integers) -> Lattice:
+        """Only the cells named."""
+        return Lattice(self.bins, self.low, self.high, self.keys[keep])
+
+    def to_dict(self) -> dict[str, object]:
+        """Range, bins and keys."""
+        return {
+            "kind": self.kind,
+            "bins": self.bins,
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "keys": self.keys.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Leaves of a complete binary tree that halves the pooled records along one axis after another."""
+
+    axes: Integers
+    cuts: Floats
+    kind: ClassVar[str] = "boxes"
+    ordered: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Number of leaves."""
+        return len(self.cuts) + 1
+
+    @classmethod
+    def halving(cls, rows: Floats, size: int) -> Boxes:
+        """Cut at medians of the pooled rows until there are about ``size`` leaves (a power of two)."""
+        depth = max(1, int(np.log2(max(size, 2))))
+        axes, cuts = np.zeros(2**depth - 1, dtype=np.int64), np.zeros(2**depth - 1)
+        parts = [rows]
+        for level in range(depth):
+            axis, halves = level % rows.shape[1], []
+            for offset, part in enumerate(parts):
+                node = 2**level - 1 + offset
+                cut = float(np.median(part[:, axis])) if len(part) else 0.0
+                axes[node], cuts[node] = axis, cut
+                right = part[:, axis] > cut
+                halves += [part[~right], part[right]]
+            parts = halves
+        return cls(axes, cuts)
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """Leaf of each row; every row has one."""
+        rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
+        node, index = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
+        while node.size and node[0] < len(self.cuts):
+            node = 2 * node + 1 + (rows[index, self.axes[node]] > self.cuts[node])
+        return node - len(self.cuts)
+
+    def select(self, keep: Integers) -> Boxes:
+        """Boxes cannot be dropped: an empty one still answers for what may fall into it."""
+        raise IncompatibleCells("boxes cannot be selected from")
+
+    def to_dict(self) -> dict[str, object]:
+        """Axes and cuts of the tree, level by level."""
+        return {"kind": self.kind, "axes": self.axes.tolist(), "cuts": self.cuts.tolist()}
+
+
+def grid_keys(scores: Floats, exponent: int) -> Integers:
+    """floor(score / 2**exponent): exact, because scaling by a power of two does not round."""
+    scaled = np.multiply(scores, 2.0**-exponent)
+    return np.floor(scaled, out=scaled).astype(np.int64)
+
+
+def cells_from_dict(value: dict[str, object]) -> Cells:
+    """Read back what ``to_dict`` wrote."""
+    kind = value.get("kind")
+    try:
+        if kind == Categories.kind:
+            return Categories(np.asarray(value["labels"]))
+        if kind == Values.kind:
+            return Values(np.asarray(value["labels"]))
+        if kind == Intervals.kind:
+            return Intervals(np.asarray(value["cuts"], dtype=np.float64))
+        if kind == Grid.kind:
+            return Grid(int(value["exponent"]), np.asarray(value["keys"], dtype=np.int64))  # type: ignore[call-overload]
+        if kind == Lattice.kind:
+            return Lattice(
+                int(value["bins"]),  # type: ignore[call-overload]
+                np.asarray(value["low"], dtype=np.float64),
+                np.asarray(value["high"], dtype=np.float64),
+                np.asarray(value["keys"], dtype=np.int64),
+            )
+        if kind == Boxes.kind:
+            return Boxes(
+                np.asarray(value["axes"], dtype=np.int64), np.asarray(value["cuts"], dtype=np.float64)
+            )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
+    raise InvalidCounts(f"unknown kind of cells {kind!r}", field="cells")

@@ -1,0 +1,240 @@
+"""From scores to counts: the only place below which nobody sees a record again."""
+
+from __future__ import annotations
+
+import numpy as np
+from fast_histogram import histogram1d
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import InputError, TooManyCells, require_count
+from estimators.sample.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice, Values, grid_keys
+from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.scores import Query, Scores
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+EXACT_RECORDS = 2**17
+"""Up to this many records every distinct score is a cell of its own; beyond, cells hold at most 1/4096."""
+
+SMALL_INTEGER_RANGE = 2**20
+"""Integers spanning less than this are counted by index, without sorting."""
+
+LATTICE_KEYS = 2**62
+
+SLOT_BITS = 20
+"""Text is told apart by a table of 2^20 slots before anything is sorted."""
+
+
+def resolution(n_records: int) -> int:
+    """Cells at which a continuous score is certified: N^(1/3), the L1-optimal rate for histograms."""
+    return max(4, round(float(np.cbrt(n_records))))
+
+
+def finest(scores: Scores) -> Counts:
+    """Counts on the finest cells at hand: categories, distinct values, or boxes for vectors."""
+    if scores.query is Query.DISCRETE:
+        return by_category(scores)
+    if scores.dimension > 1:
+        return by_boxes(scores, resolution(scores.n_members + scores.n_nonmembers))
+    return by_rank(scores)
+
+
+def on_cells(scores: Scores, cells: Cells) -> Counts:
+    """Counts on cells that stand already; every score must have one."""
+    columns = []
+    for side, name in ((scores.members, "member"), (scores.nonmembers, "nonmember")):
+        at = cells.locate(side)
+        if (at < 0).any():
+            index = int(np.argmax(at < 0))
+            raise InputError(f"{name} scores: record {index} falls into none of the given cells", index=index)
+        columns.append(np.bincount(at, minlength=cells.size))
+    return Counts(columns[0], columns[1], cells)
+
+
+def by_category(scores: Scores) -> Counts:
+    """One cell for each distinct value."""
+    a, b = scores.members, scores.nonmembers
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        low, high = min(int(a.min()), int(b.min())), max(int(a.max()), int(b.max()))
+        if high - low < SMALL_INTEGER_RANGE:
+            span = high - low + 1
+            sides = [side.astype(np.intp, copy=False) for side in (a, b)]
+            counted = [np.bincount(side - low if low else side, minlength=span) for side in sides]
+            return Counts(counted[0], counted[1], Values(np.arange(low, high + 1))).occupied()
+    if "U" in (a.dtype.kind, b.dtype.kind):
+        return _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_)).require_shared_cells()
+    pooled = np.concatenate([a, b]) if a.dtype == b.dtype else np.concatenate([a, b]).astype(np.float64)
+    labels, at = np.unique(pooled, return_inverse=True)
+    return _tabulate(at.reshape(-1), len(a), Values(labels)).require_shared_cells()
+
+
+def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
+    """Text by a table of hashed slots: comparing a record with its slot's first label costs less than sorting.
+
+    Records whose label is not their slot's (two labels met in one slot) are sorted; there are few.
+    """
+    pooled = np.ascontiguousarray(np.concatenate([a, b]))
+    width = max(1, pooled.dtype.itemsize // 4)
+    letters = pooled.view(np.uint32).reshape(len(pooled), width)
+    slot = np.zeros(len(pooled), dtype=np.uint64)
+    for column in range(width):
+        slot = (slot ^ letters[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+        slot ^= slot >> np.uint64(29)
+    slots = (slot >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
+    first = np.zeros(2**SLOT_BITS, dtype=np.intp)
+    first[slots[::-1]] = np.arange(len(pooled) - 1, -1, -1)
+    speaker = first[slots]
+    stray = np.flatnonzero((letters != letters[speaker]).any(axis=1))
+    speaker[stray] = -1
+    if stray.size > len(pooled) // 8:
+        labels, at = np.unique(pooled, return_inverse=True)
+        return _tabulate(at.reshape(-1), len(a), Categories(labels))
+    speakers = np.flatnonzero(np.bincount(speaker[speaker >= 0], minlength=len(pooled)))
+    labels = np.unique(np.concatenate([pooled[speakers], pooled[stray]]))
+    cell_of_speaker = np.zeros(len(pooled), dtype=np.intp)
+    cell_of_speaker[speakers] = np.searchsorted(labels, pooled[speakers])
+    at = cell_of_speaker[speaker]
+    at[stray] = np.searchsorted(labels, pooled[stray])
+    return _tabulate(at, len(a), Categories(labels))
+
+
+def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
+    """Counts of records whose cells are known, members first."""
+    return Counts(
+        np.bincount(at[:n_members], minlength=cells.size),
+        np.bincount(at[n_members:], minlength=cells.size),
+        cells,
+    )
+
+
+def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
+    """Fixed inner cuts, given in advance."""
+    _line(scores)
+    return on_cells(scores, Intervals(np.asarray(cuts, dtype=np.float64)))
+
+
+def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:
+    """About ``size`` cells of equal pooled mass."""
+    return by_rank(scores).coarsen(
+        require_count("bins", size or resolution(scores.n_members + scores.n_nonmembers))
+    )
+
+
+def by_rank(scores: Scores) -> Counts:
+    """Every distinct score a cell, or, past 131,072 records, cells so fine that no statement notices.
+
+    The big case costs one pass over a grid of power-of-two step; only records in cells that hold too
+    much of the mass are looked at again and ranked, so neither clusters nor far outliers cost resolution.
+    """
+    a, b = _line(scores)
+    if len(a) + len(b) <= EXACT_RECORDS:
+        cuts = np.unique(np.concatenate([a, b]))[1:]
+        return on_cells(scores, Intervals(cuts))
+    exponent, first, last = _central_grid(a, b)
+    span = last - first + 1
+    at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
+    columns = [np.bincount(side, minlength=span) for side in at]
+    pooled = columns[0] + columns[1]
+    heavy = pooled > (len(a) + len(b)) // 4096
+    heavy[[0, -1]] |= pooled[[0, -1]] > 0  # the two end cells also hold everything beyond the range
+    starts = np.ldexp(np.arange(first, last + 1, dtype=np.float64), exponent)
+    light = np.flatnonzero((pooled > 0) & ~heavy)
+    if not heavy.any():
+        return Counts(columns[0][light], columns[1][light], Intervals(starts[light[1:]]))
+    inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
+    values = np.unique(np.concatenate(inside))
+    every = max(1, len(values) // EXACT_RECORDS)
+    fine = values[::every]
+    fine_columns = [
+        np.bincount(np.searchsorted(fine, side, side="right") - 1, minlength=len(fine)) for side in inside
+    ]
+    edges = np.concatenate([starts[light], fine])
+    order = np.argsort(edges, kind="stable")
+    merged = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
+    return Counts(merged[0], merged[1], Intervals(edges[order][1:]))
+
+
+def by_grid(scores: Scores) -> Counts:
+    """The mergeable prototype: a grid of power-of-two step that needs no agreed range and no first pass."""
+    a, b = _line(scores)
+    low, high = min(a.min(), b.min()), max(a.max(), b.max())
+    exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
+    while np.floor(np.ldexp(high, -exponent)) - np.floor(np.ldexp(low, -exponent)) >= GRID_CELLS:
+        exponent += 1
+    first = int(np.floor(np.ldexp(low, -exponent)))
+    at = [grid_keys(side, exponent) - first for side in (a, b)]
+    span = max(int(at[0].max()), int(at[1].max())) + 1
+    columns = [np.bincount(side, minlength=span) for side in at]
+    return Counts(columns[0], columns[1], Grid(exponent, first + np.arange(span))).occupied()
+
+
+def by_lattice(scores: Scores, bins: int = 100) -> Counts:
+    """The paper's 100^d equal-width cells between the pooled minimum and maximum (MACE section 6.1)."""
+    require_count("bins", bins)
+    d = scores.dimension
+    if float(bins) ** d > LATTICE_KEYS:
+        raise TooManyCells(
+            f"{bins} bins on {d} axes are {float(bins) ** d:.3g} cells; use fewer bins, boxes or a learned adversary",
+            field="bins",
+        )
+    a, b = np.asarray(scores.members, dtype=np.float64), np.asarray(scores.nonmembers, dtype=np.float64)
+    low, high = np.minimum(a.min(axis=0), b.min(axis=0)), np.maximum(a.max(axis=0), b.max(axis=0))
+    if d == 1:
+        return _equal_width(a, b, float(low), float(high), bins)
+    cells = Lattice(bins, np.atleast_1d(low), np.atleast_1d(high), np.empty(0, dtype=np.int64))
+    keys = [cells.key_of(side) for side in (a, b)]
+    distinct, at = np.unique(np.concatenate(keys), return_inverse=True)
+    return _tabulate(at.reshape(-1), len(a), Lattice(bins, cells.low, cells.high, distinct))
+
+
+def by_boxes(scores: Scores, size: int) -> Counts:
+    """Boxes of equal pooled mass for vectors."""
+    pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)
+    return on_cells(scores, Boxes.halving(pooled.reshape(len(pooled), -1), size))
+
+
+def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Counts:
+    """Equal-width cells on a line by one multiplication a record; the maximum belongs to the last cell."""
+    if not high > low:
+        return Counts(np.array([len(a)]), np.array([len(b)]), Intervals(np.empty(0)))
+    cuts = low + (high - low) * np.arange(1, bins) / bins
+    columns = []
+    for side in (a, b):
+        column = histogram1d(side, bins, (low, high)).astype(np.int64)
+        column[-1] += len(side) - int(
+            column.sum()
+        )  # fast-histogram leaves x == max out, and nothing else here
+        columns.append(column)
+    return Counts(columns[0], columns[1], Intervals(cuts))
+
+
+def _line(scores: Scores) -> tuple[Floats, Floats]:
+    """Both sides as numbers on a line."""
+    if scores.dimension > 1 or "U" in (scores.members.dtype.kind, scores.nonmembers.dtype.kind):
+        raise InputError("these cells need one number per record, got vectors or text", field="members")
+    return scores.members.astype(np.float64, copy=False), scores.nonmembers.astype(np.float64, copy=False)
+
+
+def _central_grid(a: Floats, b: Floats) -> tuple[int, int, int]:
+    """Exponent and key range of a grid of some 2^16 cells over the bulk of the records, labels unseen.
+
+    Eight interquartile ranges on either side leave 4% of a Cauchy sample outside and cells below 1/4096
+    inside; where there is no bulk (the quartiles coincide) the range of the sample serves.
+    """
+    pick = np.concatenate([a[:: max(1, len(a) // 4096)], b[:: max(1, len(b) // 4096)]])
+    low, quarter, three, high = (float(q) for q in np.quantile(pick, [0.0, 0.25, 0.75, 1.0]))
+    reach = 8.0 * (three - quarter) or np.inf
+    low, high = max(low, quarter - reach), min(high, three + reach)
+    largest = max(abs(low), abs(high))
+    exponent = int(np.ceil(np.log2(max(high / GRID_CELLS - low / GRID_CELLS, largest * 2.0**-50, 2.0**-960))))
+    first, last = (int(np.floor(np.ldexp(end, -exponent))) for end in (low, high))
+    return exponent, first - 1, last + 1
+
+
+def _clipped_keys(side: Floats, exponent: int, first: int, last: int) -> Integers:
+    scaled = np.multiply(side, 2.0**-exponent)
+    np.floor(scaled, out=scaled)
+    np.clip(scaled, first, last, out=scaled)
+    scaled -= first
+    return scaled.astype(np.intp)

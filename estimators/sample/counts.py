@@ -1,0 +1,259 @@
+"""Counts per cell: the waist of the hourglass, a sufficient statistic that merges.
+
+Whatever produces scores only has to produce counts, and every estimator reads nothing else. Merging
+is exact, associative and free of order; splitting at random is done on counts too, with the law it
+would have on records (METHODS section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import IncompatibleCells, InvalidCounts, TooFewRecords, TooManyCells
+from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+GRID_CELLS = 2**16
+"""A growing grid spans at most this many cells, then halves its resolution."""
+
+HYPERGEOMETRIC_LIMIT = 10**9
+"""NumPy draws without replacement from fewer than this many records."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many member and nonmember records fall into each cell."""
+
+    members: Integers
+    nonmembers: Integers
+    cells: Cells
+
+    def __post_init__(self) -> None:
+        for name in ("members", "nonmembers"):
+            given = np.asarray(getattr(self, name))
+            whole = given.astype(np.int64)
+            if given.ndim != 1 or len(given) != self.cells.size:
+                raise InvalidCounts(
+                    f"{name} counts: got {given.shape}, need one number for each of {self.cells.size} cells",
+                    field=name,
+                )
+            if given.dtype.kind not in "iu" and not (given == whole).all():
+                raise InvalidCounts(
+                    f"{name} counts: cell {int(np.argmax(given != whole))} is not a whole number",
+                    field=name,
+                    index=int(np.argmax(given != whole)),
+                )
+            if whole.size and whole.min() < 0:
+                raise InvalidCounts(
+                    f"{name} counts: cell {int(np.argmin(whole))} is negative",
+                    field=name,
+                    index=int(np.argmin(whole)),
+                )
+            if not whole.sum():
+                raise TooFewRecords(f"{name} counts: got 0 records, need at least 1", field=name)
+            object.__setattr__(self, name, whole)
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.cells.size
+
+    @property
+    def pooled(self) -> Integers:
+        """Records of either side in each cell."""
+        return self.members + self.nonmembers
+
+    @property
+    def n_members(self) -> int:
+        """Member records in all."""
+        return int(self.members.sum())
+
+    @property
+    def n_nonmembers(self) -> int:
+        """Nonmember records in all."""
+        return int(self.nonmembers.sum())
+
+    @property
+    def n_records(self) -> int:
+        """Records in all."""
+        return self.n_members + self.n_nonmembers
+
+    @property
+    def member_share(self) -> float:
+        """Share of members in the sample, which is not the prior."""
+        return self.n_members / self.n_records
+
+    def weights(self, prior: float) -> Floats:
+        """p r_j - (1-p) q_j with r and q the sample's shares: its absolute sum is W_N (MACE, Theorem 5)."""
+        return prior * self.members / self.n_members - (1.0 - prior) * self.nonmembers / self.n_nonmembers
+
+    def merge(self, other: Counts) -> Counts:
+        """Counts of both samples together."""
+        ours, theirs = self.cells, other.cells
+        if isinstance(ours, Grid) and isinstance(theirs, Grid):
+            exponent = max(ours.exponent, theirs.exponent)
+            a, b = ours.keys >> (exponent - ours.exponent), theirs.keys >> (exponent - theirs.exponent)
+            first, last = min(int(a[0]), int(b[0])), max(int(a[-1]), int(b[-1]))
+            shift = 0
+            while (last >> shift) - (first >> shift) >= GRID_CELLS:
+                shift += 1
+            return self._union(other, a >> shift, b >> shift, lambda keys: Grid(exponent + shift, keys))
+        if (
+            isinstance(ours, Intervals)
+            and isinstance(theirs, Intervals)
+            and np.array_equal(ours.cuts, theirs.cuts)
+        ):
+            return Counts(self.members + other.members, self.nonmembers + other.nonmembers, ours)
+        if (
+            type(ours) is type(theirs)
+            and isinstance(ours, Categories)
+            and isinstance(theirs, Categories)
+            and (ours.labels.dtype.kind in "US") == (theirs.labels.dtype.kind in "US")
+        ):
+            return self._union(other, ours.labels, theirs.labels, type(ours))
+        if (
+            isinstance(ours, Lattice)
+            and isinstance(theirs, Lattice)
+            and ours.bins == theirs.bins
+            and np.array_equal(ours.low, theirs.low)
+            and np.array_equal(ours.high, theirs.high)
+        ):
+            return self._union(
+                other, ours.keys, theirs.keys, lambda keys: Lattice(ours.bins, ours.low, ours.high, keys)
+            )
+        if ours.kind == theirs.kind == "boxes" and ours.to_dict() == theirs.to_dict():
+            return Counts(self.members + other.members, self.nonmembers + other.nonmembers, ours)
+        raise IncompatibleCells(
+            f"cannot merge counts over {ours.kind} with counts over {theirs.kind}"
+            + ("" if ours.kind != theirs.kind else " that were cut elsewhere; count both on the same cells"),
+            field="counts",
+        )
+
+    def _union(self, other: Counts, a: NDArray[np.generic], b: NDArray[np.generic], make: object) -> Counts:
+        keys, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+        members = np.zeros(len(keys), dtype=np.int64)
+        nonmembers = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(members, at, np.concatenate([self.members, other.members]))
+        np.add.at(nonmembers, at, np.concatenate([self.nonmembers, other.nonmembers]))
+        return Counts(members, nonmembers, make(keys))  # type: ignore[operator]
+
+    def coarsen(self, size: int) -> Counts:
+        """About ``size`` neighbouring cells of equal pooled mass; a cell heavier than that stays whole.
+
+        Only the pooled counts decide, so bounds that need cells chosen without labels stay exact.
+        """
+        if not self.cells.ordered:
+            raise IncompatibleCells(f"cells of kind {self.cells.kind} have no order to join neighbours by")
+        if size >= self.size:
+            return self
+        pooled = self.pooled
+        middle = np.cumsum(pooled) - pooled / 2.0
+        group = np.floor(middle * (size / self.n_records)).astype(np.int64)
+        start = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+        edges = self.lower_edges()[start[1:]]
+        return Counts(
+            np.add.reduceat(self.members, start), np.add.reduceat(self.nonmembers, start), Intervals(edges)
+        )
+
+    def lower_edges(self) -> Floats:
+        """Where each ordered cell begins."""
+        if isinstance(self.cells, Intervals):
+            return np.concatenate([[-np.inf], self.cells.cuts])
+        if isinstance(self.cells, Grid):
+            return self.cells.lower_edges
+        if isinstance(self.cells, Values):
+            return np.asarray(self.cells.labels, dtype=np.float64)
+        raise IncompatibleCells(f"cells of kind {self.cells.kind} have no order")
+
+    def occupied(self) -> Counts:
+        """Only cells in which a record fell."""
+        keep = np.flatnonzero(self.pooled)
+        if len(keep) == self.size or self.cells.kind == "boxes":
+            return self
+        return Counts(self.members[keep], self.nonmembers[keep], self.cells.select(keep))
+
+    def require_shared_cells(self) -> Counts:
+        """Refuse counts in which every record has a cell of its own: they say nothing."""
+        if self.n_records > 1 and self.pooled.max() == 1:
+            raise TooManyCells(
+                f"all {self.n_records} records have a cell of their own, so any rule fits them perfectly and "
+                "nothing can be said; use fewer cells, coarser categories or a continuous query",
+                field="query",
+            )
+        return self
+
+    def blocks(self, fractions: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Split both sides at random into blocks of the given shares: two arrays (blocks, cells).
+
+        Drawing without replacement from counts has the law that shuffling records would have.
+        """
+        return _split(self.members, fractions, rng), _split(self.nonmembers, fractions, rng)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values: lists of counts and the cells they belong to."""
+        return {
+            "members": self.members.tolist(),
+            "nonmembers": self.nonmembers.tolist(),
+            "cells": self.cells.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, value: dict[str, object]) -> Counts:
+        """Read back ``to_dict``, or the short form with ``edges`` (inner cuts, or outer ones too) or nothing."""
+        try:
+            members, nonmembers = np.asarray(value["members"]), np.asarray(value["nonmembers"])
+        except KeyError as missing:
+            raise InvalidCounts(f"counts: {missing.args[0]} is missing", field="counts") from None
+        if members.dtype.kind not in "iuf" or nonmembers.dtype.kind not in "iuf":
+            raise InvalidCounts("counts: need whole numbers", field="counts")
+        if "cells" in value:
+            return cls(members, nonmembers, cells_from_dict(value["cells"]))  # type: ignore[arg-type]
+        return cls.of(members, nonmembers, value.get("edges"))  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, members: ArrayLike, nonmembers: ArrayLike, edges: ArrayLike | None = None) -> Counts:
+        """Counts given as two lists, in order along ``edges`` if there are any, else unordered categories."""
+        a, b = np.asarray(members), np.asarray(nonmembers)
+        if a.shape != b.shape:
+            raise InvalidCounts(f"counts: {a.size} member cells but {b.size} nonmember cells", field="counts")
+        if edges is None:
+            return cls(a, b, Categories(np.arange(a.size)))
+        cuts = np.asarray(edges, dtype=np.float64)
+        if cuts.size == a.size + 1:
+            cuts = cuts[1:-1]
+        if cuts.size != a.size - 1:
+            raise InvalidCounts(
+                f"edges: got {np.size(edges)}, need {a.size - 1} or, with both ends, {a.size + 1} for {a.size} cells",
+                field="edges",
+            )
+        return cls(a, b, Intervals(cuts))
+
+
+def _split(counts: Integers, fractions: Floats, rng: np.random.Generator) -> Integers:
+    total = int(counts.sum())
+    ends = np.round(np.cumsum(fractions) / np.sum(fractions) * total).astype(np.int64)
+    if total < 16 * len(counts) + 4096:  # few records: shuffle them
+        cell = np.repeat(np.arange(len(counts)), counts)
+        rng.shuffle(cell)
+        starts = np.concatenate([[0], ends[:-1]])
+        return np.stack(
+            [np.bincount(cell[i:j], minlength=len(counts)) for i, j in zip(starts, ends, strict=True)]
+        )
+    if total >= HYPERGEOMETRIC_LIMIT:  # then each record draws its own block
+        return rng.multinomial(counts, fractions / np.sum(fractions)).T.astype(np.int64)
+    return np.stack(list(_without_replacement(counts, np.diff(ends, prepend=0), rng)))
+
+
+def _without_replacement(counts: Integers, sizes: Integers, rng: np.random.Generator) -> Iterator[Integers]:
+    left = counts
+    for size in sizes[:-1]:
+        drawn = rng.multivariate_hypergeometric(left, int(size), method="marginals").astype(np.int64)
+        yield drawn
+        left = left - drawn
+    yield left

@@ -1,0 +1,99 @@
+"""From scores asked about to the cells they fall in, and whether the sample reached that far.
+
+Intervals and boxes are open to infinity, but the sample says nothing about scores beyond those it
+has; and a category never sampled has no cell. Both are *unknown* (cell -1), never extrapolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
+from estimators.sample.counts import Counts
+from estimators.sample.scores import ArgumentScores, Query, Scores
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Least and greatest score of the sample along each axis."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, data: Scores | Counts) -> Sampled | None:
+        """What the data reach; None where they do not tell (categories, counts on open intervals)."""
+        if isinstance(data, Counts):
+            if isinstance(data.cells, Lattice):
+                return cls(np.atleast_1d(data.cells.low), np.atleast_1d(data.cells.high))
+            if isinstance(data.cells, Grid):
+                ends = np.ldexp(
+                    np.array([data.cells.keys[0], data.cells.keys[-1] + 1], dtype=float), data.cells.exponent
+                )
+                return cls(ends[:1], np.nextafter(ends[1:], -np.inf))
+            return None
+        if data.query is Query.DISCRETE:
+            return None
+        a, b = np.asarray(data.members, dtype=np.float64), np.asarray(data.nonmembers, dtype=np.float64)
+        return cls(
+            np.atleast_1d(np.minimum(a.min(axis=0), b.min(axis=0))),
+            np.atleast_1d(np.maximum(a.max(axis=0), b.max(axis=0))),
+        )
+
+    def reaches(self, scores: NDArray[np.generic]) -> NDArray[np.bool_]:
+        """Whether each score lies within."""
+        rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
+        if rows.shape[1] != len(self.low):
+            raise DimensionMismatch(
+                f"targets have dimension {rows.shape[1]}, the records {len(self.low)}", field="targets"
+            )
+        return np.asarray(((rows >= self.low) & (rows <= self.high)).all(axis=1))
+
+
+def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
+    """The scores asked about, finite and of the kind the cells are made of."""
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise RaggedRows("targets: rows differ in length", field="targets") from None
+    if given.ndim == 0:
+        raise InputError("targets: got a single value, need a list of scores", field="targets")
+    text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
+    if given.size and (given.dtype.kind not in "biufUS" or (given.dtype.kind in "US") != text):
+        raise MixedTypes(
+            f"targets: got type {given.dtype}, need {'text' if text else 'numbers'} as the records have",
+            field="targets",
+        )
+    if text or not given.size:
+        return given.astype(np.str_ if text else np.float64)
+    finite = np.isfinite(given.astype(np.float64)).reshape(len(given), -1).all(axis=1)
+    if not finite.all():
+        index = int(np.argmin(finite))
+        raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def cell_of(scores: NDArray[np.generic], cells: Cells, sampled: Sampled | None = None) -> Integers:
+    """Cell of each score, -1 where the sample says nothing about it."""
+    if not len(scores):
+        return np.empty(0, dtype=np.int64)
+    wide = 1 if scores.ndim == 1 else scores.shape[1]
+    if (wide > 1) if cells.ordered or isinstance(cells, Categories) else (wide < _axes(cells)):
+        raise DimensionMismatch(f"targets have dimension {wide}, the records another", field="targets")
+    inside = None if sampled is None else sampled.reaches(scores)
+    at = cells.locate(scores)
+    return at if inside is None else np.where(inside, at, -1)
+
+
+def _axes(cells: Cells) -> int:
+    """Fewest numbers a row needs for these cells."""
+    if isinstance(cells, Boxes):
+        return int(cells.axes.max(initial=0)) + 1
+    return len(cells.low) if isinstance(cells, Lattice) else 1

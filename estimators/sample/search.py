@@ -1,0 +1,45 @@
+"""Between which cuts each of many unsorted scores falls, several times as fast as a binary search for each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BUCKETS = 2**13
+BLOCK = 2**15
+
+
+def intervals_of(cuts: Floats, scores: NDArray[np.generic]) -> Integers:
+    """``np.searchsorted(cuts, scores, side="right")`` of many unsorted scores, several times as fast.
+
+    The bucket of a score rises with the score, rounding included; so a bucket without a cut lies in one
+    interval and a table tells which. Only scores that share a bucket with a cut are searched for.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    reach = float(cuts[-1] / 2.0 - cuts[0] / 2.0) if len(cuts) > 1 else 0.0
+    scale = BUCKETS / reach / 2.0 if reach > 1e-300 else np.inf
+    if len(values) < BUCKETS or not 0.0 < scale < np.inf:
+        return np.searchsorted(cuts, values, side="right").astype(np.int64)
+    at_cuts = _buckets(cuts, cuts[0], scale)
+    table = np.searchsorted(at_cuts, np.arange(BUCKETS + 3)).astype(np.int64)
+    table[at_cuts] = -1
+    found = np.empty(len(values), dtype=np.int64)
+    for start in range(0, len(values), BLOCK):
+        part = values[start : start + BLOCK]
+        at = table.take(_buckets(part, cuts[0], scale))
+        shared = np.flatnonzero(at < 0)
+        at[shared] = np.searchsorted(cuts, part[shared], side="right")
+        found[start : start + BLOCK] = at
+    return found
+
+
+def _buckets(values: Floats, low: float, scale: float) -> NDArray[np.intp]:
+    with np.errstate(over="ignore"):
+        place = np.subtract(values, low)
+        place *= scale
+    np.clip(place, -1.0, BUCKETS + 1.0, out=place)
+    place += 1.0
+    return place.astype(np.intp)

@@ -1,0 +1,382 @@
+"""Ceilings from epsilon by brute force, and the lower bound on it by literal twins and by worlds of known epsilon."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from scipy.stats import binom, norm
+
+from estimators.audit.ceilings import (
+    advantage_ceiling,
+    epsilon_from_advantage,
+    gdp_ceiling,
+    gdp_from_advantage,
+    individual_risk_ceiling,
+)
+from estimators.audit.epsilon import (
+    Direction,
+    _ventures,
+    check_claim,
+    epsilon_lower_bound,
+)
+from estimators.errors import OutOfRange, UnknownName
+from estimators.limits.binomial import binomial_sum_law, lower_limit
+from estimators.sample.cells import Categories, Intervals
+from estimators.sample.counts import Counts
+
+ALARMS = np.linspace(0.0, 1.0, 400_001)
+
+
+def counted(members, nonmembers):
+    """Every distinct score a cell."""
+    labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
+    size = len(labels)
+    a, b = at[: len(members)], at[len(members) :]
+    return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
+
+
+def in_thirds(members, nonmembers):
+    """Three cells of which every share picks the outer two: one set of guesses in each direction."""
+    return Counts.of(members, nonmembers, edges=[0.0, 1.0])
+
+
+def best_advantage(heights, prior):
+    """Advantage of the best point of a curve TPR(FPR), or of its mirror image."""
+    right = np.maximum(
+        prior * heights + (1 - prior) * (1 - ALARMS), prior * ALARMS + (1 - prior) * (1 - heights)
+    )
+    return 2 * right.max() - 1
+
+
+def dp_curve(epsilon, delta):
+    """Highest TPR at each FPR under (epsilon, delta)-DP (Kairouz, Oh and Viswanath 2015)."""
+    miss = np.maximum(0.0, 1 - delta - np.exp(epsilon) * ALARMS)
+    miss = np.maximum(miss, np.exp(-epsilon) * (1 - delta - ALARMS))
+    return 1 - miss
+
+
+def answers(rng, epsilon, n_members, n_nonmembers):
+    """Randomised response on membership, blurred inside each answer: its epsilon is exactly the one named."""
+    honest = expit(epsilon)
+    members = np.where(rng.random(n_members) < honest, 1.0, -1.0)
+    nonmembers = np.where(rng.random(n_nonmembers) < honest, -1.0, 1.0)
+    return members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers)
+
+
+def bare_answers(rng, epsilon, n_members, n_nonmembers):
+    members, nonmembers = answers(rng, epsilon, n_members, n_nonmembers)
+    return np.sign(members), np.sign(nonmembers)
+
+
+def laplace(rng, epsilon, n_members, n_nonmembers):
+    """The Laplace mechanism: a member moves the answer by epsilon scales."""
+    return rng.laplace(epsilon, 1.0, n_members), rng.laplace(0.0, 1.0, n_nonmembers)
+
+
+def bounds(world, epsilon, sides, runs, direction="either", seed=11):
+    rng = np.random.default_rng(seed)
+    return np.array(
+        [
+            epsilon_lower_bound(counted(*world(rng, epsilon, *sides)), direction=direction).value
+            for _ in range(runs)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "expected"),
+    [
+        (advantage_ceiling(1.0), 0.4621),  # tanh(1/2)
+        (advantage_ceiling(2.0), 0.7616),  # MACE Appendix G: 0.762
+        (advantage_ceiling(1.0, prior=0.1), 0.8),  # E2: the population's
+        (individual_risk_ceiling(1.0, prior=0.1), 0.9215),  # E2: the paper's, which holds for one record
+        (advantage_ceiling(1.0, 0.05), 0.4890),  # E3
+        (individual_risk_ceiling(1.0), 0.4621),
+        (gdp_ceiling(1.0), 2 * norm.cdf(0.5) - 1),
+    ],
+)
+def test_ceilings_meet_the_golden_values(ceiling, expected):
+    assert ceiling == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize("prior", [0.03, 0.1, 0.4, 0.5, 0.8])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (3.0, 0.2), (0.0, 0.3), (6.0, 1e-5)]
+)
+def test_advantage_ceiling_is_the_best_point_of_the_dp_curve(epsilon, delta, prior):
+    expected = best_advantage(dp_curve(epsilon, delta), prior)
+
+    ceiling = advantage_ceiling(epsilon, delta, prior)
+
+    assert ceiling == pytest.approx(
+        expected, abs=2e-5
+    )  # the grid misses a corner by at most its step times slope
+    assert ceiling >= expected - 1e-12
+
+
+@pytest.mark.parametrize("prior", [0.03, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("mu", [0.0, 0.2, 1.0, 3.0])
+def test_gdp_ceiling_is_the_best_point_of_the_gaussian_curve(mu, prior):
+    expected = best_advantage(norm.cdf(norm.ppf(ALARMS) + mu), prior)
+
+    assert gdp_ceiling(mu, prior) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.7])
+def test_individual_ceiling_is_the_largest_risk_within_the_odds(prior):
+    odds = np.exp(np.linspace(-1.5, 1.5, 3001)) * prior / (1 - prior)
+
+    assert individual_risk_ceiling(1.5, prior) == pytest.approx(
+        np.abs((odds - 1) / (odds + 1)).max(), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+@pytest.mark.parametrize("prior", [0.2, 0.5, 0.6])
+def test_inverses_lead_back_to_the_advantage(prior, delta):
+    advantage = 0.75
+
+    epsilon, mu = epsilon_from_advantage(advantage, delta, prior), gdp_from_advantage(advantage, prior)
+
+    assert advantage_ceiling(epsilon, delta, prior) == pytest.approx(advantage, abs=1e-12)
+    assert gdp_ceiling(mu, prior) == pytest.approx(advantage, abs=1e-10)
+
+
+def test_inverses_have_their_closed_forms_and_ends():
+    assert epsilon_from_advantage(0.3) == pytest.approx(2 * np.arctanh(0.3), abs=1e-12)
+    assert gdp_from_advantage(0.3) == pytest.approx(2 * norm.ppf(0.65), abs=1e-10)
+    assert epsilon_from_advantage(0.8, prior=0.1) == gdp_from_advantage(0.8, prior=0.1) == 0.0
+    assert epsilon_from_advantage(1.0) == gdp_from_advantage(1.0, 0.2) == np.inf
+
+
+def test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set():
+    rng = np.random.default_rng(
+        0
+    )  # E1: the query ignores training, Q(z) = z; S is 50 numbers, known and fixed
+    known = rng.normal(size=50)
+
+    tpr, fpr = np.isin(rng.choice(known, 1000), known).mean(), np.isin(rng.normal(size=1000), known).mean()
+
+    assert tpr - fpr == 1.0 > advantage_ceiling(0.0) == 0.0
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(30, 12), (400, 900), (20_000, 50_000)])
+@pytest.mark.parametrize("odds", [(0.3, -1.0), (2.0, 2.0), (-4.0, 5.0)])
+def test_law_of_two_binomials_is_their_convolution(n_a, n_b, odds):
+    first, law = binomial_sum_law(n_a, odds[0], n_b, odds[1])
+
+    w = np.arange(first, first + len(law))
+    a, b = binom(n_a, expit(odds[0])), binom(n_b, expit(odds[1]))
+    assert law.sum() == pytest.approx(1.0, abs=1e-8)
+    assert law @ w == pytest.approx(a.mean() + b.mean(), rel=1e-9)
+    for at in np.quantile(w, [0.45, 0.5, 0.55]).round():
+        x = np.arange(n_a + 1)
+        assert law[int(at) - first] == pytest.approx((a.pmf(x) * b.pmf(at - x)).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_equal_sides_give_the_exact_binomial_limit(confidence):
+    counts = in_thirds([5, 70, 25], [25, 70, 5])
+
+    bound = epsilon_lower_bound(counts, confidence, direction="high")
+
+    assert (bound.right, bound.guesses) == (50, 60)
+    assert bound.value == pytest.approx(logit(lower_limit(50, 60, (1 - confidence) / 2)), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("delta", "direction", "tests"), [(1e-5, "high", 1), (1e-3, "high", 1), (3e-4, "either", 2)]
+)
+def test_with_delta_the_p_value_is_that_of_steinke_nasr_and_jagielski(delta, direction, tests):
+    counts = in_thirds([5, 70, 25], [25, 70, 5])
+
+    epsilon = epsilon_lower_bound(counts, 0.95, delta, direction).value
+
+    v, r, m = 50, 60, 200
+    law = binom(r, expit(epsilon))
+    dearest = max((law.sf(v - i - 1) - law.sf(v - 1)) / i for i in range(1, v + 1))
+    assert epsilon > 0.0
+    assert law.sf(v - 1) + 2 * m * delta * dearest == pytest.approx(0.025 / tests, rel=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_unequal_sides_weigh_each_guess_by_the_prior_odds(delta):
+    members, nonmembers = [1, 20, 29], [49, 280, 21]
+    counts = in_thirds(members, nonmembers)
+
+    epsilon = epsilon_lower_bound(counts, 0.95, delta, direction="high").value
+
+    lean = np.log(50 / 350)
+    said_in, said_out, v = 50, 50, 29 + 49
+    x, y = np.arange(said_in + 1)[:, None], np.arange(said_out + 1)
+    joint = binom.pmf(x, said_in, expit(epsilon + lean)) * binom.pmf(y, said_out, expit(epsilon - lean))
+    p_value = joint[x + y >= v].sum()
+    p_value += 2 * 400 * delta * max(joint[(x + y < v) & (x + y >= v - i)].sum() / i for i in range(1, v + 1))
+    assert p_value == pytest.approx(0.025, rel=1e-5)
+
+
+def test_the_exact_law_beats_the_binomial_of_mean_bias():
+    counts = in_thirds([1, 20, 29], [49, 280, 21])
+
+    epsilon = epsilon_lower_bound(counts, direction="high").value
+
+    # Hoeffding 1956: a sum of unlike coins is at most as spread as as many coins of their mean bias
+    lean, limit = np.log(50 / 350), lower_limit(78, 100, 0.025)
+    grid = np.linspace(0.0, 5.0, 5001)
+    mean_bias = 0.5 * expit(grid + lean) + 0.5 * expit(grid - lean)
+    hoeffding = grid[mean_bias <= limit].max(initial=0.0)
+    assert epsilon > hoeffding
+
+
+@pytest.mark.parametrize("sides", [(100, 100), (1000, 1000), (20, 180), (180, 20), (200, 1800)])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("world", [answers, bare_answers, laplace])
+def test_the_bound_exceeds_the_true_epsilon_at_most_as_often_as_it_says(world, epsilon, sides):
+    runs = 500
+
+    violations = (bounds(world, epsilon, sides, runs) > epsilon).mean()
+
+    assert violations <= 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
+
+
+@pytest.mark.parametrize("sides", [(8, 8), (20, 20), (50, 50), (8, 72)])
+def test_few_records_without_leakage_are_not_accused_more_often(sides):
+    runs = 1500
+
+    violations = (bounds(bare_answers, 0.0, sides, runs, "high") > 0.0).mean()
+
+    assert violations <= 0.025
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "published"),
+    [(1.0, 100, 0.567), (1.0, 1000, 0.866), (4.0, 100, 2.655), (4.0, 1000, 3.490)],
+)
+@pytest.mark.parametrize("direction", ["high", "either"])
+def test_the_bound_is_about_as_high_as_the_study_s_at_twice_our_level(epsilon, n, published, direction):
+    found = bounds(answers, epsilon, (n, n), 150, direction).mean()
+
+    assert found >= 0.9 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
+
+
+@pytest.mark.parametrize("world", [answers, laplace])
+def test_unequal_sides_do_not_make_it_vacuous(world):
+    assert bounds(world, 4.0, (200, 1800), 60).mean() > 3.0
+    assert bounds(world, 1.0, (200, 1800), 60).mean() > 0.6
+
+
+def test_a_leak_at_the_low_end_is_found_from_either_side():
+    members, nonmembers = laplace(np.random.default_rng(3), 2.0, 300, 900)
+
+    turned = counted(-members, -nonmembers)
+
+    straight = epsilon_lower_bound(counted(members, nonmembers), direction="high").value
+    assert epsilon_lower_bound(turned, direction=Direction.LOW).value == pytest.approx(straight)
+    assert epsilon_lower_bound(turned, direction="high").value == 0.0
+    assert 0.0 < epsilon_lower_bound(turned, direction="either").value < straight
+
+
+def test_only_the_order_of_the_scores_matters():
+    members, nonmembers = laplace(np.random.default_rng(4), 1.0, 60, 240)
+
+    stretched = epsilon_lower_bound(counted(np.exp(members), np.exp(nonmembers)))
+
+    assert stretched == epsilon_lower_bound(counted(members, nonmembers))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
+def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
+    whole, rng = np.array(pooled), np.random.default_rng(seed)
+    one, other = (rng.binomial(whole, 0.3) for _ in range(2))
+
+    first = _ventures(one, whole - one, Direction.EITHER)
+    second = _ventures(other, whole - other, Direction.EITHER)
+
+    assert [v[:2] for v in first] == [v[:2] for v in second]
+    assert bool(first) == ((whole > 0).sum() > 1)
+    for said_in, said_out, right in first:
+        assert said_in > 0
+        assert said_out > 0
+        assert 0 <= right <= said_in + said_out <= whole.sum()
+
+
+def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
+    rng, runs, cells = np.random.default_rng(5), 300, Categories(np.arange(12))
+    liked = (
+        expit(2.0 * np.where(rng.permutation(12) % 2, 1.0, -1.0)) / 6.0
+    )  # r/q is e^2 or e^-2 in each of them
+
+    quiet, leaky = (
+        [
+            epsilon_lower_bound(Counts(rng.multinomial(300, r), rng.multinomial(900, q), cells), seed=i)
+            for i in range(runs)
+        ]
+        for r, q in ((np.full(12, 1 / 12), np.full(12, 1 / 12)), (liked, 1 / 6 - liked))
+    )
+
+    allowed = 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
+    assert np.mean([b.value > 0.0 for b in quiet]) <= allowed
+    assert np.mean([b.value > 2.0 for b in leaky]) <= allowed
+    assert np.mean([b.value for b in leaky]) > 1.2
+    assert all("order_learned_on_half" in [c.code for c in b.cautions] for b in leaky)
+
+
+def test_what_cannot_say_anything_says_so():
+    constant = epsilon_lower_bound(Counts.of([50], [70], edges=[]))
+    tiny = epsilon_lower_bound(counted(np.array([3.0, 4.0]), np.array([1.0, 2.0])))
+
+    assert (constant.value, [c.code for c in constant.cautions]) == (0.0, ["one_cell"])
+    assert (tiny.value, [c.code for c in tiny.cautions]) == (0.0, ["too_few_records"])
+
+
+@pytest.mark.parametrize("sides", [(500, 500), (100, 900)])
+def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
+    counts = counted(*answers(np.random.default_rng(6), 4.0, *sides))
+
+    bold, modest = check_claim(counts, 1.0, prior=0.1), check_claim(counts, 4.5, 1e-6, prior=0.1)
+
+    assert (bold.decision, modest.decision) == ("contradicted", "not contradicted")
+    assert bold.ceiling == pytest.approx(0.8)
+    assert 1.0 < bold.bound.value < 4.0
+    assert modest.bound.value <= bold.bound.value
+    assert "with 97.5% confidence epsilon is at least" in bold.sentence
+    assert "does not prove the claim" in modest.sentence
+    assert "canaries" in bold.bound.guarantee.assumes
+    assert "empirical" in bold.bound.guarantee.covers
+
+
+def test_a_larger_delta_leaves_less_to_epsilon():
+    counts = counted(*answers(np.random.default_rng(8), 3.0, 300, 700))
+
+    falling = [epsilon_lower_bound(counts, delta=d).value for d in (0.0, 1e-6, 1e-4, 1e-2, 0.5)]
+
+    assert falling == sorted(falling, reverse=True)
+    assert falling[0] > falling[2] > falling[-1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda c: check_claim(c, -1.0), "epsilon"),
+        (lambda c: check_claim(c, float("nan")), "epsilon"),
+        (lambda c: epsilon_lower_bound(c, delta=1.0), "delta"),
+        (lambda c: epsilon_lower_bound(c, 1.0), "confidence"),
+        (lambda c: gdp_ceiling(np.inf), "mu"),
+        (lambda c: advantage_ceiling(1.0, prior=0.0), "prior"),
+        (lambda c: epsilon_from_advantage(1.5), "advantage"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_by_name(ask, name):
+    with pytest.raises(OutOfRange, match=name) as caught:
+        ask(in_thirds([1, 2, 3], [3, 2, 1]))
+
+    assert caught.value.field == name
+
+
+def test_an_unknown_direction_is_refused():
+    with pytest.raises(UnknownName, match="direction"):
+        epsilon_lower_bound(in_thirds([1, 2, 3], [3, 2, 1]), direction="hihg")

@@ -1,0 +1,231 @@
+"""ROC curve, area and operating points: other programs, slow literal twins, and coverage by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import beta, norm
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from estimators.audit.roc import auc, operating_point, operating_points, roc
+from estimators.errors import IncompatibleCells, OutOfRange
+from estimators.limits.binomial import lower_limit, upper_limit
+from estimators.sample.cells import Intervals
+from estimators.sample.counts import Counts
+
+
+def counted(members, nonmembers):
+    """Every distinct score a cell."""
+    labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
+    size = len(labels)
+    a, b = at[: len(members)], at[len(members) :]
+    return Counts(np.bincount(a, minlength=size), np.bincount(b, minlength=size), Intervals(labels[1:]))
+
+
+def labelled(members, nonmembers):
+    """Truth and score, the way scikit-learn takes them."""
+    truth = np.repeat([1, 0], [len(members), len(nonmembers)])
+    return truth, np.concatenate([members, nonmembers])
+
+
+def tied(rng, n_members, n_nonmembers, shift=0.7):
+    return np.round(rng.normal(shift, size=n_members), 1), np.round(rng.normal(size=n_nonmembers), 1)
+
+
+def delong(members, nonmembers, confidence):
+    """DeLong's interval on the logit scale, pair by pair."""
+    wins = (members[:, None] > nonmembers) + 0.5 * (members[:, None] == nonmembers)
+    area = wins.mean()
+    variance = wins.mean(axis=1).var(ddof=1) / len(members) + wins.mean(axis=0).var(ddof=1) / len(nonmembers)
+    reach = norm.ppf((1 + confidence) / 2) * np.sqrt(variance) / (area * (1 - area))
+    middle = np.log(area / (1 - area))
+    return area, 1 / (1 + np.exp(reach - middle)), 1 / (1 + np.exp(-reach - middle))
+
+
+def bracketed(members, nonmembers, fpr, confidence):
+    """STATISTICS 2.6 record by record: the order statistics j_L and j_U by a scan over the beta cdf."""
+    alpha, n0 = (1 - confidence) / 2, len(nonmembers)
+    j = np.arange(1, n0 + 1)
+    below = beta.cdf(fpr, j, n0 - j + 1)
+    falling = np.sort(nonmembers)[::-1]
+    hits = (members > falling[int(np.floor(fpr * n0 + 1e-9))]).sum()
+    value = hits / len(members)
+    at_low = (
+        (members > falling[j[below >= 1 - alpha].max() - 1]).mean() if (below >= 1 - alpha).any() else 0.0
+    )
+    at_high = (members >= falling[j[below <= alpha].min() - 1]).mean() if (below <= alpha).any() else 1.0
+    down = np.hypot(value - lower_limit(float(hits), len(members), alpha), value - at_low)
+    up = np.hypot(upper_limit(float(hits), len(members), alpha) - value, at_high - value)
+    return value, (max(0.0, value - down) if (below >= 1 - alpha).any() else 0.0), min(1.0, value + up)
+
+
+@pytest.mark.parametrize(("n_members", "n_nonmembers"), [(60, 60), (40, 360), (300, 25)])
+def test_area_and_curve_agree_with_scikit_learn(n_members, n_nonmembers):
+    members, nonmembers = tied(np.random.default_rng(1), n_members, n_nonmembers)
+
+    curve = roc(counted(members, nonmembers))
+    area = auc(counted(members, nonmembers)).estimate.value
+
+    truth, scores = labelled(members, nonmembers)
+    fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
+    assert area == pytest.approx(roc_auc_score(truth, scores), abs=1e-12)
+    assert set(zip(curve.fpr, curve.tpr, strict=True)) <= set(zip(fpr, tpr, strict=True))
+    assert np.interp(fpr, curve.fpr, curve.tpr)[-1] == 1.0
+    assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(area, abs=1e-12)
+
+
+def test_a_long_curve_keeps_512_exact_points_and_the_low_corner():
+    rng = np.random.default_rng(2)
+    members, nonmembers = rng.normal(1.0, size=4_000), rng.normal(size=16_000)
+
+    curve = roc(counted(members, nonmembers))
+
+    falling, ours = np.sort(nonmembers)[::-1], np.sort(members)[::-1]
+    assert 256 <= len(curve.fpr) <= 512
+    assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0.0, 0.0, 1.0, 1.0)
+    assert (np.diff(curve.fpr) >= 0).all()
+    assert (np.diff(curve.tpr) >= 0).all()
+    for fpr, tpr in zip(curve.fpr, curve.tpr, strict=True):  # as many members lie above some such threshold
+        alarms, hits = round(fpr * 16_000), round(tpr * 4_000)
+        above = ours[hits - 1] if hits else np.inf
+        assert (falling > above).sum() <= alarms
+        assert hits <= (members > (falling[alarms] if alarms < 16_000 else -np.inf)).sum()
+    at_zero = curve.tpr[curve.fpr == 0.0].max()
+    assert at_zero == (members > falling[0]).mean()
+    assert (curve.fpr < 0.01).sum() >= 50
+
+
+@pytest.mark.parametrize(("n_members", "n_nonmembers", "confidence"), [(50, 50, 0.95), (30, 270, 0.9)])
+def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidence):
+    members, nonmembers = tied(np.random.default_rng(3), n_members, n_nonmembers)
+
+    estimate = auc(counted(members, nonmembers), confidence).estimate
+
+    expected = delong(members, nonmembers, confidence)
+    assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("truth", "n_members", "n_nonmembers"),
+    [(0.5, 30, 30), (0.6, 50, 450), (0.9, 200, 200), (0.97, 200, 50), (0.99, 50, 1000), (0.99, 30, 30)],
+)
+def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
+    rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 700
+
+    covered = np.mean(
+        [
+            truth
+            in auc(
+                counted(rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers))
+            ).estimate.interval
+            for _ in range(runs)
+        ]
+    )
+
+    assert (
+        covered >= 0.93
+    )  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
+
+
+@pytest.mark.parametrize("sides", [(40, 40), (40, 4000), (7, 63)])
+def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
+    members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
+
+    answer = auc(counted(members, nonmembers))
+
+    assert answer.estimate.value == answer.estimate.upper == 1.0
+    assert answer.estimate.lower == pytest.approx(0.025 ** (1 / min(sides)), abs=1e-9)  # theta^n = alpha
+    assert [c.code for c in answer.cautions] == ["few_misordered_pairs"]
+
+
+def test_constant_scores_say_one_half_and_not_more():
+    counts = Counts.of([90], [10], edges=[])
+
+    area, curve, point = auc(counts).estimate, roc(counts), operating_point(counts, 0.1).estimate
+
+    assert area.value == 0.5
+    assert 0.0 < area.lower < 0.5 < area.upper < 1.0
+    assert (curve.fpr.tolist(), curve.tpr.tolist()) == ([0.0, 1.0], [0.0, 1.0])
+    assert (point.value, point.lower) == (0.0, 0.0)
+
+
+def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution():
+    rng = np.random.default_rng(5)
+    members, nonmembers = rng.normal(-1.0, size=60), rng.normal(size=240)
+
+    backwards, negated = auc(counted(members, nonmembers)), auc(counted(-members, -nonmembers))
+
+    assert backwards.estimate.value == pytest.approx(1 - negated.estimate.value)
+    assert backwards.estimate.lower == pytest.approx(1 - negated.estimate.upper)
+    assert [c.code for c in backwards.cautions] == ["members_score_lower"]
+    assert negated.cautions == ()
+
+
+@pytest.mark.parametrize(("fpr", "confidence"), [(0.1, 0.95), (0.05, 0.9), (0.01, 0.95), (0.4, 0.99)])
+@pytest.mark.parametrize("sides", [(80, 80), (50, 450), (400, 100)])
+def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides):
+    rng = np.random.default_rng(6)
+    members, nonmembers = rng.normal(1.0, size=sides[0]), rng.normal(size=sides[1])
+
+    estimate = operating_point(counted(members, nonmembers), fpr, confidence).estimate
+
+    expected = bracketed(members, nonmembers, fpr, confidence)
+    assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [200, 2000])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 3.0])
+def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift, n):
+    rng, runs, rates = np.random.default_rng(7), 1000, (0.1, 0.01)
+    truths = ndtr(shift - ndtri(1.0 - np.array(rates)))
+    covered = np.zeros(2)
+
+    for _ in range(runs):
+        counts = counted(rng.normal(shift, size=n), rng.normal(size=n))
+        answers = operating_points(counts, rates)
+        covered += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
+
+    assert (covered / runs >= 0.94).all()
+
+
+@pytest.mark.parametrize("fpr", [0.02, 0.1, 0.12, 0.25])
+@pytest.mark.parametrize("step", [0.1, 0.5, 1.5])
+def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
+    rng, runs = np.random.default_rng(8), 500
+    cuts = step * (np.arange(-60, 60) - 0.5)  # a rounded score reaches a step from half a step below it
+    truth = norm.sf(cuts - 1.0)[norm.sf(cuts) <= fpr].max()
+
+    covered = 0
+    for _ in range(runs):
+        members, nonmembers = rng.normal(1.0, size=100), rng.normal(size=900)
+        counts = counted(step * np.round(members / step), step * np.round(nonmembers / step))
+        covered += truth in operating_point(counts, fpr).estimate.interval
+
+    assert (
+        covered / runs >= 0.93
+    )  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
+
+
+@pytest.mark.parametrize(("n_nonmembers", "codes"), [(367, ["too_few_nonmembers"]), (368, [])])
+def test_with_fewer_than_3_7_nonmembers_per_alarm_the_lower_end_is_0_and_says_so(n_nonmembers, codes):
+    counts = counted(np.arange(100) + 1e4, np.arange(n_nonmembers))
+
+    answer = operating_point(counts, 0.01)
+
+    assert answer.estimate.value == 1.0
+    assert (answer.estimate.lower == 0.0) == bool(codes)
+    assert [c.code for c in answer.cautions] == codes
+    assert all("at least 368" in c.message for c in answer.cautions)
+
+
+@pytest.mark.parametrize("ask", [roc, auc, lambda counts: operating_point(counts, 0.1)])
+def test_categories_have_no_thresholds(ask):
+    with pytest.raises(IncompatibleCells, match="no order"):
+        ask(Counts.of([3, 4, 5], [5, 4, 3]))
+
+
+@pytest.mark.parametrize("fpr", [0.0, 1.0, float("nan")])
+def test_a_rate_lies_strictly_between_0_and_1(fpr):
+    with pytest.raises(OutOfRange, match="fpr"):
+        operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)

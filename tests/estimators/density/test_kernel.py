@@ -1,0 +1,365 @@
+"""Kernel densities against literal sums over records, scipy and scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+from sklearn.neighbors import KernelDensity
+
+from estimators.density.atoms import split_atoms
+from estimators.density.bandwidth import Bandwidth, Fixed, ImprovedSheatherJones, Scott, Silverman
+from estimators.density.kernel import LineDensities, signed_risk
+from estimators.density.line import absolute_sum
+from estimators.density.space import PlaneDensities, PointDensities, densities_of
+from estimators.errors import InputError, OutOfRange
+from estimators.sample.scores import Query, Scores
+from tests import oracles
+
+PRIORS = [0.5, 0.3, 0.1]
+
+
+def literal_density(records: np.ndarray, width: float, points: np.ndarray) -> np.ndarray:
+    """Eq. 17 with the Gaussian kernel, record by record."""
+    bumps = np.exp(-0.5 * ((points[:, None] - records) / width) ** 2)
+    return np.asarray(bumps.sum(axis=1)) / float(len(records) * width * np.sqrt(2 * np.pi))
+
+
+def literal_advantage(a: np.ndarray, b: np.ndarray, widths: tuple[float, float], prior: float) -> float:
+    """Theorem 6's integral by the trapezoid rule at 60 steps a bandwidth, stretch by stretch."""
+    reach, pooled = 9 * max(widths), np.sort(np.concatenate([a, b]))
+    breaks = np.flatnonzero(np.diff(pooled) > 2 * reach)
+    total = 0.0
+    for first, last in zip([0, *(breaks + 1)], [*breaks, len(pooled) - 1], strict=True):
+        low, high = pooled[first] - reach, pooled[last] + reach
+        grid = np.linspace(low, high, int((high - low) / min(widths) * 60))
+        r, q = (
+            literal_density(s[(s >= low) & (s <= high)], w, grid) * ((s >= low) & (s <= high)).mean()
+            if ((s >= low) & (s <= high)).any()
+            else np.zeros(len(grid))
+            for s, w in ((a, widths[0]), (b, widths[1]))
+        )
+        total += float(np.trapezoid(np.abs(prior * r - (1 - prior) * q), grid))
+    return total
+
+
+def samples(name: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(11)
+    match name:
+        case "gaussian":
+            return rng.normal(0.5, 1, 400), rng.normal(size=300)
+        case "uneven":
+            return rng.normal(size=20), rng.normal(1, 2, 1500)
+        case "cauchy":
+            return rng.standard_cauchy(200) + 1, rng.standard_cauchy(200)
+        case "outlier":
+            return np.append(rng.normal(0.5, 1, 200), 1e9), rng.normal(size=300)
+        case "far modes":
+            a, b = (np.append(rng.normal(size=150), rng.normal(m, 1, 150)) for m in (1e8, 1e8 + 1))
+            return a, b
+        case _:
+            return rng.normal(2e-9, 1e-9, 300), rng.normal(0, 1e-9, 300)
+
+
+def drawn(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.ndarray, np.ndarray]:
+    a, b = world.draw(np.random.default_rng(seed), n1, n0)
+    return a.astype(np.float64), b.astype(np.float64)
+
+
+@pytest.mark.parametrize("rule", [Silverman(), ImprovedSheatherJones(), Fixed(0.05)])
+@pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes"])
+def test_u_n_is_the_integral_over_literal_sums(name: str, rule: Bandwidth) -> None:
+    a, b = samples(name)
+
+    found = LineDensities.of(a, b, rule)
+
+    assert found.advantage(0.3) == pytest.approx(literal_advantage(a, b, found.widths, 0.3), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes", "tiny scale"])
+def test_risk_at_every_record_is_that_of_literal_sums(name: str) -> None:
+    a, b = samples(name)
+    points = np.concatenate([a, b])
+
+    found = LineDensities.of(a, b, Silverman())
+
+    r, q = literal_density(a, found.widths[0], points), literal_density(b, found.widths[1], points)
+    assert found.at(points).signed_risk(0.1) == pytest.approx(
+        (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_bandwidths_far_apart_get_a_grid_each(prior: float) -> None:
+    rng = np.random.default_rng(14)
+    a, b = np.append(rng.normal(0.5, 1, 40), [2000.0, -900.0]), rng.normal(size=60)
+    points = np.concatenate([a, b])
+
+    found = LineDensities.of(a, b, Scott())
+
+    assert found.widths[0] > 100 * found.widths[1]
+    assert found.advantage(prior) == pytest.approx(literal_advantage(a, b, found.widths, prior), abs=1e-6)
+    r, q = literal_density(a, found.widths[0], points), literal_density(b, found.widths[1], points)
+    assert found.at(points).signed_risk(prior) == pytest.approx(signed_risk(r, q, prior), abs=1e-4)
+
+
+def test_an_outlier_as_far_as_numbers_go_leaves_an_answer() -> None:
+    a, b = samples("gaussian")
+
+    values = [LineDensities.of(np.append(a, far), b, Scott()).advantage(0.3) for far in (1e6, 1e12, 1e100)]
+
+    assert values == pytest.approx([1.0] * 3, abs=0.01)
+
+
+def test_densities_agree_with_scipy() -> None:
+    a, b = samples("gaussian")
+    points = np.linspace(-5, 5, 77)
+
+    found = LineDensities.of(a, b, Scott()).at(points)
+
+    assert found.members == pytest.approx(gaussian_kde(a)(points), abs=1e-4)
+    assert found.nonmembers == pytest.approx(gaussian_kde(b)(points), abs=1e-4)
+
+
+def test_densities_integrate_to_one_and_are_never_negative() -> None:
+    found = LineDensities.of(*samples("cauchy"), Silverman())
+
+    assert found.lines is not None
+    assert found.members.sum() * found.lines[0].step == pytest.approx(1.0, abs=1e-9)
+    assert found.members.min() >= 0.0
+    assert found.nonmembers.min() >= 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cauchy_tails_of_many_records_keep_their_resolution(seed: int) -> None:
+    world = oracles.cauchy_shift(0.2)
+    a, b = drawn(world, seed, 60_000, 60_000)
+
+    found = LineDensities.of(a, b, Silverman())
+
+    assert found.lines is not None
+    assert found.lines[0].step <= min(found.widths) / 40
+    for prior in (0.5, 0.3):
+        assert found.advantage(prior) == pytest.approx(world.truth(prior), abs=0.02)
+
+
+def test_far_points_where_nothing_was_seen_get_the_prior() -> None:
+    a, b = samples("outlier")
+
+    risk = LineDensities.of(a, b, Silverman()).at(np.array([-1e7, 1e4, 1e12])).signed_risk(0.3)
+
+    assert risk == pytest.approx([2 * 0.3 - 1] * 3)
+
+
+def test_points_between_cut_stretches_keep_their_densities() -> None:
+    a, b = samples("outlier")
+    points = np.array([1e9 - 0.3, 1e9 + 0.2, a[3] + 0.01])
+
+    found = LineDensities.of(a, b, Silverman())
+
+    # far out one record alone: its kernel at that distance; 1e9 carries 1e-7 of rounding itself
+    assert found.at(points).members == pytest.approx(literal_density(a, found.widths[0], points), rel=1e-3)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_atoms_are_counted_and_the_rest_is_smoothed(prior: float) -> None:
+    world = oracles.atoms()
+    a, b = drawn(world, 3, 100_000, 50_000)
+
+    found = LineDensities.of(a, b, Silverman())
+
+    assert found.atoms.values.tolist() == [0.7]
+    assert found.atoms.members.tolist() == [int((a == 0.7).sum())]
+    assert found.advantage(prior) == pytest.approx(world.truth(prior), abs=0.012)
+
+
+def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.random(5000), rng.random(5000)
+    a[:1000] = 0.5  # a fifth of the members: truth .5|.8 - 1| + .5 x .2 at prior 1/2
+
+    found = LineDensities.of(a, b, Silverman())
+
+    assert found.advantage(0.5) == pytest.approx(0.2, abs=0.04)
+    assert found.at(np.array([0.5])).signed_risk(0.3) == pytest.approx([1.0])
+    assert abs(found.at(np.array([0.5 + 1e-9])).signed_risk(0.5)[0] + 1 / 9) < 0.1  # (.8 - 1)/(.8 + 1)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_few_distinct_values_are_all_atoms_and_give_w_n(prior: float) -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 7, 900).astype(float), rng.binomial(6, 0.5, 500).astype(float)
+
+    value = LineDensities.of(a, b, Silverman()).advantage(prior)
+
+    share = [prior * (a == v).mean() - (1 - prior) * (b == v).mean() for v in range(7)]
+    assert value == pytest.approx(np.abs(share).sum(), abs=1e-12)
+
+
+def test_rounded_scores_are_no_atoms_as_long_as_the_kernel_covers_their_step() -> None:
+    rng = np.random.default_rng(6)
+    a, b = np.round(rng.normal(0.5, 0.2, 1000), 2), np.round(rng.normal(0.5, 0.2, 1000), 2)
+
+    atoms, rest, _ = split_atoms(a, b)
+
+    assert atoms.size == 0
+    assert len(rest) == 1000
+    assert LineDensities.of(a, b, Silverman()).advantage(0.5) < 0.1  # W_N of such values is about .15
+
+
+def test_a_rounded_score_that_saturates_has_its_end_as_an_atom() -> None:
+    a = np.minimum(np.round(np.random.default_rng(7).normal(0.6, 0.3, 4000), 2), 1.0)
+
+    atoms, _, _ = split_atoms(a, a[::2])
+
+    assert atoms.values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_constant_sides_need_no_bandwidth(prior: float) -> None:
+    same = LineDensities.of(np.full(20, 0.3), np.full(30, 0.3), Scott()).advantage(prior)
+    apart = LineDensities.of(np.full(20, 0.3), np.full(30, 0.4), Scott()).advantage(prior)
+    one = LineDensities.of(np.full(20, 9.0), np.random.default_rng(8).normal(size=5000), Scott()).advantage(
+        prior
+    )
+
+    assert same == pytest.approx(abs(2 * prior - 1))
+    assert apart == pytest.approx(1.0)
+    assert one == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_bandwidth_too_small_for_any_grid_is_refused() -> None:
+    x = np.random.default_rng(9).random(100_000)
+
+    with pytest.raises(OutOfRange, match="bandwidth"):
+        LineDensities.of(x[::2], x[1::2], Fixed(1e-7))
+
+
+def test_a_tiny_bandwidth_makes_every_record_its_own_island() -> None:
+    x = np.random.default_rng(9).random(3000)
+
+    found = LineDensities.of(x[::2], x[1::2], Fixed(1e-9))
+
+    assert found.advantage(0.3) == pytest.approx(1.0, abs=1e-3)
+    assert found.at(x[::2]).signed_risk(0.3) == pytest.approx(np.ones(1500))
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_swapping_the_sides_and_the_prior_changes_nothing(prior: float) -> None:
+    a, b = samples("uneven")
+
+    there, back = LineDensities.of(a, b, Scott()), LineDensities.of(b, a, Scott())
+
+    assert back.advantage(1 - prior) == pytest.approx(there.advantage(prior), abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_prior_weights_the_densities_never_the_share_in_the_sample(prior: float) -> None:
+    """STATISTICS E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
+    a, b = samples("gaussian")
+
+    few, many = LineDensities.of(a, b, Fixed(0.3)), LineDensities.of(a, np.tile(b, 9), Fixed(0.3))
+
+    assert many.atoms.size == few.atoms.size == 0
+    assert many.advantage(prior) == pytest.approx(few.advantage(prior), abs=1e-9)
+
+
+def test_a_risk_of_nothing_is_that_of_the_prior_and_a_zero_on_one_side_is_certain() -> None:
+    risk = signed_risk(np.array([0.0, 2.0, 0.0, 1.0]), np.array([0.0, 0.0, 3.0, 1.0]), 0.1)
+
+    assert risk == pytest.approx([-0.8, 1.0, -1.0, -0.8])
+
+
+def test_the_kink_correction_is_right_to_the_third_power_of_the_step() -> None:
+    x = np.arange(-10, 10, 0.02) + 0.0037
+    values = x * np.exp(-(x**2))
+
+    integral = 0.02 * absolute_sum(values)
+
+    assert integral == pytest.approx(1.0, abs=1e-6)  # the integral of |x| exp(-x^2)
+    assert abs(0.02 * np.abs(values).sum() - integral) > 5e-6
+
+
+def plane_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(12)
+    return rng.normal(0.3, 1, (n, 2)) * [1.0, 40.0], rng.normal(size=(n, 2)) * [1.0, 40.0]
+
+
+def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
+    a, b = plane_samples(2000)
+
+    found = densities_of(Scores.of(a, b), Scott())
+
+    assert isinstance(found, PlaneDensities)
+    for side, width, at in (
+        (a, found.widths[0], found.at(a[:300]).members),
+        (b, found.widths[1], found.at(a[:300]).nonmembers),
+    ):
+        other = (
+            np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a[:300] / width))
+            / width.prod()
+        )
+        assert at == pytest.approx(other, rel=4e-3, abs=1e-9)
+
+
+def test_a_plane_integrates_what_points_at_random_integrate() -> None:
+    a, b = plane_samples(1500)
+
+    plane, points = PlaneDensities.of(a, b, Scott()), PointDensities.of(a, b, Scott(), seed=1)
+
+    assert plane is not None
+    for prior in PRIORS:
+        assert abs(plane.advantage(prior) - points.advantage(prior)) < 4 * points.standard_error(prior) + 1e-4
+
+
+def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
+    a, b = plane_samples(200)
+    a[0] = 1e9
+
+    found = densities_of(Scores.of(a, b), Silverman())
+
+    assert isinstance(found, PointDensities)
+    assert found.at(a[:1]).members[0] == pytest.approx(1 / (200 * found.volumes[0] * 2 * np.pi))
+
+
+@pytest.mark.parametrize("d", [3, 6, 10])
+def test_sums_in_many_dimensions_agree_with_scikit_learn(d: int) -> None:
+    rng = np.random.default_rng(d)
+    a, b = rng.normal(0.2, 1, (150, d)), rng.normal(size=(400, d)) * 2
+
+    found = densities_of(Scores.of(a, b), Scott())
+
+    assert isinstance(found, PointDensities)
+    for side, width, at in zip(
+        (a, b), found.widths, (found.at(a).members, found.at(a).nonmembers), strict=True
+    ):
+        other = np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a / width)) / width.prod()
+        assert at == pytest.approx(other, rel=1e-9)
+
+
+def test_the_monte_carlo_integral_of_separable_sides_is_the_line_s() -> None:
+    """Every axis but one has the same single value for both sides, so U_N is that of the one axis."""
+    a, b = samples("gaussian")
+    pad = np.zeros((400, 2))
+
+    found = PointDensities.of(np.column_stack([a, pad]), np.column_stack([b, pad[:300]]), Fixed(0.3), seed=3)
+
+    line = LineDensities.of(a, b, Fixed(0.3))
+    for prior in PRIORS:
+        assert abs(found.advantage(prior) - line.advantage(prior)) < 4 * found.standard_error(prior)
+
+
+def test_the_same_seed_gives_the_same_integral() -> None:
+    rng = np.random.default_rng(13)
+    scores = Scores.of(rng.normal(size=(60, 3)), rng.normal(0.5, 1, (60, 3)))
+
+    values = [densities_of(scores, Scott(), seed).advantage(0.3) for seed in (4, 4, 5)]
+
+    assert values[0] == values[1] != values[2]
+
+
+def test_categories_and_many_dimensions_are_refused() -> None:
+    with pytest.raises(InputError, match="categories"):
+        densities_of(Scores.of(list("abcabcabc"), list("abcabcabc")), Scott())
+    with pytest.raises(InputError, match="at most 10"):
+        densities_of(Scores.of(np.eye(20)[:, :11], np.eye(20)[:, :11], Query.CONTINUOUS), Scott())

@@ -1,0 +1,370 @@
+"""What a metric is: against scikit-learn, brute force over adversaries, and the paper's own examples."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    fbeta_score,
+    jaccard_score,
+    precision_score,
+    recall_score,
+)
+
+from estimators.errors import MetricError, OutOfRange, UnknownName
+from estimators.metric.definition import Cut, Degeneracy, Metric
+from estimators.metric.presets import PRESETS, preset
+
+PRIORS = (0.1, 0.3, 0.5)
+COEFFICIENTS = ("a0", "a11", "a10", "a01", "a00", "b0", "b11", "b10", "b01", "b00")
+
+
+def literal(metric, tpr, fpr, prior):
+    """MACE, Eq. 8, written out."""
+    tp, fp = prior * tpr, (1 - prior) * fpr
+    fn, tn = prior - tp, 1 - prior - fp
+    k = metric.coefficients
+    top = k["a0"] + k["a11"] * tp + k["a10"] * fp + k["a01"] * fn + k["a00"] * tn
+    return top / (k["b0"] + k["b11"] * tp + k["b10"] * fp + k["b01"] * fn + k["b00"] * tn)
+
+
+def best_guess(metric, posterior, weight, prior):
+    """Every one of the 2^K rules on K atoms of the given posterior; the best value and rule."""
+    rules = np.array(list(itertools.product([False, True], repeat=len(posterior))))
+    tp, fp = rules @ (weight * posterior), rules @ (weight * (1 - posterior))
+    with np.errstate(invalid="ignore"):
+        values = metric.value(tp / prior, fp / (1 - prior), prior)
+    best = int(np.nanargmax(values))
+    return float(values[best]), rules[best]
+
+
+SKLEARN = {
+    "accuracy": accuracy_score,
+    "balanced_accuracy": balanced_accuracy_score,
+    "precision": precision_score,
+    "recall": recall_score,
+    "specificity": lambda y, g, sample_weight: recall_score(1 - y, 1 - g, sample_weight=sample_weight),
+    "npv": lambda y, g, sample_weight: precision_score(1 - y, 1 - g, sample_weight=sample_weight),
+    "f_beta": lambda y, g, sample_weight: fbeta_score(y, g, beta=2, sample_weight=sample_weight),
+    "jaccard": jaccard_score,
+}
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", SKLEARN)
+def test_presets_are_scikit_learns_metrics_weighted_to_the_prior(name, prior):
+    rng = np.random.default_rng(7)
+    truth, guess = np.repeat([1, 0], [40, 70]), rng.integers(0, 2, 110)
+    weight = np.where(truth == 1, prior / 40, (1 - prior) / 70)
+
+    value = preset(name, prior, **({"beta": 2} if name == "f_beta" else {})).value(
+        guess[:40].mean(), guess[40:].mean(), prior
+    )
+
+    assert float(value) == pytest.approx(SKLEARN[name](truth, guess, sample_weight=weight), abs=1e-12)
+
+
+def test_advantage_and_weighted_accuracy_follow_their_definitions():
+    advantage, weighted = preset("advantage", 0.2), preset("weighted_accuracy", 0.2, w1=2, w2=1, w3=3, w4=4)
+
+    tp, fp, fn, tn = 0.2 * 0.7, 0.8 * 0.25, 0.2 * 0.3, 0.8 * 0.75
+    assert float(advantage.value(0.7, 0.25, 0.2)) == pytest.approx(2 * (tp + tn) - 1)
+    assert float(weighted.value(0.7, 0.25, 0.2)) == pytest.approx(
+        (2 * tp + tn) / (2 * tp + tn + 3 * fp + 4 * fn)
+    )
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_described_and_equals_the_general_formula(name):
+    metric = preset(name, 0.3)
+
+    assert PRESETS[name].formula
+    assert PRESETS[name].description
+    assert set(metric.coefficients) == set(COEFFICIENTS)
+    assert float(metric.value(0.6, 0.2, 0.3)) == pytest.approx(literal(metric, 0.6, 0.2, 0.3))
+
+
+@given(
+    st.lists(st.floats(-2, 2), min_size=10, max_size=10),
+    st.floats(0.05, 0.95),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+@settings(max_examples=100, deadline=None)
+def test_koyejos_constants_give_the_same_value_as_the_ten_coefficients(numbers, prior, tpr, fpr):
+    metric = Metric("any", *numbers[:5], 20.0, *numbers[6:])
+    k = metric.constants(prior)
+    tp, gamma = prior * tpr, prior * tpr + (1 - prior) * fpr
+
+    value = (k.e0 + k.e1 * tp + k.e2 * gamma) / (k.h0 + k.h1 * tp + k.h2 * gamma)
+
+    assert value == pytest.approx(literal(metric, tpr, fpr, prior), abs=1e-9)
+    assert float(metric.value(tpr, fpr, prior)) == pytest.approx(value, abs=1e-9)
+
+
+def test_e21_rates_are_weighted_by_the_prior_not_by_the_samples_member_share():
+    tp, fp, n_members, n_nonmembers = 80, 30, 100, 100  # half of the sample, a tenth of the population
+
+    value = preset("precision", 0.1).value(tp / n_members, fp / n_nonmembers, 0.1)
+
+    assert float(value) == pytest.approx(0.08 / (0.08 + 0.27))
+    assert abs(float(value) - tp / (tp + fp)) > 0.4  # TP_n and gamma_n as printed
+
+
+@pytest.mark.parametrize(
+    ("name", "prior", "threshold"),
+    [
+        ("accuracy", 0.1, 0.5),
+        ("advantage", 0.3, 0.5),
+        ("balanced_accuracy", 0.1, 0.1),
+        ("recall", 0.2, 0.0),
+        ("specificity", 0.2, 1.0),
+    ],
+)
+def test_known_thresholds_are_the_papers(name, prior, threshold):
+    cut = preset(name, prior).known_cut(prior)
+
+    assert cut == Cut(pytest.approx(threshold), above=True)
+
+
+@given(
+    st.tuples(*[st.floats(-2, 2).map(lambda v: round(v, 2))] * 4),
+    st.floats(-1, 1).map(lambda v: round(v, 2)),
+    st.floats(-1, 1).map(lambda v: round(v, 2)),
+    st.sampled_from(PRIORS),
+    st.integers(0, 2**31),
+)
+@settings(max_examples=80, deadline=None)
+def test_e7_lemma_2_with_its_sign_condition_is_the_best_of_all_rules(a, members_b, nonmembers_b, prior, seed):
+    metric = Metric("any", 0.0, *a, 0.0, members_b, nonmembers_b, members_b, nonmembers_b)
+    if abs(members_b * prior + nonmembers_b * (1 - prior)) < 0.01:
+        return
+    posterior, weight = _atoms(prior, seed)
+    best, _ = best_guess(metric, posterior, weight, prior)
+
+    guesses = metric.known_cut(prior).guesses(posterior)
+
+    tpr, fpr = weight @ (guesses * posterior) / prior, weight @ (guesses * (1 - posterior)) / (1 - prior)
+    assert literal(metric, tpr, fpr, prior) == pytest.approx(best, abs=1e-9)
+
+
+def test_e7_without_the_sign_condition_the_paper_picks_the_worst_rule():
+    error_rate = Metric("error rate", a10=1.0, a01=1.0, b0=1.0)
+
+    cut = error_rate.known_cut(0.5)
+
+    assert cut == Cut(0.5, above=False)  # the printed rule says sgn(eta - 1/2)
+    assert not cut.guesses(0.8)
+    assert preset("accuracy", 0.5).known_cut(0.5).guesses(0.8)  # D.2's inequality predicts -1 here
+
+
+@given(
+    st.sampled_from(["f_beta", "jaccard", "weighted_accuracy"]),
+    st.sampled_from(PRIORS),
+    st.integers(0, 2**31),
+)
+@settings(max_examples=60, deadline=None)
+def test_lemma_3_at_the_optimum_is_the_best_of_all_rules(name, prior, seed):
+    metric = preset(name, prior, **({"beta": 0.5} if name == "f_beta" else {}))
+    posterior, weight = _atoms(prior, seed)
+    best, _ = best_guess(metric, posterior, weight, prior)
+
+    guesses = metric.cut_at(best, prior).guesses(posterior)
+
+    tpr, fpr = weight @ (guesses * posterior) / prior, weight @ (guesses * (1 - posterior)) / (1 - prior)
+    assert literal(metric, tpr, fpr, prior) == pytest.approx(best, abs=1e-9)
+
+
+def test_lemma_3_turns_its_direction_when_e1_is_below_h1_times_the_optimum():
+    miss_rate_among_guessed = Metric("false discovery", a10=1.0, b11=1.0, b10=1.0)
+
+    cut = miss_rate_among_guessed.cut_at(0.9, 0.3)
+
+    assert not cut.above
+    assert cut.threshold == pytest.approx(0.1)  # worth guessing where 1 - eta > 0.9
+
+
+def test_e18_the_threshold_of_precision_is_its_own_supremum_so_it_is_never_attained():
+    cut = preset("precision", 0.1).cut_at(0.62, 0.1)
+
+    assert cut == Cut(pytest.approx(0.62), above=True)
+    assert not cut.guesses([0.1, 0.5, 0.62]).any()
+
+
+def test_e18_with_equality_the_rule_is_constant():
+    tp_over_tp_plus_one = Metric("saturating", a11=1.0, b0=1.0, b11=1.0)
+
+    cut = tp_over_tp_plus_one.cut_at(1.0, 0.3)
+
+    assert cut.threshold is None
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("recall", Degeneracy.CONSTANT),
+        ("specificity", Degeneracy.CONSTANT),
+        ("precision", Degeneracy.NO_MEMBER_GUESSES),
+        ("npv", Degeneracy.NO_NONMEMBER_GUESSES),
+        ("accuracy", None),
+        ("balanced_accuracy", None),
+        ("f_beta", None),
+        ("jaccard", None),
+        ("weighted_accuracy", None),
+    ],
+)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_degenerate_optima_are_named(name, why, prior):
+    assert preset(name, prior).degeneracy(prior) is why
+
+
+@pytest.mark.parametrize(
+    ("metric", "where"),
+    [
+        (Metric("bad", a11=1.0, b11=1.0, b10=-1.0), "changes sign"),
+        (Metric("bad", a11=1.0, b11=1.0), "denominator is 0"),
+        (Metric("bad", a0=1.0, b11=1.0, b10=1.0), "TPR = 0, FPR = 0"),
+        (Metric("bad", a11=1.0), "denominator is 0"),
+        (Metric("bad", a0=2.0, b0=1.0), "every adversary has the same value"),
+        (Metric("bad", a11=1.0, a10=1.0, a01=1.0, a00=1.0, b0=1.0), "every adversary has the same value"),
+    ],
+)
+def test_what_is_no_metric_is_refused_and_says_where(metric, where):
+    with pytest.raises(MetricError, match=where):
+        metric.degeneracy(0.3)
+
+
+def test_a_metric_may_be_one_only_at_some_priors():
+    metric = Metric("close call", a11=1.0, b11=1.0, b01=1.0, b0=-0.2)
+
+    assert metric.degeneracy(0.3) is Degeneracy.CONSTANT
+    assert metric.linear(0.1)[1][0] == pytest.approx(0.1)  # negative at this prior: both signs turn
+    assert float(metric.value(0.5, 0.5, 0.1)) == pytest.approx(-0.5)
+
+
+def test_a_coefficient_must_be_finite():
+    with pytest.raises(MetricError, match="a10 is not finite"):
+        Metric("bad", a10=float("nan"))
+
+
+def test_an_unknown_name_is_told_its_neighbour():
+    with pytest.raises(UnknownName, match="did you mean 'precision'"):
+        preset("precisoin", 0.1)
+    with pytest.raises(UnknownName, match="beta"):
+        preset("f_beta", 0.1, betta=2)
+    with pytest.raises(OutOfRange, match="beta"):
+        preset("f_beta", 0.1, beta=0)
+
+
+def test_balanced_accuracy_made_for_one_prior_is_refused_at_another():
+    with pytest.raises(MetricError, match=r"for prior 0\.3, got 0\.1"):
+        preset("balanced_accuracy", 0.3).value(0.5, 0.5, 0.1)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "advantage", "weighted_accuracy"])
+def test_e8_both_branches_agree_at_a_known_threshold_although_c3_and_c4_are_not_0(name):
+    metric = preset(name, 0.3)
+    cut = metric.known_cut(0.3)
+
+    value = metric.individual_value([cut.threshold - 1e-9, cut.threshold + 1e-9], cut)
+
+    assert value[0] == pytest.approx(value[1], abs=1e-7)
+    assert metric.a11 != metric.a01  # c3, which the paper wants to be 0
+
+
+def test_e9_the_range_of_am_reaches_the_threshold_inside_the_interval():
+    metric = preset("balanced_accuracy", 0.3)
+    cut = metric.known_cut(0.3)
+
+    low, high = metric.individual_range(0.1, 0.6, cut)
+
+    end_points = metric.individual_value([0.1, 0.6], cut)
+    assert end_points == pytest.approx([0.643, 1.0], abs=5e-4)
+    assert (float(low), float(high)) == pytest.approx((0.5, 1.0))
+
+
+@given(
+    st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=5, max_size=5),
+    st.lists(st.floats(0.1, 1).map(lambda v: round(v, 2)), min_size=5, max_size=5),
+    st.floats(0, 1).map(lambda v: round(v, 3)),
+    st.floats(0, 1).map(lambda v: round(v, 3)),
+    st.floats(-0.2, 1.2).map(lambda v: round(v, 3)),
+    st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_the_individual_range_is_what_a_fine_grid_finds(a, b, one, other, threshold, above):
+    metric, cut = Metric("any", *a, *b), Cut(threshold, above)
+    low, high = min(one, other), max(one, other)
+    grid = np.unique(
+        np.concatenate(
+            [np.linspace(low, high, 2001), np.clip([threshold - 1e-9, threshold + 1e-9], low, high)]
+        )
+    )
+
+    least, most = metric.individual_range(low, high, cut)
+
+    values = metric.individual_value(grid, cut)
+    assert float(least) <= values.min() + 1e-12
+    assert float(most) >= values.max() - 1e-12
+    if not low <= threshold <= low + 1e-6 and not high - 1e-6 <= threshold <= high:
+        assert (float(least), float(most)) == pytest.approx((values.min(), values.max()), abs=1e-6)
+
+
+def test_the_individual_value_is_the_papers_formula_in_r_and_q():
+    metric, prior, t = preset("f_beta", 0.2), 0.2, 0.35
+    r, q = np.array([0.1, 0.3, 0.02]), np.array([0.2, 0.02, 0.02])
+    k = metric.coefficients
+    member = (1 - t) * prior * r > t * (1 - prior) * q
+    c, d = (
+        (k[s + "01"], k[s + "00"], k[s + "11"] - k[s + "01"], k[s + "10"] - k[s + "00"]) for s in ("a", "b")
+    )
+    eq18 = [  # a0 = b0 = 0
+        x[0] * r * prior
+        + x[1] * q * (1 - prior)
+        + x[2] * r * prior * member
+        + x[3] * q * (1 - prior) * member
+        for x in (c, d)
+    ]
+
+    value = metric.individual_value(prior * r / (prior * r + (1 - prior) * q), Cut(t, above=True))
+
+    np.testing.assert_allclose(value, eq18[0] / eq18[1], rtol=1e-12)
+
+
+def test_e10_two_representations_of_recall_share_the_metric_but_not_the_individual_risk():
+    by_parts, by_prior = preset("recall", 0.1), Metric("TP/p", a11=10.0, b0=1.0)
+
+    member = Cut(0.0, above=True)
+
+    assert float(by_parts.value(0.4, 0.2, 0.1)) == pytest.approx(float(by_prior.value(0.4, 0.2, 0.1)))
+    assert float(by_parts.individual_value(0.3, member)) == pytest.approx(1.0)
+    assert float(by_prior.individual_value(0.3, member)) == pytest.approx(3.0)
+
+
+def test_a_record_without_a_value_is_not_a_number_rather_than_a_guess():
+    precision, cut = preset("precision", 0.1), Cut(0.4, above=True)
+
+    low, high = precision.individual_range([0.1, 0.1, 0.5], [0.3, 0.6, 0.6], cut)
+
+    np.testing.assert_allclose(low, [np.nan, 0.4, 0.5])
+    np.testing.assert_allclose(high, [np.nan, 0.6, 0.6])
+
+
+def test_a_pole_inside_a_records_interval_is_refused():
+    metric = Metric("pole", a11=1.0, b11=1.0, b10=-1.0)
+
+    with pytest.raises(MetricError, match="one record"):
+        metric.individual_range(0.2, 0.8, Cut(0.0, above=True))
+
+
+def _atoms(prior, seed, size=7):
+    rng = np.random.default_rng(seed)
+    r, q = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size))
+    weight = prior * r + (1 - prior) * q
+    return prior * r / weight, weight

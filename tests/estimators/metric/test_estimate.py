@@ -1,0 +1,438 @@
+"""The optimum of a metric: against brute force, the paper's algorithms literally, both ends by simulation."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from estimators.advantage import advantage
+from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
+from estimators.limits.fieller import ratio_limits
+from estimators.metric.bounds import held_out, rule_upper, upper_limit, views_of
+from estimators.metric.definition import Cut, Degeneracy, Metric
+from estimators.metric.estimate import metric_optimum
+from estimators.metric.optimum import HALVES, THIRDS, Objective, algorithm_2, algorithm_3, optimum, posteriors
+from estimators.metric.presets import PRESETS, preset
+from estimators.sample.cells import Intervals
+from estimators.sample.counting import by_rank
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from tests.oracles import gaussian_shift, shift_for
+
+NAMES = sorted(PRESETS)
+
+
+def objective(name, prior, share=None, **parameters):
+    return Objective.of(preset(name, prior, **parameters), prior, share)
+
+
+def random_counts(seed, size=8):
+    rng = np.random.default_rng(seed)
+    return Counts.of(rng.integers(0, 30, size) + 1, rng.integers(0, 30, size) + 1)
+
+
+def all_rules(counts):
+    rules = np.array(list(itertools.product([0, 1], repeat=counts.size)))
+    return rules @ counts.members / counts.n_members, rules @ counts.nonmembers / counts.n_nonmembers
+
+
+def best_randomised(counts, goal):
+    """Largest value over every randomised rule: Charnes and Cooper's linear program, scipy's solver."""
+    (e0, ea, ec), (h0, ha, hc) = goal.metric.linear(goal.prior)
+    r, q = counts.members / counts.n_members, counts.nonmembers / counts.n_nonmembers
+    gain, cost, share = ea * r + ec * q, ha * r + hc * q, goal.prior * r + (1 - goal.prior) * q
+    k = counts.size
+    above = np.vstack([np.hstack([np.eye(k), -np.ones((k, 1))]), [*-share, goal.low], [*share, -goal.high]])
+    solved = linprog(
+        [*-gain, -e0],
+        A_ub=above,
+        b_ub=np.zeros(k + 2),
+        A_eq=[[*cost, h0]],
+        b_eq=[1.0],
+        bounds=[(0, None)] * (k + 1),
+    )
+    return -solved.fun
+
+
+def gaussian_cells(advantage, spread=1.0, size=300):
+    edges = np.linspace(-4, 5, size)
+    m = shift_for(advantage) if advantage else 0.0
+    r = np.diff(ndtr((edges - m) / spread), prepend=0, append=1)
+    return r, np.diff(ndtr(edges), prepend=0, append=1), edges
+
+
+def true_value(r, q, goal):
+    return optimum(Counts.of(np.round(r * 1e12).astype(int), np.round(q * 1e12).astype(int)), goal).value
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+def test_the_optimum_is_the_best_of_all_subsets_of_cells(name, prior):
+    for seed in range(4):
+        counts = random_counts(seed)
+        goal = objective(name, prior, 0.0)
+
+        best = optimum(counts, goal)
+
+        assert best.value == pytest.approx(np.nanmax(goal.value(*all_rules(counts))), abs=1e-12)
+        assert best.value == pytest.approx(float(goal.metric.value(best.tpr, best.fpr, prior)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["precision", "npv", "f_beta", "jaccard", "balanced_accuracy"])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.7])
+def test_with_a_least_share_the_optimum_is_the_best_randomised_rule(name, share):
+    for seed in range(4):
+        counts, goal = random_counts(seed), objective(name, 0.2, share)
+
+        best = optimum(counts, goal)
+
+        assert best.value == pytest.approx(best_randomised(counts, goal), abs=1e-9)
+        assert best.value >= goal.value(*all_rules(counts)).max() - 1e-12
+        assert goal.low - 1e-9 <= 0.2 * best.tpr + 0.8 * best.fpr <= goal.high + 1e-9
+
+
+def test_a_metric_that_rewards_errors_is_best_from_the_other_end():
+    error_rate = Objective.of(Metric("error rate", a10=1.0, a01=1.0, b0=1.0), 0.3)
+    counts = random_counts(1)
+
+    best = optimum(counts, error_rate)
+
+    assert best.value == pytest.approx(1 - np.min(preset("accuracy", 0.3).value(*all_rules(counts), 0.3)))
+    assert not best.cut.above
+
+
+@pytest.mark.parametrize("name", ["f_beta", "jaccard", "accuracy", "balanced_accuracy"])
+def test_the_reported_threshold_picks_a_rule_as_good_as_the_optimum(name):
+    counts, goal = random_counts(2), objective(name, 0.3)
+    best = optimum(counts, goal)
+
+    guess = best.cut.guesses(posteriors(counts.members, counts.nonmembers, 0.3))
+
+    rates = (
+        counts.members[guess].sum() / counts.n_members,
+        counts.nonmembers[guess].sum() / counts.n_nonmembers,
+    )
+    assert float(goal.value(*map(np.asarray, rates))) == pytest.approx(best.value, abs=1e-9)
+
+
+def test_where_the_share_binds_the_threshold_is_the_posterior_of_the_cell_where_it_is_met():
+    counts = Counts.of([40, 40, 20], [10, 50, 40])  # member share of mass .4*.2+.1*.8 = .16 in the first cell
+    goal = objective("precision", 0.2, 0.3)
+
+    best = optimum(counts, goal)
+
+    assert best.binding
+    assert best.cut == Cut(pytest.approx(0.2 * 0.4 / (0.2 * 0.4 + 0.8 * 0.5)), above=True)
+    assert best.value == pytest.approx((0.08 + (0.3 - 0.16) * (0.08 / 0.48)) / 0.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "prior", "share", "trivial"),
+    [
+        ("accuracy", 0.1, None, 0.9),
+        ("advantage", 0.1, None, 0.8),
+        ("balanced_accuracy", 0.1, None, 0.5),
+        ("precision", 0.1, None, 0.1),
+        ("precision", 0.1, 0.0, 0.1),
+        ("npv", 0.1, None, 0.9),
+        ("f_beta", 0.1, None, 2 * 0.1 / 1.1),
+        ("jaccard", 0.3, None, 0.3),
+        ("recall", 0.3, None, 1.0),
+        ("accuracy", 0.1, 0.5, 0.5),
+    ],
+)
+def test_guessing_without_the_score_earns_the_trivial_value(name, prior, share, trivial):
+    assert objective(name, prior, share).trivial == pytest.approx(trivial, abs=1e-6)
+
+
+def test_algorithm_2_is_the_papers_four_steps_with_rates_weighted_by_the_prior():
+    counts, prior = random_counts(5), 0.1
+    metric = preset("balanced_accuracy", prior)
+    members, nonmembers = counts.blocks(HALVES, np.random.default_rng(11))
+    r, q = members[0] / members[0].sum(), nonmembers[0] / nonmembers[0].sum()
+    with np.errstate(invalid="ignore"):
+        eta = prior * r / (prior * r + (1 - prior) * q)
+    guess = np.where(np.isnan(eta), False, eta > prior)
+    tp = prior * members[1][guess].sum() / members[1].sum()
+    fp = (1 - prior) * nonmembers[1][guess].sum() / nonmembers[1].sum()
+
+    paper = algorithm_2(counts, metric, prior, 11)
+
+    assert paper.algorithm == 2
+    assert paper.value == pytest.approx((tp / prior + (1 - fp / (1 - prior))) / 2)
+    assert paper.member_guesses == members[1][guess].sum() + nonmembers[1][guess].sum()
+
+
+def test_algorithm_3_learns_the_threshold_on_its_second_part():
+    counts, prior = Counts.of([300, 200, 60, 30, 10], [100, 100, 100, 150, 150]), 0.2
+    metric = preset("f_beta", prior)
+    members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(3))
+    eta = posteriors(members[0], nonmembers[0], prior)
+
+    def value(x, part):
+        guess = eta > x
+        tp = prior * members[part][guess].sum() / members[part].sum()
+        fp = (1 - prior) * nonmembers[part][guess].sum() / nonmembers[part].sum()
+        return 2 * tp / (tp + fp + prior)
+
+    best = max(np.linspace(0.0005, 0.9995, 1000), key=lambda x: value(x, 1))
+
+    paper = algorithm_3(counts, metric, prior, 3)
+
+    assert paper.algorithm == 3
+    assert value(paper.cut.threshold, 1) == pytest.approx(value(best, 1))
+    assert paper.value == pytest.approx(value(best, 2))
+
+
+def test_e18_precision_has_no_optimum_without_a_least_share_and_the_published_one_at_5_percent():
+    r, q, _ = gaussian_cells(0.2, size=20_000)
+
+    values = [true_value(r, q, objective("precision", 0.5, share)) for share in (0.05, 0.01, 0.001, 0.0001)]
+
+    assert values[0] == pytest.approx(0.744, abs=5e-4)  # STATISTICS T-C2
+    assert (np.diff(values) > 0.03).all()
+
+
+def test_an_evaluation_without_member_guesses_has_no_value():
+    counts = Counts.of([2, 30], [0, 30])  # a tail of two records: one to learn from, one to choose by
+    never = [algorithm_3(counts, preset("precision", 0.1), 0.1, seed) for seed in range(40)]
+
+    assert any(p.value is None for p in never)
+    assert all((p.value is None) == (p.member_guesses == 0) for p in never)
+
+
+SIMULATED = [
+    (name, prior, n1, n0)
+    for name in ("balanced_accuracy", "precision", "f_beta", "weighted_accuracy")
+    for prior, n1, n0 in ((0.5, 200, 200), (0.1, 100, 500))
+]
+
+
+@pytest.mark.parametrize(("name", "prior", "n1", "n0"), SIMULATED)
+@pytest.mark.parametrize("advantage", [0.0, 0.5])
+def test_the_lower_end_is_above_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, advantage):
+    r, q, edges = gaussian_cells(advantage)
+    goal = objective(name, prior, **({"w1": 2, "w3": 3} if name == "weighted_accuracy" else {}))
+    truth = true_value(r, q, goal)
+    rng = np.random.default_rng(int(100 * advantage) + n0)
+    runs, wrong = 300, 0
+
+    for seed in range(runs):
+        counts = Counts(rng.multinomial(n1, r), rng.multinomial(n0, q), Intervals(edges))
+        wrong += held_out(*views_of(counts), goal, 0.025, seed, shuffles=1).lower > truth + 1e-9
+
+    assert wrong <= binom.ppf(0.999, runs, 0.025)
+
+
+@pytest.mark.parametrize(("name", "prior", "n1", "n0"), SIMULATED)
+@pytest.mark.parametrize("world", ["two cells", "six cells"])
+def test_the_upper_end_is_below_the_truth_in_at_most_one_run_of_forty(name, prior, n1, n0, world):
+    r, q = {
+        "two cells": (np.array([0.97, 0.03]), np.array([0.03, 0.97])),
+        "six cells": (
+            np.array([0.3, 0.25, 0.2, 0.15, 0.07, 0.03]),
+            np.array([0.1, 0.15, 0.2, 0.2, 0.2, 0.15]),
+        ),
+    }[world]
+    goal = objective(name, prior)
+    truth = true_value(r, q, goal)
+    rng = np.random.default_rng(8)
+    runs, wrong = 300, 0
+
+    for _ in range(runs):
+        fine, views = views_of(Counts.of(rng.multinomial(n1, r), rng.multinomial(n0, q)))
+        wrong += upper_limit(fine, views, goal, 0.025) < truth - 1e-9
+
+    assert wrong <= binom.ppf(0.999, runs, 0.025)
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "precision", "f_beta", "npv", "jaccard"])
+@pytest.mark.parametrize(("prior", "n1", "n0"), [(0.5, 100, 100), (0.1, 60, 300)])
+def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prior, n1, n0):
+    goal = objective(name, prior, 0.0)
+    x, y = (side.ravel() for side in np.meshgrid(np.arange(n1 + 1.0), np.arange(n0 + 1.0), indexing="ij"))
+    upper = rule_upper(x, n1, y, n0, goal, 0.025)
+    lower, _ = ratio_limits(x, n1, y, n0, *goal.metric.linear(prior), 0.025)
+
+    for a, c in [
+        (0.997, 0.003),
+        (0.99, 0.1),
+        (0.9, 0.01),
+        (0.7, 0.3),
+        (0.3, 0.003),
+        (0.05, 0.02),
+        (0.5, 0.5),
+    ]:
+        truth = float(goal.metric.value(a, c, prior))
+        weight = np.outer(binom.pmf(np.arange(n1 + 1), n1, a), binom.pmf(np.arange(n0 + 1), n0, c)).ravel()
+        assert weight[upper < truth - 1e-12].sum() <= 0.025
+        assert weight[lower > truth + 1e-12].sum() <= 0.025
+
+
+def test_plain_mover_fieller_would_miss_a_near_perfect_rule_far_too_often():
+    goal = objective("f_beta", 0.5)
+    x, y = np.arange(101.0)[:, None], np.arange(101.0)[None, :]
+    weight = binom.pmf(x, 100, 0.997) * binom.pmf(y, 100, 0.003)
+
+    _, plain = ratio_limits(x, 100, y, 100, *goal.metric.linear(0.5), 0.025)
+
+    assert weight[plain < float(goal.metric.value(0.997, 0.003, 0.5))].sum() > 0.07
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("prior", [0.1, 0.5])
+def test_every_preset_is_estimated_between_its_ends(name, prior):
+    r, q, edges = gaussian_cells(0.4)
+    rng = np.random.default_rng(6)
+    counts = Counts(rng.multinomial(900, r), rng.multinomial(700, q), Intervals(edges))
+
+    found = metric_optimum(counts, preset(name, prior), prior, seed=1)
+
+    truth = true_value(r, q, objective(name, prior))
+    assert found.interval.lower <= found.value <= found.interval.upper
+    assert found.interval.lower - 1e-9 <= truth <= found.interval.upper + 1e-9
+    assert found.trivial <= found.interval.lower
+    assert found.held_out <= found.resubstitution + 0.02
+    assert found.degenerate == (
+        PRESETS[name].formula in ("TP/(TP + FP)", "TP/(TP + FN)", "TN/(TN + FP)", "TN/(TN + FN)")
+    )
+    assert not found.class_rejected
+    assert not found.interval.guarantee.finite_sample
+    assert f"{found.interval.lower:.3f}" in found.sentence
+
+
+def test_a_two_sided_leak_is_certified_although_no_single_cut_sees_it():
+    r, q, edges = gaussian_cells(0.0, spread=3.0)
+    rng = np.random.default_rng(2)
+    counts = Counts(rng.multinomial(2000, r), rng.multinomial(2000, q), Intervals(edges))
+    goal = objective("balanced_accuracy", 0.1)
+
+    found = metric_optimum(counts, goal.metric, 0.1)
+
+    tails = np.concatenate([[0], np.cumsum(r)]), np.concatenate([[0], np.cumsum(q)])
+    best_cut = max(goal.value(*tails).max(), goal.value(1 - tails[0], 1 - tails[1]).max())
+    assert found.interval.lower > best_cut
+    assert found.leader in ("cells", "coarse_cells")
+
+
+def test_recall_is_1_for_free_and_says_so():
+    found = metric_optimum(random_counts(3), preset("recall", 0.2), 0.2)
+
+    assert (found.interval.lower, found.value, found.interval.upper) == (1.0, 1.0, 1.0)
+    assert found.degeneracy is Degeneracy.CONSTANT
+    assert "degenerate_optimum" in {c.code for c in found.cautions}
+    assert (found.threshold, found.direction) == (0.0, "above")
+
+
+def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
+    r, q, edges = gaussian_cells(0.2)
+    rng = np.random.default_rng(9)
+    counts = Counts(rng.multinomial(500, r), rng.multinomial(500, q), Intervals(edges))
+    metric = preset("precision", 0.1)
+
+    free = metric_optimum(counts, metric, 0.1, min_positive_share=0.0, bins=250)
+    held = metric_optimum(counts, metric, 0.1)
+
+    assert free.resubstitution == 1.0
+    assert free.interval.upper == pytest.approx(1.0)
+    assert held.share_limits == (0.05, 1.0)
+    assert held.interval.upper < 0.5
+    assert "at least 5% of all records" in held.sentence
+
+
+def test_identical_sides_certify_nothing_beyond_the_trivial_value():
+    counts = Counts.of([50] * 8, [125] * 8)
+
+    found = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
+
+    assert found.interval.lower == pytest.approx(2 * 0.1 / 1.1)
+    assert found.interval.upper > found.interval.lower
+
+
+def test_disjoint_sides_reach_the_top_of_the_metric():
+    counts = Counts.of([300, 0], [0, 900])
+
+    found = metric_optimum(counts, preset("jaccard", 0.1), 0.1)
+
+    assert found.resubstitution == found.interval.upper == 1.0
+    assert found.interval.lower > 0.95
+    assert found.paper.value == 1.0
+
+
+def test_the_order_of_unordered_cells_changes_neither_the_upper_end_nor_the_plug_in():
+    a, b = np.array([30, 4, 60, 11, 25]), np.array([10, 30, 40, 12, 2])
+    turn = np.array([3, 0, 4, 2, 1])
+
+    one, other = (
+        metric_optimum(Counts.of(x, y), preset("f_beta", 0.3), 0.3) for x, y in ((a, b), (a[turn], b[turn]))
+    )
+
+    assert one.resubstitution == pytest.approx(other.resubstitution)
+    assert one.interval.upper == pytest.approx(other.interval.upper)
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_seed_another_split():
+    counts = Counts.of([300, 200, 100, 50], [100, 200, 300, 100])
+
+    first, again, other = (metric_optimum(counts, preset("jaccard", 0.3), 0.3, seed=s) for s in (1, 1, 2))
+
+    assert first == again
+    assert first.held_out != other.held_out
+
+
+def test_more_confidence_never_gives_a_shorter_interval():
+    counts = random_counts(7)
+
+    wide, narrow = (metric_optimum(counts, preset("jaccard", 0.3), 0.3, confidence=c) for c in (0.99, 0.8))
+
+    assert wide.interval.lower <= narrow.interval.lower
+    assert wide.interval.upper >= narrow.interval.upper
+
+
+def test_what_cannot_be_estimated_is_refused_by_name():
+    counts = random_counts(1)
+
+    with pytest.raises(OutOfRange, match="min_positive_share"):
+        metric_optimum(counts, preset("precision", 0.1), 0.1, min_positive_share=1.0)
+    with pytest.raises(OutOfRange, match="prior"):
+        metric_optimum(counts, preset("precision", 0.1), 1.0)
+    with pytest.raises(TooFewRecords, match="at least 3"):
+        metric_optimum(Counts.of([2, 0], [3, 3]), preset("precision", 0.1), 0.1)
+    with pytest.raises(TooManyCells):
+        metric_optimum(Counts.of([1] * 3 + [0] * 3, [0] * 3 + [1] * 3), preset("accuracy", 0.1), 0.1)
+    with pytest.raises(MetricError, match="changes sign"):
+        metric_optimum(counts, Metric("bad", a11=1.0, b11=1.0, b10=-1.0), 0.3)
+
+
+@pytest.mark.parametrize(("n1", "n0"), [(3, 3), (3, 50), (40, 4)])
+def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n0):
+    counts = Counts.of([n1, 0, 0], [n0 - 1, 1, 0])
+
+    found = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
+
+    assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
+    assert "few_records" in {c.code for c in found.cautions}
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(prior: float) -> None:
+    a, b = gaussian_shift(0.4).draw(np.random.default_rng(9), 600, 500)
+    counts = by_rank(Scores.of(a, b))
+
+    accuracy = metric_optimum(counts, preset("accuracy", prior), prior)
+    found = advantage(counts, prior)
+
+    for mine, theirs in (
+        (accuracy.value, found.value),
+        (accuracy.interval.lower, found.lower),
+        (accuracy.interval.upper, found.upper),
+    ):
+        assert mine == pytest.approx((1 + theirs) / 2, abs=1e-12)
+    assert metric_optimum(counts, preset("advantage", prior), prior).value == pytest.approx(
+        found.value, abs=1e-12
+    )

@@ -1,0 +1,647 @@
+"""Individual risk: literal twins, laws, and how often limits and flags keep their promise."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, hypergeom, norm
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MixedTypes,
+    NotFinite,
+    OutOfRange,
+    RaggedRows,
+    TooFewRecords,
+)
+from estimators.risk.cells import Conditional, Limits, MoverFieller, cell_risks, risk_at_share
+from estimators.risk.flags import (
+    OverCells,
+    OverRecords,
+    benjamini_hochberg,
+    binomial_tail,
+    flag_members,
+    flag_nonmembers,
+    sample_share,
+)
+from estimators.risk.groups import group_counts
+from estimators.risk.individual import individual_risk, risk_cells
+from estimators.risk.windows import window_risk
+from estimators.sample.cells import Boxes, Categories, Grid, Intervals
+from estimators.sample.counting import by_grid
+from estimators.sample.counts import Counts
+from estimators.sample.locating import Sampled, cell_of
+from estimators.sample.scores import Scores
+from estimators.sample.search import BUCKETS
+from estimators.statement import Guarantee
+from tests.oracles import gaussian_shift, identical, scale, shift_for, vector_shift
+
+DESIGNS = ((20, 20, 0.5), (60, 60, 0.5), (20, 100, 0.5), (30, 270, 0.1), (60, 60, 0.1))
+RATES = np.array(
+    [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999]
+)
+
+
+def categories(members, nonmembers):
+    return Counts(np.array(members), np.array(nonmembers), Categories(np.arange(len(members))))
+
+
+def risk_of(r, q, prior):
+    return (prior * r - (1 - prior) * q) / (prior * r + (1 - prior) * q)
+
+
+def true_risks(world, cells, prior):
+    r = np.diff(world.member_cdf(cells.cuts), prepend=0.0, append=1.0)
+    q = np.diff(world.nonmember_cdf(cells.cuts), prepend=0.0, append=1.0)
+    return risk_of(r, q, prior)
+
+
+def inside(limits, value):
+    return (limits.lower <= value + 1e-12) & (value <= limits.upper + 1e-12)
+
+
+def worst_miss(how, n1, n0, prior, alpha, folded):
+    """Largest chance, over a 17x17 grid of cell probabilities, that the limits leave the truth out: enumerated."""
+    x, y = np.meshgrid(np.arange(n1 + 1), np.arange(n0 + 1), indexing="ij")
+    limits = Limits(*how.limits(x, n1, y, n0, prior, alpha), 0.95, Guarantee("", "", True))
+    limits = limits.folded() if folded else limits
+    of_x, of_y = (binom.pmf(np.arange(n + 1), n, RATES[:, None]) for n in (n1, n0))
+    misses = []
+    for i, j in itertools.product(range(17), range(17)):
+        f = risk_of(RATES[i], RATES[j], prior)
+        misses.append(float(of_x[i] @ ~inside(limits, abs(f) if folded else f) @ of_y[j]))
+    return max(misses)
+
+
+# one cell
+
+
+def test_plug_in_columns_are_the_formulas_written_out():
+    cells = cell_risks(categories([30, 0, 470], [10, 40, 450]), 0.2)
+
+    expected = [risk_of(a / 500, b / 500, 0.2) for a, b in ((30, 10), (0, 40), (470, 450))]
+    np.testing.assert_allclose(cells.signed_risk, expected)
+    np.testing.assert_allclose(cells.risk, np.abs(expected))
+    np.testing.assert_allclose(cells.posterior, [(1 + f) / 2 for f in expected])
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"), [(MoverFieller(), (0.187531, 0.739197)), (Conditional(), (0.176076, 0.746170))]
+)
+def test_limits_of_a_cell_meet_the_golden_values(how, expected):
+    cells = cell_risks(categories([30, 470], [10, 490]), 0.5, interval=how)
+
+    assert (cells.signed.lower[0], cells.signed.upper[0]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_exact_limits_are_those_of_statsmodels_carried_over_to_the_risk():
+    counts = categories([3, 0, 20, 77], [90, 5, 20, 785])
+
+    cells = cell_risks(counts, 0.1, 0.9, Conditional())
+
+    for j, (x, y) in enumerate(zip(counts.members, counts.nonmembers, strict=True)):
+        low, high = proportion_confint(int(x), int(x + y), alpha=0.1, method="beta")
+        odds = [0.1 * s / 100 / (0.9 * (1 - s) / 900) for s in (low, high)]
+        assert cells.signed.lower[j] == pytest.approx((odds[0] - 1) / (odds[0] + 1))
+        assert cells.signed.upper[j] == pytest.approx((odds[1] - 1) / (odds[1] + 1))
+
+
+def test_all_cells_at_once_share_the_error_among_those_occupied():
+    counts = categories([30, 0, 0, 70], [10, 50, 0, 40])
+
+    together = cell_risks(counts, 0.3, 0.94, Conditional()).signed_simultaneous
+
+    alone = cell_risks(counts, 0.3, 0.98, Conditional()).signed
+    np.testing.assert_allclose(together.lower, alone.lower)
+    np.testing.assert_allclose(together.upper, alone.upper)
+
+
+def test_an_empty_cell_is_masked_and_can_have_any_risk():
+    cells = cell_risks(categories([5, 0, 5], [5, 0, 7]), 0.1)
+
+    assert cells.risk.tolist()[1] is None
+    assert cells.posterior.tolist()[1] is None
+    assert (cells.signed.lower[1], cells.signed.upper[1]) == (-1.0, 1.0)
+    assert (cells.simultaneous.lower[1], cells.pointwise.upper[1]) == (0.0, 1.0)
+    assert np.isfinite(cells.signed_risk.data).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.floats(0.05, 0.95)
+)
+@settings(max_examples=60, deadline=None)
+def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
+    counts = categories([a for a, _ in pairs] + [9], [b for _, b in pairs] + [9])
+
+    cells = cell_risks(counts, prior)
+
+    for j, (x, y) in enumerate(pairs):
+        low, high = MoverFieller().limits(
+            np.array([x]), counts.n_members, np.array([y]), counts.n_nonmembers, prior, 0.025
+        )
+        assert (cells.signed.lower[j], cells.signed.upper[j]) == pytest.approx((low[0], high[0]))
+        assert cells.pointwise.lower[j] <= cells.pointwise.upper[j]
+
+
+def test_pairs_are_the_same_by_table_and_by_sorting():
+    rng = np.random.default_rng(0)
+    small = categories(rng.poisson(3, 3000), rng.poisson(3, 3000))
+    huge = categories(np.append(small.members, 10**6), np.append(small.nonmembers, 10**6))
+
+    by_table, by_sort = cell_risks(small, 0.3).counts.size, cell_risks(huge, 0.3)
+
+    assert by_table == 3000
+    n1, n0 = huge.n_members, huge.n_nonmembers
+    np.testing.assert_allclose(
+        by_sort.signed_risk[:3000].filled(9.0),
+        [
+            risk_of(a / n1, b / n0, 0.3) if a + b else 9.0
+            for a, b in zip(small.members, small.nonmembers, strict=True)
+        ],
+    )
+
+
+@pytest.mark.parametrize("folded", [False, True])
+@pytest.mark.parametrize(("n1", "n0", "prior"), DESIGNS)
+def test_each_cell_is_covered_at_955_of_1000_by_enumeration(n1, n0, prior, folded):
+    missed = {how: worst_miss(how, n1, n0, prior, 0.025, folded) for how in (MoverFieller(), Conditional())}
+
+    assert max(missed.values()) <= 0.045
+
+
+@pytest.mark.parametrize("cells", [60, 1000])
+def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_not(cells):
+    level = 0.025 / cells
+
+    assert worst_miss(Conditional(), 30, 270, 0.1, level, False) <= 2 * level
+    assert worst_miss(MoverFieller(), 30, 270, 0.1, level, False) > 2 * level
+
+
+def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
+    x = np.arange(34)
+    chance = hypergeom.pmf(x, 200, 100, 33)  # no leak: 33 of 200 records, 100 of them members
+    missed = {}
+    for how in (MoverFieller(), Conditional()):
+        low, high = how.limits(x, 100, 33 - x, 100, 0.5, 0.025)
+        missed[how.name] = float(chance @ ((low > 0) | (high < 0)))
+
+    assert missed["conditional"] <= 0.05 < missed["mover_fieller"]
+    assert individual_risk(
+        Counts(np.full(4, 9), np.full(4, 9), Intervals(np.arange(3.0))), 0.3, targets=[1]
+    ).cells.signed.guarantee.finite_sample
+
+
+def test_limits_of_the_magnitude_hold_at_zero_where_folded_ends_never_do():
+    n, r = 500, 0.01
+    rng = np.random.default_rng(4)
+    x, y = rng.binomial(n, r, 4000), rng.binomial(n, r, 4000)
+    low, high = Conditional().limits(x, n, y, n, 0.5, 0.025)
+    folded = Limits(low, high, 0.95, Guarantee("", "", True)).folded()
+
+    naive = (np.minimum(abs(low), abs(high)) <= 0) & (np.maximum(abs(low), abs(high)) >= 0)
+
+    assert inside(folded, 0.0).mean() >= 0.95
+    assert naive.mean() == 0.0
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.5), scale(1.5)], ids=lambda w: w.name)
+def test_the_cells_of_a_continuous_score_are_covered_at_five_points_and_all_at_once(world, prior):
+    rng = np.random.default_rng(6)
+    grid = np.linspace(-8, 8, 20_001)
+    pooled = (world.member_cdf(grid) + world.nonmember_cdf(grid)) / 2
+    points = np.interp((0.05, 0.25, 0.5, 0.75, 0.95), pooled, grid)
+    runs, at_points, together = 500, np.zeros(5), 0
+
+    for _ in range(runs):
+        counts = risk_cells(Scores.of(*world.draw(rng, 300, 300), "continuous"))
+        cells, truth = cell_risks(counts, prior), true_risks(world, counts.cells, prior)
+        at_points += inside(cells.pointwise, abs(truth))[counts.cells.locate(points)]
+        together += inside(cells.signed_simultaneous, truth).all()
+
+    error = 2.6 * np.sqrt(0.05 * 0.95 / runs)
+    assert at_points.min() / runs >= 0.95 - error
+    assert together / runs >= 0.95 - error
+
+
+# flags
+
+
+def test_the_share_a_threshold_means_gives_back_the_threshold():
+    counts = categories([30, 70], [200, 700])
+
+    share = sample_share(counts, 0.2, 0.4)
+
+    assert float(risk_at_share(np.asarray(share), 100, 900, 0.2)) == pytest.approx(0.4)
+    assert sample_share(counts, 0.2, 2 * 0.2 - 1) == pytest.approx(0.1)
+
+
+def test_the_tail_is_the_sum_of_its_terms():
+    hits, trials = np.array([0, 3, 7, 12, 0]), np.array([5, 9, 7, 40, 0])
+
+    np.testing.assert_allclose(binomial_tail(hits, trials, 0.1), binom.sf(hits - 1, trials, 0.1))
+
+
+@given(st.lists(st.floats(0, 0.3), min_size=1, max_size=60))
+@settings(max_examples=80, deadline=None)
+def test_benjamini_hochberg_over_cells_is_that_of_statsmodels(p_values):
+    ours = benjamini_hochberg(np.array(p_values), np.ones(len(p_values)), 0.1)
+
+    np.testing.assert_array_equal(ours, multipletests(p_values, 0.1, "fdr_bh")[0])
+
+
+@given(st.lists(st.tuples(st.floats(0, 0.2), st.integers(0, 6)), min_size=1, max_size=30))
+@settings(max_examples=80, deadline=None)
+def test_benjamini_hochberg_over_records_is_that_of_every_record_testing_for_itself(cells):
+    p_values, sizes = np.array([p for p, _ in cells]), np.array([m for _, m in cells])
+
+    ours = benjamini_hochberg(p_values, sizes.astype(float), 0.1)
+
+    if not sizes.sum():
+        assert not ours.any()
+        return
+    each = multipletests(np.repeat(p_values, sizes), 0.1, "fdr_bh")[0]
+    np.testing.assert_array_equal(np.repeat(ours, sizes), each)
+
+
+ZIPF = (1 / np.arange(1, 101)) / (1 / np.arange(1, 101)).sum()
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize(("n1", "n0"), [(500, 500), (100, 900), (900, 100)])
+@pytest.mark.parametrize(
+    "shares",
+    [np.full(20, 0.05), np.array([0.5, 0.3] + [0.01] * 20), ZIPF],
+    ids=["equal mass", "atoms", "zipf"],
+)
+def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0, prior):
+    rng = np.random.default_rng(7)
+    runs, any_flag = 600, np.zeros(3)
+
+    for _ in range(runs):
+        counts = categories(rng.multinomial(n1, shares), rng.multinomial(n0, shares))
+        found = [
+            flag_members(counts, prior),
+            flag_members(counts, prior, over=OverCells()),
+            flag_nonmembers(counts, prior),
+        ]
+        any_flag += [f.flagged.any() for f in found]
+
+    assert any_flag.max() / runs <= 0.05
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_without_leakage_a_continuous_score_flags_in_at_most_one_run_of_twenty(prior):
+    rng = np.random.default_rng(8)
+    runs = 400
+
+    flagged = [
+        individual_risk(
+            Scores.of(np.round(rng.normal(size=100), digits), np.round(rng.normal(size=900), digits)), prior
+        ).flagged.any()
+        for digits in (1, 9)
+        for _ in range(runs // 2)
+    ]
+
+    assert np.mean(flagged) <= 0.05
+
+
+@pytest.mark.parametrize("over", [OverRecords(), OverCells()], ids=lambda o: o.name)
+@pytest.mark.parametrize(
+    ("size", "records", "tau"),
+    [(100, 2000, 0.0), (100, 20_000, 0.0), (100, 20_000, 0.2), (1000, 20_000, 0.0)],
+)
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
+    rng = np.random.default_rng(9)
+    limit = (1 + tau) / (1 - tau)  # r/q at the threshold
+    leaking = np.arange(size) < 0.12 * size
+    at_limit = ~leaking & (np.arange(size) < 0.4 * size)
+    q = np.full(size, 1 / size)
+    ratio = np.where(leaking, 2 * limit, np.where(at_limit, limit, 0.0))
+    ratio[~leaking & ~at_limit] = (1 - (q * ratio).sum()) / q[~leaking & ~at_limit].sum()
+    threshold = risk_of(limit, 1.0, prior)
+    runs, false, found = 100, 0.0, 0.0
+
+    for _ in range(runs):
+        counts = categories(rng.multinomial(records // 2, q * ratio), rng.multinomial(records // 2, q))
+        flagged = flag_members(counts, prior, threshold, over=over).flagged
+        weight = over.weights(counts.pooled)
+        false += weight[flagged & ~leaking].sum() / max(1.0, weight[flagged].sum()) / runs
+        found += weight[flagged & leaking].sum() / weight[leaking].sum() / runs
+
+    assert false <= 0.05
+    assert found > (0.9 if records / size == 200 else 0.02)
+
+
+def test_nonmember_flags_mirror_member_flags():
+    members, nonmembers = [40, 10, 5, 45], [10, 200, 300, 390]
+
+    mirrored = flag_nonmembers(categories(nonmembers, members), 0.7, threshold=-0.1)
+
+    direct = flag_members(categories(members, nonmembers), 0.3, threshold=0.1)
+    np.testing.assert_array_equal(mirrored.flagged, direct.flagged)
+    assert mirrored.threshold == -0.1
+    assert 0 < direct.flagged.sum() < 4
+
+
+def test_a_threshold_that_no_risk_can_pass_is_refused():
+    with pytest.raises(OutOfRange, match="threshold"):
+        flag_members(categories([3], [4]), 0.3, threshold=1.0)
+
+
+# records
+
+
+@pytest.fixture(scope="module")
+def leaky():
+    rng = np.random.default_rng(11)
+    return Scores.of(*gaussian_shift(0.5).draw(rng, 300, 700), "continuous")
+
+
+def test_every_record_gets_the_row_of_its_cell_members_first(leaky):
+    result = individual_risk(leaky, 0.2)
+
+    cell = result.cells.counts.cells.locate(np.concatenate([leaky.members, leaky.nonmembers]))
+    np.testing.assert_array_equal(result.cell, cell)
+    np.testing.assert_array_equal(result.risk, np.abs(result.cells.signed_risk[cell]))
+    np.testing.assert_array_equal(result.posterior, result.cells.posterior[cell])
+    np.testing.assert_array_equal(result.lower, result.cells.pointwise.lower[cell])
+    np.testing.assert_array_equal(result.upper, result.cells.pointwise.upper[cell])
+    np.testing.assert_array_equal(result.simultaneous_lower, result.cells.simultaneous.lower[cell])
+    np.testing.assert_array_equal(result.simultaneous_upper, result.cells.simultaneous.upper[cell])
+    np.testing.assert_array_equal(result.flagged, result.flags.flagged[cell])
+    assert 0 < result.flagged.sum() < result.size
+    assert result.cautions == ()
+
+
+def test_a_target_beyond_the_sample_is_unknown_not_extrapolated(leaky):
+    top = max(leaky.members.max(), leaky.nonmembers.max())
+
+    result = individual_risk(leaky, 0.2, targets=[top, np.nextafter(top, np.inf), -50.0, 0.0])
+
+    assert [r is None for r in result.risk.tolist()] == [False, True, True, False]
+    assert result.signed_risk.mask.tolist() == [False, True, True, False]
+    assert result.lower[[1, 2]].tolist() == [0.0, 0.0]
+    assert result.upper[[1, 2]].tolist() == [1.0, 1.0]
+    assert result.simultaneous_upper[1] == 1.0
+    assert not result.flagged[[1, 2]].any()
+    assert [c.code for c in result.cautions] == ["targets_unknown"]
+    assert np.isfinite(result.risk.data).all()
+
+
+def test_a_category_never_sampled_is_unknown():
+    scores = Scores.of(["a"] * 30 + ["b"] * 10, ["a"] * 20 + ["b"] * 60)
+
+    result = individual_risk(scores, 0.3, targets=["b", "aa", "z"])
+
+    assert [r is None for r in result.risk.tolist()] == [False, True, True]
+
+
+def test_a_vector_outside_the_sampled_box_is_unknown():
+    scores = Scores.of(*vector_shift(2, 0.3).draw(np.random.default_rng(0), 200, 200))
+
+    result = individual_risk(scores, 0.3, targets=[[0.0, 0.0], [0.0, 99.0]])
+
+    assert isinstance(result.cells.counts.cells, Boxes)
+    assert result.risk.mask.tolist() == [False, True]
+    for cells in (scores, result.cells.counts):
+        with pytest.raises(DimensionMismatch):
+            individual_risk(cells, 0.3, targets=[0.0, 1.0])
+
+
+def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
+    grid = by_grid(leaky)
+
+    result = individual_risk(grid, 0.2, targets=[0.0, 1.0, 40.0])
+
+    assert isinstance(grid.cells, Grid)
+    assert result.cells.size == risk_cells(leaky).size
+    direct = individual_risk(leaky, 0.2, targets=[0.0, 1.0, 40.0])
+    np.testing.assert_allclose(result.lower, direct.lower, atol=0.01)
+    assert result.risk.mask.tolist() == direct.risk.mask.tolist() == [False, False, True]
+    with pytest.raises(TooFewRecords, match="targets"):
+        individual_risk(grid, 0.2)
+
+
+def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
+    counts = Counts.of([30, 20, 9], [10, 20, 40], edges=[0.0, 1.0])
+    reach = Sampled(np.array([-2.0]), np.array([3.0]))
+
+    assert individual_risk(counts, 0.3, targets=[-5.0, 2.0]).risk.mask.tolist() is False
+    assert individual_risk(counts, 0.3, targets=[-5.0, 2.0], sampled=reach).risk.mask.tolist() == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("targets", "error"),
+    [
+        (["x"], MixedTypes),
+        ([0.1, np.nan], NotFinite),
+        ([[0.1, 0.2]], DimensionMismatch),
+        (0.5, InputError),
+        ([[1.0], [1.0, 2.0]], RaggedRows),
+    ],
+)
+def test_targets_of_another_kind_are_refused(leaky, targets, error):
+    with pytest.raises(error, match="targets"):
+        individual_risk(leaky, 0.2, targets=targets)
+
+
+def test_no_targets_give_no_rows(leaky):
+    result = individual_risk(leaky, 0.2, targets=[])
+
+    assert result.risk.tolist() == result.lower.tolist() == result.flagged.tolist() == []
+    assert result.top(3).size == 0
+
+
+def test_the_top_are_the_surest_members_in_order_and_the_unknown_last(leaky):
+    targets = [-2.0, 99.0, 2.5, 0.3, 1.5, 2.6]
+
+    result = individual_risk(leaky, 0.2, targets=targets)
+
+    signed = result.cells.signed_simultaneous.lower
+    best = sorted((i for i in range(6) if i != 1), key=lambda i: (-signed[result.cell[i]], i))
+    np.testing.assert_array_equal(result.top(3).index, best[:3])
+    assert result.top(6).index[-1] == 1
+    assert result.top(99).size == 6
+
+
+def test_a_single_member_alone_in_its_cell_is_not_at_the_top():
+    counts = categories([1, 60, 39], [0, 20, 80])
+
+    result = individual_risk(counts, 0.3, targets=[0, 2, 1])
+
+    assert result.risk[0] == 1.0
+    assert result.top(1).index.tolist() == [2]
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-300, 1e300])
+def test_cells_found_by_buckets_are_those_found_by_searching(spread):
+    rng = np.random.default_rng(12)
+    scores = rng.standard_cauchy(3 * BUCKETS).clip(-100, 100) * spread
+    cuts = np.unique(rng.choice(scores, 126, replace=False))
+    scores = np.concatenate(
+        [scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]]
+    )
+
+    found = cell_of(scores, Intervals(cuts))
+
+    np.testing.assert_array_equal(found, np.searchsorted(cuts, scores, side="right"))
+
+
+def test_monotone_transforms_of_the_score_change_nothing(leaky):
+    bent = Scores.of(np.exp(leaky.members), np.exp(leaky.nonmembers), "continuous")
+
+    cells, windows = individual_risk(bent, 0.2), window_risk(bent, prior=0.2)
+
+    np.testing.assert_array_equal(cells.lower, individual_risk(leaky, 0.2).lower)
+    np.testing.assert_array_equal(windows.lower, window_risk(leaky, prior=0.2).lower)
+
+
+# groups
+
+
+def test_a_group_has_the_mean_of_its_records_and_limits_that_average_theirs(leaky):
+    rng = np.random.default_rng(13)
+    labels = rng.choice(["x", "y", "z"], 1000)
+
+    result = individual_risk(leaky, 0.2, groups=labels)
+
+    for g, label in enumerate(result.groups.labels):
+        own = labels == label
+        assert result.groups.records[g] == own.sum()
+        assert result.groups.flagged[g] == result.flagged[own].sum()
+        assert result.groups.risk[g] == pytest.approx(result.risk[own].mean())
+        assert result.groups.lower[g] == pytest.approx(result.simultaneous_lower[own].mean())
+        assert result.groups.upper[g] == pytest.approx(result.simultaneous_upper[own].mean())
+
+
+def test_a_group_of_unknown_records_only_is_masked(leaky):
+    result = individual_risk(leaky, 0.2, targets=[0.0, 77.0, 88.0, 99.0], groups=[2, 2, 1, 1])
+
+    assert result.groups.labels.tolist() == [1, 2]
+    assert result.groups.risk.tolist()[0] is None
+    assert (result.groups.lower[0], result.groups.upper[0]) == (0.0, 1.0)
+    assert result.groups.unknown.tolist() == [2, 1]
+    assert result.groups.records.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_mean_risks_of_groups_are_covered_all_at_once(prior):
+    rng, world, runs, covered = np.random.default_rng(14), gaussian_shift(0.5), 200, 0
+
+    for _ in range(runs):
+        labels = rng.choice(5, 600, p=[0.6, 0.3, 0.06, 0.03, 0.01])
+        result = individual_risk(Scores.of(*world.draw(rng, 200, 400)), prior, groups=labels)
+        truth = abs(true_risks(world, result.cells.counts.cells, prior))[result.cell]
+        means = np.array([truth[labels == g].mean() for g in result.groups.labels])
+        covered += ((result.groups.lower <= means) & (means <= result.groups.upper)).all()
+
+    assert covered / runs >= 0.95
+
+
+def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
+    cells = risk_cells(leaky).cells
+    member_groups = np.repeat(["big", "odd"], [290, 10])
+    nonmember_groups = np.repeat(["big", "alone"], [695, 5])
+
+    groups = {g.label: g for g in group_counts(leaky, member_groups, nonmember_groups, cells)}
+
+    assert [c.code for g in ("odd", "alone") for c in groups[g].cautions] == ["group_too_small"] * 2
+    assert groups["big"].cautions == ()
+    assert groups["alone"].counts is None
+    assert groups["big"].counts.cells is cells
+    big = leaky.members[:290]
+    np.testing.assert_array_equal(
+        groups["big"].counts.members, np.bincount(cells.locate(big), minlength=cells.size)
+    )
+    assert (groups["big"].n_members, groups["odd"].n_members, groups["alone"].n_members) == (290, 10, 0)
+
+
+@pytest.mark.parametrize(
+    ("groups", "error"),
+    [(["a"] * 7, DimensionMismatch), ([np.nan] * 1000, NotFinite), ([None, 1] * 500, MixedTypes)],
+)
+def test_labels_that_do_not_fit_are_refused(leaky, groups, error):
+    with pytest.raises(error, match="groups"):
+        individual_risk(leaky, 0.2, groups=np.array(groups))
+
+
+# windows
+
+
+def test_a_window_is_the_records_nearest_in_rank_with_exact_limits(leaky):
+    targets = np.append(np.linspace(-2.0, 2.5, 40), [leaky.members.max(), leaky.members[0]])
+
+    result = window_risk(leaky, targets, prior=0.2)
+
+    pooled = np.concatenate([leaky.members, leaky.nonmembers])
+    order, size = np.argsort(pooled), round(1000**0.6)
+    for row, target in enumerate(targets):
+        centre = ((pooled < target).sum() + (pooled <= target).sum()) / 2
+        start = min(max(int(np.floor(centre - size / 2)), 0), 1000 - size)
+        x = int((order[start : start + size] < 300).sum())
+        low, high = proportion_confint(x, size, alpha=0.05, method="beta")
+        assert (result.members[row], result.nonmembers[row]) == (x, size - x)
+        limits = risk_at_share(np.array([low, high]), 300, 700, 0.2)
+        assert (result.signed.lower[row], result.signed.upper[row]) == pytest.approx(tuple(limits))
+    assert not result.limits.guarantee.finite_sample
+
+
+def test_a_window_holds_ties_whole_so_that_the_order_of_records_decides_nothing():
+    rng = np.random.default_rng(15)
+    members, nonmembers = np.round(rng.normal(size=400), 1), np.round(rng.normal(size=400), 1)
+
+    result = window_risk(Scores.of(members, nonmembers, "continuous"), [0.0], prior=0.3)
+
+    pooled = np.sort(np.concatenate([members, nonmembers]))
+    centre, size = int((pooled < 0).sum() + (pooled <= 0).sum()), round(800**0.6)
+    start = (centre - size) // 2
+    low, high = pooled[start], pooled[start + size - 1]
+    assert result.members[0] == ((low <= members) & (members <= high)).sum()
+    assert result.nonmembers[0] == ((low <= nonmembers) & (nonmembers <= high)).sum()
+    swapped = window_risk(Scores.of(members[::-1], nonmembers[::-1], "continuous"), [0.0], prior=0.3)
+    assert swapped.lower[0] == result.lower[0]
+
+
+def test_every_record_is_its_own_target_by_default_and_none_lies_beyond(leaky):
+    pooled = np.concatenate([leaky.members, leaky.nonmembers])
+
+    result = window_risk(leaky, None, 0.2)
+
+    np.testing.assert_array_equal(result.upper, window_risk(leaky, pooled, 0.2).upper)
+    assert not np.ma.getmaskarray(result.risk).any()
+    outside = window_risk(leaky, [99.0], 0.2)
+    assert (outside.risk.tolist(), outside.lower[0], outside.upper[0]) == ([None], 0.0, 1.0)
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(shift_for(0.5), 1.0), (0.0, 1.5)], ids=["shift", "scale"])
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_windows_cover_the_risk_at_a_point(mean, spread, prior):
+    rng = np.random.default_rng(16)
+    points = np.quantile(
+        np.concatenate([rng.normal(mean, spread, 10**5), rng.normal(size=10**5)]), (0.05, 0.5, 0.95)
+    )
+    truth = abs(risk_of(norm.pdf(points, mean, spread), norm.pdf(points), prior))
+    runs, covered = 300, np.zeros(3)
+
+    for _ in range(runs):
+        scores = Scores.of(rng.normal(mean, spread, 500), rng.normal(size=500), "continuous")
+        covered += inside(window_risk(scores, points, prior).limits, truth)
+
+    assert covered.min() / runs >= 0.92
+
+
+def test_windows_are_for_one_continuous_score():
+    with pytest.raises(InputError, match="windows"):
+        window_risk(Scores.of(["a"] * 9, ["b"] * 9), ["a"])

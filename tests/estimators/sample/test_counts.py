@@ -1,0 +1,321 @@
+"""Counts merge exactly in any order, split with the law of shuffled records, and write themselves down."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells
+from estimators.sample import counting
+from estimators.sample.cells import Boxes, Categories, Grid, Intervals
+from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.scores import Query, Scores
+
+
+def same(a: Counts, b: Counts) -> bool:
+    return a.to_dict() == b.to_dict()
+
+
+def draw(seed: int, n: int = 400, spread: float = 1.0) -> Scores:
+    rng = np.random.default_rng(seed)
+    return Scores.of(rng.normal(0.4, spread, size=n), rng.normal(0, spread, size=n), Query.CONTINUOUS)
+
+
+def join(parts: list[Scores]) -> Scores:
+    return Scores.of(
+        np.concatenate([p.members for p in parts]),
+        np.concatenate([p.nonmembers for p in parts]),
+        parts[0].query,
+    )
+
+
+def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
+    shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
+    whole = counting.by_grid(join(shards))
+
+    merged = counting.by_grid(shards[5])
+    for index in (2, 6, 0, 4, 1, 3):
+        merged = merged.merge(counting.by_grid(shards[index]))
+
+    assert same(merged, whole)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.floats(-1e300, 1e300, allow_subnormal=True), min_size=16, max_size=24),
+        min_size=3,
+        max_size=3,
+    )
+)
+def test_grid_merging_is_associative_and_commutative_for_any_finite_scores(values: list[list[float]]) -> None:
+    a, b, c = (counting.by_grid(Scores.of(v[:8], v[8:], Query.CONTINUOUS)) for v in values)
+
+    assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
+    assert same(a.merge(b), b.merge(a))
+
+
+def test_a_growing_grid_never_spans_more_than_its_limit() -> None:
+    cells = counting.by_grid(draw(1, 5000)).merge(counting.by_grid(draw(2, 5000, 1e6))).cells
+
+    assert isinstance(cells, Grid)
+    assert cells.keys[-1] - cells.keys[0] < GRID_CELLS
+
+
+def test_categories_merge_by_label() -> None:
+    a = counting.by_category(Scores.of(list("aaaabbbb"), list("aaaaaaab")))
+    b = counting.by_category(Scores.of(list("bbbbcccc"), list("cccccccb")))
+
+    merged = a.merge(b)
+
+    assert merged.cells.to_dict()["labels"] == ["a", "b", "c"]
+    assert merged.members.tolist() == [4, 8, 4]
+    assert merged.nonmembers.tolist() == [7, 2, 7]
+
+
+def test_counts_on_different_cuts_do_not_merge() -> None:
+    a, b = counting.by_edges(draw(1), [0.0]), counting.by_edges(draw(1), [0.5])
+
+    with pytest.raises(IncompatibleCells, match="count both on the same cells"):
+        a.merge(b)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        counting.by_grid,
+        counting.by_rank,
+        lambda s: counting.by_edges(s, [-1.0, 0.0, 1.0]),
+        lambda s: counting.by_category(Scores.of(np.round(s.members), np.round(s.nonmembers), "discrete")),
+    ],
+)
+def test_counts_survive_json(make: object) -> None:
+    counts = make(draw(7))  # type: ignore[operator]
+
+    back = Counts.from_dict(json.loads(json.dumps(counts.to_dict())))
+
+    assert same(back, counts)
+
+
+def test_boxes_and_lattices_survive_json() -> None:
+    rng = np.random.default_rng(0)
+    scores = Scores.of(rng.normal(size=(300, 2)), rng.normal(size=(200, 2)))
+    for counts in (counting.by_boxes(scores, 16), counting.by_lattice(scores, 10)):
+        assert same(Counts.from_dict(json.loads(json.dumps(counts.to_dict()))), counts)
+
+
+def test_posted_counts_with_outer_edges_equal_those_with_inner_cuts() -> None:
+    a = Counts.of([5, 3, 2], [1, 4, 5], [0.0, 1.0, 2.0, 3.0])
+    b = Counts.of([5, 3, 2], [1, 4, 5], [1.0, 2.0])
+
+    assert same(a, b)
+
+
+@pytest.mark.parametrize(
+    ("value", "match"),
+    [
+        ({"members": [1, 2]}, "nonmembers is missing"),
+        ({"members": [1, -2], "nonmembers": [1, 1]}, "cell 1 is negative"),
+        ({"members": [1, 2.5], "nonmembers": [1, 1]}, "cell 1 is not a whole number"),
+        ({"members": [1, 2], "nonmembers": [1]}, "2 member cells but 1 nonmember"),
+        ({"members": [1, 2], "nonmembers": [1, 1], "edges": [1.0, 2.0]}, "edges: got 2"),
+        ({"members": [1, 2, 3], "nonmembers": [1, 1, 1], "edges": [2.0, 1.0]}, "strictly increasing"),
+        ({"members": ["a"], "nonmembers": [1]}, "need whole numbers"),
+        ({"members": [1], "nonmembers": [1], "cells": {"kind": "circle"}}, "unknown kind"),
+        ({"members": [1], "nonmembers": [1], "cells": {"kind": "grid"}}, "incomplete"),
+    ],
+)
+def test_malformed_counts_are_refused_with_the_reason(value: dict[str, object], match: str) -> None:
+    with pytest.raises(InvalidCounts, match=match):
+        Counts.from_dict(value)
+
+
+def test_counts_without_records_are_refused() -> None:
+    with pytest.raises(TooFewRecords):
+        Counts.of([0, 0], [1, 1])
+
+
+def test_every_record_in_a_cell_of_its_own_is_refused() -> None:
+    labels = [f"user-{i}" for i in range(200)]
+
+    with pytest.raises(TooManyCells, match="all 200 records have a cell of their own"):
+        counting.by_category(Scores.of(labels[:100], labels[100:]))
+
+
+def test_a_million_distinct_strings_are_refused_and_not_scored() -> None:
+    labels = np.char.add("u", np.arange(1_000_000).astype(str))
+
+    with pytest.raises(TooManyCells):
+        counting.by_category(Scores.of(labels[::2], labels[1::2]))
+
+
+def test_a_hundred_bins_on_twenty_axes_are_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 20))
+
+    with pytest.raises(TooManyCells, match="use fewer bins"):
+        counting.by_lattice(Scores.of(rows, rows))
+
+
+def test_the_lattice_counts_what_numpy_counts() -> None:
+    scores = draw(3, 2000)
+    low = min(scores.members.min(), scores.nonmembers.min())
+    high = max(scores.members.max(), scores.nonmembers.max())
+
+    counts = counting.by_lattice(scores, 100)
+
+    expected, _ = np.histogram(scores.members, bins=100, range=(low, high))
+    np.testing.assert_array_equal(counts.members, expected)
+    assert counts.n_nonmembers == scores.n_nonmembers
+
+
+def test_the_two_dimensional_lattice_counts_what_numpy_counts() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(500, 2)), rng.normal(size=(400, 2))
+    low, high = np.minimum(a.min(0), b.min(0)), np.maximum(a.max(0), b.max(0))
+
+    counts = counting.by_lattice(Scores.of(a, b), 10)
+
+    expected, _, _ = np.histogram2d(a[:, 0], a[:, 1], bins=10, range=[(low[0], high[0]), (low[1], high[1])])
+    dense = np.zeros(100, dtype=int)
+    dense[counts.cells.keys] = counts.members  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(dense, expected.ravel())
+
+
+def test_equal_mass_cells_hold_equal_mass_and_keep_ties_together() -> None:
+    rng = np.random.default_rng(4)
+    x = np.where(rng.random(5000) < 0.4, 1.0, rng.random(5000))
+
+    counts = counting.by_equal_mass(Scores.of(x, rng.random(5000), Query.CONTINUOUS), 10)
+
+    at_one = counts.cells.locate(np.array([1.0, 0.999999]))
+    assert at_one[0] != at_one[1]
+    assert counts.pooled[at_one[0]] == (x == 1.0).sum()
+    assert counts.pooled[: at_one[0]].max() < 1.5 * 10_000 / 10
+
+
+@pytest.mark.parametrize("transform", [np.exp, lambda x: x**3, np.arctan])
+def test_ranks_do_not_change_under_a_monotone_transform(transform: object) -> None:
+    s = draw(5, 900)
+    t = Scores.of(transform(s.members), transform(s.nonmembers), Query.CONTINUOUS)  # type: ignore[operator]
+
+    for a, b in (
+        (counting.by_rank(s), counting.by_rank(t)),
+        (counting.by_equal_mass(s), counting.by_equal_mass(t)),
+    ):
+        np.testing.assert_array_equal(a.members, b.members)
+        np.testing.assert_array_equal(a.nonmembers, b.nonmembers)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["normal", "cauchy", "two far clusters", "atom", "constant", "huge", "subnormal", "lognormal"],
+)
+def test_fine_cells_of_many_records_agree_with_a_direct_count(shape: str) -> None:
+    rng = np.random.default_rng(6)
+    x = {
+        "normal": lambda n: rng.normal(size=n),
+        "cauchy": rng.standard_cauchy,
+        "two far clusters": lambda n: rng.normal(size=n) * 1e-6 + rng.choice([-1e9, 1e9], size=n),
+        "atom": lambda n: np.minimum(rng.normal(size=n), 0.5),
+        "constant": lambda n: np.full(n, 3.25),
+        "huge": lambda n: rng.choice([-1.7e308, 1.7e308, 1.0], size=n) * rng.random(n),
+        "subnormal": lambda n: 5e-324 * rng.integers(0, 1000, n),
+        "lognormal": lambda n: np.exp(20 * rng.normal(size=n)),
+    }[shape]
+    scores = Scores.of(x(90_000), x(70_000), Query.CONTINUOUS)
+
+    counts = counting.by_rank(scores)
+
+    again = counting.on_cells(scores, counts.cells)
+    np.testing.assert_array_equal(counts.members, again.members)
+    np.testing.assert_array_equal(counts.nonmembers, again.nonmembers)
+    values, repeats = np.unique(np.concatenate([scores.members, scores.nonmembers]), return_counts=True)
+    assert counts.pooled.max() <= max(repeats.max() + 160_000 // 4096, 160_000 // 2048), values.size
+
+
+def test_scores_outside_given_categories_are_refused_by_index() -> None:
+    scores = Scores.of(list("aaaaaaaab"), list("aaaaaaaaa"))
+
+    with pytest.raises(InputError, match="record 8 falls into none"):
+        counting.on_cells(scores, Categories(np.array(["a"])))
+
+
+@pytest.mark.parametrize("n", [60, 60_000])
+def test_blocks_add_up_to_the_whole_and_have_the_sizes_asked_for(n: int) -> None:
+    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
+
+    members, nonmembers = counts.blocks(np.array([0.1, 0.3, 0.6]), np.random.default_rng(0))
+
+    np.testing.assert_array_equal(members.sum(axis=0), counts.members)
+    np.testing.assert_array_equal(nonmembers.sum(axis=0), counts.nonmembers)
+    np.testing.assert_array_equal(members.sum(axis=1), np.array([0.6, 1.8, 3.6]) * n)
+
+
+@pytest.mark.parametrize("n", [30, 3000])
+def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n: int) -> None:
+    counts = Counts.of([n, 3 * n], [n, n])
+    rng = np.random.default_rng(1)
+
+    drawn = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(4000)])
+
+    total, block = 4 * n, n  # textbook mean and variance of the hypergeometric distribution
+    mean = block * n / total
+    variance = block * (n / total) * (1 - n / total) * (total - block) / (total - 1)
+    assert abs(drawn.mean() - mean) < 4 * np.sqrt(variance / 4000)
+    assert abs(drawn.var() / variance - 1) < 0.1
+
+
+def test_a_billion_records_split_without_overflow() -> None:
+    counts = Counts.of([2 * 10**9, 10**9], [10**9, 10**9])
+
+    members, _ = counts.blocks(np.array([0.5, 0.5]), np.random.default_rng(0))
+
+    assert members.sum() == 3 * 10**9
+    assert abs(members[0, 0] - 10**9) < 10**6
+
+
+def test_boxes_hold_equal_mass_and_answer_for_every_row() -> None:
+    rows = np.random.default_rng(0).normal(size=(1024, 3))
+
+    boxes = Boxes.halving(rows, 16)
+
+    counts = np.bincount(boxes.locate(rows), minlength=16)
+    assert counts.min() == counts.max() == 64
+    assert boxes.locate(np.array([[1e9, -1e9, 0.0]])).shape == (1,)
+
+
+def test_coarsening_keeps_every_record_and_the_order() -> None:
+    fine = counting.by_rank(draw(2, 3000))
+
+    coarse = fine.coarsen(20)
+
+    assert isinstance(coarse.cells, Intervals)
+    assert coarse.n_members == fine.n_members
+    assert coarse.size == 20
+    np.testing.assert_array_equal(counting.on_cells(draw(2, 3000), coarse.cells).members, coarse.members)
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 3000, 60_000])
+def test_text_is_counted_as_numpy_counts_it(distinct: int) -> None:
+    rng = np.random.default_rng(distinct)
+    labels = np.array([f"{'é' * (k % 3)}label-{k}" for k in range(distinct)])
+    a, b = labels[rng.integers(0, distinct, 40_000)], labels[rng.integers(0, distinct, 30_000)]
+
+    counts = counting.by_category(Scores.of(a, b))
+
+    names, expected = np.unique(a, return_counts=True)
+    assert dict(zip(names.tolist(), expected.tolist(), strict=True)) == {
+        label: n
+        for label, n in zip(counts.cells.to_dict()["labels"], counts.members.tolist(), strict=True)  # type: ignore[call-overload]
+        if n
+    }
+    assert counts.n_nonmembers == 30_000
+
+
+def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
+    counts = counting.by_category(Scores.of(["a"] * 8 + ["abc"] * 2, ["a"] * 10 + ["abcdefgh"]))
+
+    assert counts.members.tolist() == [8, 2, 0]
+    assert counts.nonmembers.tolist() == [10, 0, 1]

@@ -1,0 +1,147 @@
+"""What comes in is checked once, and every refusal can be acted on."""
+
+import numpy as np
+import pytest
+
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MixedTypes,
+    NotFinite,
+    RaggedRows,
+    TooFewRecords,
+    UnknownName,
+)
+from estimators.sample.scores import MIN_RECORDS, Query, Scores, one_per_unit
+
+TEN = [float(i) / 7 for i in range(10)]
+
+
+def test_an_empty_side_is_refused_with_the_minimum_named() -> None:
+    with pytest.raises(TooFewRecords, match=rf"member scores: got 0, need at least {MIN_RECORDS}"):
+        Scores.of([], TEN)
+
+
+def test_a_tiny_nonmember_side_is_refused_by_name() -> None:
+    with pytest.raises(TooFewRecords, match="nonmember scores: got 3"):
+        Scores.of(TEN, TEN[:3])
+
+
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
+def test_a_score_that_is_not_finite_is_named_by_side_and_index(bad: float, word: str) -> None:
+    spoiled = np.array(TEN)
+    spoiled[4] = bad
+
+    with pytest.raises(NotFinite, match=f"nonmember scores: record 4 is {word}") as caught:
+        Scores.of(TEN, spoiled)
+    assert (caught.value.field, caught.value.index) == ("nonmembers", 4)
+
+
+def test_finite_scores_whose_sum_overflows_are_not_taken_for_infinite() -> None:
+    huge = np.full(10, 1.7e308)
+
+    scores = Scores.of(huge, -huge)
+
+    assert scores.n_members == 10
+
+
+def test_numbers_and_text_on_one_side_are_refused_at_the_first_stranger() -> None:
+    with pytest.raises(MixedTypes, match="record 3 is text but record 0 is a number") as caught:
+        Scores.of([1.0, 2.0, 3.0, "x", *TEN], TEN)
+    assert caught.value.index == 3
+    assert "'x'" not in str(caught.value)
+
+
+def test_a_boolean_is_not_a_number() -> None:
+    with pytest.raises(MixedTypes, match="record 1 is a boolean"):
+        Scores.of([0.5, True, *TEN], TEN)
+
+
+def test_a_missing_value_is_refused_and_not_read_as_nan() -> None:
+    with pytest.raises(MixedTypes, match="record 2 is missing"):
+        Scores.of([0.5, 0.25, None, *TEN], TEN)
+
+
+def test_text_on_one_side_only_is_refused() -> None:
+    with pytest.raises(MixedTypes, match="text on one side only"):
+        Scores.of(list("abcdefghij"), TEN)
+
+
+def test_ragged_rows_are_refused_at_the_first_odd_one() -> None:
+    rows = [[1.0, 2.0]] * 9 + [[1.0]]
+
+    with pytest.raises(RaggedRows, match="row 9 has 1 values, row 0 has 2"):
+        Scores.of(rows, [[1.0, 2.0]] * 10)
+
+
+def test_sides_of_different_dimension_are_refused() -> None:
+    with pytest.raises(DimensionMismatch, match="member scores have dimension 2, nonmember scores 3"):
+        Scores.of(np.zeros((10, 2)), np.zeros((10, 3)))
+
+
+@pytest.mark.parametrize("values", ["abcdefghij", np.zeros((9, 2, 2)), np.array([1j] * 9)])
+def test_what_is_no_list_of_scores_is_refused(values: object) -> None:
+    with pytest.raises(InputError):
+        Scores.of(values, TEN)  # type: ignore[arg-type]
+
+
+def test_an_unknown_query_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'continuous'"):
+        Scores.of(TEN, TEN, "continous")
+
+
+def test_many_distinct_numbers_are_continuous_and_the_reason_is_given() -> None:
+    x = np.random.default_rng(0).normal(size=3000)
+
+    scores = Scores.of(x, x + 1)
+
+    assert scores.query is Query.CONTINUOUS
+    assert scores.reason == "many distinct values"
+
+
+def test_few_distinct_numbers_are_discrete_even_when_the_first_thousand_show_fewer() -> None:
+    x = np.repeat([0.1, 0.2], 2000)
+    y = np.concatenate([np.repeat(0.1, 2000), np.repeat(0.9, 2000)])
+
+    scores = Scores.of(x, y)
+
+    assert scores.query is Query.DISCRETE
+    assert scores.reason.startswith("only 3 distinct values")
+
+
+def test_a_saturated_score_stays_continuous() -> None:
+    x = np.minimum(np.random.default_rng(0).normal(size=3000), 0.7)
+
+    assert Scores.of(x, x).query is Query.CONTINUOUS
+
+
+def test_integers_beyond_64_bits_are_categories_in_numeric_order() -> None:
+    big = [10**30 + i % 3 for i in range(12)]
+
+    scores = Scores.of(big, big)
+
+    assert scores.query is Query.DISCRETE
+    assert len(np.unique(scores.members)) == 3
+
+
+def test_booleans_and_text_are_categories() -> None:
+    assert Scores.of([True, False] * 5, [True] * 10).query is Query.DISCRETE
+    assert Scores.of(list("aabbccddee"), list("aaaaabbbbb")).query is Query.DISCRETE
+
+
+def test_a_single_column_is_a_scalar() -> None:
+    assert Scores.of(np.arange(20.0)[:, None], np.arange(20.0)[:, None]).dimension == 1
+
+
+def test_negative_zero_and_zero_are_the_same_score() -> None:
+    scores = Scores.of([-0.0] * 10, [0.0] * 10)
+
+    assert not np.signbit(np.asarray(scores.members, dtype=float)).any()
+
+
+def test_one_record_of_each_unit_is_kept() -> None:
+    units = np.repeat(np.arange(30), 5)
+
+    kept = one_per_unit(np.zeros(150), units, seed=3)
+
+    assert sorted(units[kept]) == list(range(30))
