@@ -14,10 +14,11 @@ from estimators.advantage import (
     TwoSidedTarget,
     advantage,
 )
-from estimators.compare import compare, difference, paired_difference
+from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
+from estimators.metric.individual import IndividualMetric, individual_metric
 from estimators.metric.presets import PRESETS, preset
 from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
 from estimators.report import Ask, Assessment, assess
@@ -38,6 +39,7 @@ __all__ = [
     "Decision",
     "Estimate",
     "Guarantee",
+    "IndividualMetric",
     "IndividualRisk",
     "Interval",
     "LearnedTarget",
@@ -52,8 +54,10 @@ __all__ = [
     "Verdict",
     "advantage",
     "assess",
+    "by_group",
     "compare",
     "difference",
+    "individual_metric",
     "individual_risk",
     "metric_optimum",
     "one_per_unit",

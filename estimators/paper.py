@@ -1,8 +1,8 @@
 """Paper mode: the formulas of MACE as printed, each with the words for what it really covers.
 
 Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie above the advantage, so
-these intervals are no statement about the advantage (STATISTICS section 0). Where the printed text
-contradicts itself or divides by zero, the reading of STATISTICS section 7 is taken and named.
+these intervals are no statement about the advantage (study section 0). Where the printed text
+contradicts itself or divides by zero, the reading of docs/methods.md, section 7, is taken and named.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def algorithm_1(
 
 
 def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -> PaperAdvantage:
-    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: STATISTICS E15)."""
+    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: erratum E15)."""
     require_open_unit("prior", prior)
     value = float(np.abs(counts.weights(prior)).sum())
     occupied = int(np.count_nonzero(counts.pooled))
@@ -144,7 +144,7 @@ def continuous_advantage(
 def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
     """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
 
-    Each of the four limits misses with delta/4 (STATISTICS E11). An upper limit is never 0, so no 0/0
+    Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
     occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
     """
     require_open_unit("prior", prior)
@@ -167,7 +167,7 @@ def continuous_risk(
     """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
 
     N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
-    (STATISTICS E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
+    (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
     """
     require_open_unit("prior", prior)
     delta = 1.0 - require_open_unit("confidence", confidence)
@@ -192,7 +192,7 @@ def continuous_risk(
 
 
 def kernel_roughness(dimension: int) -> float:
-    """mu_K, the integral of K^2: (4 pi)^(-d/2) for a product of Gaussians (MACE, Lemma 4; STATISTICS E14)."""
+    """mu_K, the integral of K^2: (4 pi)^(-d/2) for a product of Gaussians (MACE, Lemma 4; erratum E14)."""
     return float((4.0 * pi) ** (-dimension / 2.0))
 
 

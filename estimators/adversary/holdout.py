@@ -1,6 +1,6 @@
 """The lower end: an adversary judged on records it has never seen cannot look better than it is.
 
-Progressive validation (Blum, Kalai, Langford 1999; STATISTICS 2.1): the records come in growing
+Progressive validation (Blum, Kalai, Langford 1999; study 2.1): the records come in growing
 blocks, every rule is fitted on the past and judged on the next block, and the rule that led so far
 speaks. Given the past, each guess is right with probability at most (1 + Adv)/2, so the exact
 binomial limit of the number right is a lower bound on Adv, whatever the choice looked at.

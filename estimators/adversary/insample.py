@@ -2,7 +2,7 @@
 
 For the unknown best rule of a class fixed in advance, the in-sample optimum of that class is at
 least that rule's in-sample advantage. So any upper limit that is valid for one fixed rule, taken at
-the in-sample optimum, is valid for the class, with no correction for the search (STATISTICS 2.2).
+the in-sample optimum, is valid for the class, with no correction for the search (study 2.2).
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _worst_variance(value: float, counts: Counts, prior: float, alpha: float) ->
     """Solve U - W - min(p/n1, (1-p)/n0) = z sqrt(vmax(U)), vmax the largest variance a rule of advantage U has.
 
     Plugging in the selected rule's own variance misses up to 46%: near the baseline the selected rule
-    is a constant and has none (STATISTICS T-B6).
+    is a constant and has none (study T-B6).
     """
     n1, n0 = counts.n_members, counts.n_nonmembers
     z, correction = normal_quantile(alpha), min(prior / n1, (1.0 - prior) / n0)

@@ -1,7 +1,7 @@
 """The learned adversary: a classifier turns any vector into a guess, judged on records it has not seen.
 
 Cells drown in noise as the dimension grows; a classifier does not need them, and the progressive
-lower bound of ``holdout`` holds for whatever was learned (METHODS section 2, "Vector queries").
+lower bound of ``holdout`` holds for whatever was learned (docs/methods.md, section 2).
 scikit-learn is imported when the first model is built, never before.
 """
 

@@ -13,7 +13,7 @@ def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) ->
     """Largest advantage over the population that (epsilon, delta)-DP allows: max(|2p-1|, tanh(epsilon/2)) at delta 0.
 
     The ROC curve of any such mechanism lies below the corners (0, delta), (a, 1-a), (1-delta, 1) with
-    a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (METHODS section 6, STATISTICS E3).
+    a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (erratum E3).
     Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
     """
     require_nonnegative("epsilon", epsilon)
@@ -49,7 +49,7 @@ def gdp_ceiling(mu: float, prior: float = 0.5) -> float:
 def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 0.5) -> float:
     """Smallest epsilon whose ceiling reaches ``advantage``: 2 atanh(advantage) at delta 0, prior 1/2.
 
-    Put in a lower bound on the advantage and it is one on epsilon (STATISTICS 2.6); infinite at 1.
+    Put in a lower bound on the advantage and it is one on epsilon (study 2.6); infinite at 1.
     """
     _require_advantage(advantage)
     if advantage <= advantage_ceiling(0.0, delta, prior):

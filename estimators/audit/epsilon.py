@@ -1,7 +1,7 @@
 """What the records say epsilon must be at least: guess at the two ends of the scores, abstain in the middle.
 
 No (epsilon, delta)-DP mechanism lets more of these guesses be right than independent coins of known bias
-(Steinke, Nasr and Jagielski 2023; STATISTICS 2.6).
+(Steinke, Nasr and Jagielski 2023; study 2.6).
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
     """Curve of all thresholds; past ``points`` vertices it keeps the low false positive rates dense.
 
     A vertex kept for a rate is the last one that does not exceed it, so the height read there is what
-    a threshold attains without going over (METHODS section 5).
+    a threshold attains without going over (docs/methods.md, section 5).
     """
     require_count("points", points, 8)
     hits, alarms = _from_the_top(counts)
@@ -85,7 +85,7 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
 
     A record's placement is the share of the other side it is ahead of; their two variances are that of the
     area (DeLong, DeLong and Clarke-Pearson 1988), and the logit keeps the ends inside (0, 1) and the
-    coverage near 1 (STATISTICS T-E3). With almost no misordered pairs the variance says little (coverage
+    coverage near 1 (study T-E3). With almost no misordered pairs the variance says little (coverage
     87% at AUC 0.99 and 50 records a side), with none it is 0: then the interval is the finite-sample one of
     a mean of min(n1, n0) independent pairs, and the caution ``few_misordered_pairs`` says so.
     """
@@ -129,7 +129,7 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
     The right threshold is not known, but nonmember order statistics bracket it: at least j of n0 nonmembers
     lie above a threshold of rate at most ``fpr`` with probability P(Bin(n0, fpr) >= j), which is P(Beta(j,
     n0 - j + 1) <= fpr). What the bracket and the exact limits of the rate at the observed threshold leave
-    open is combined in quadrature (MOVER, Zou and Donner 2008; STATISTICS 2.6, T-E4), from the observed
+    open is combined in quadrature (MOVER, Zou and Donner 2008; study 2.6, T-E4), from the observed
     threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
     the right one covers as little as 48%.
     """

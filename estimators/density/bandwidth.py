@@ -117,7 +117,7 @@ class Bandwidth(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A bandwidth given in advance: the only kind under which Theorem 6's interval holds (STATISTICS E16)."""
+    """A bandwidth given in advance: the only kind under which Theorem 6's interval holds (erratum E16)."""
 
     width: float
 
@@ -140,7 +140,7 @@ class Scott:
 
 @dataclass(frozen=True, slots=True)
 class Silverman:
-    """0.9 min(s, IQR/1.349) n^(-1/(d+4)): covers individual risk even under Cauchy tails (STATISTICS 2.5)."""
+    """0.9 min(s, IQR/1.349) n^(-1/(d+4)): covers individual risk even under Cauchy tails (study 2.5)."""
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """Silverman's rule of thumb (1986, equation 3.31)."""

@@ -76,7 +76,7 @@ def pools(n_members: int, n_nonmembers: int, prior: float) -> bool:
 def mcdiarmid_radius(prior: float, n_members: int, n_nonmembers: int, delta: float) -> float:
     """Two-sided radius of a sum that one record moves by 2p/n1 or 2(1-p)/n0 (MACE, Theorems 5 and 6).
 
-    With n1 = pN it is the paper's sqrt(2 ln(2/delta)/N); STATISTICS E15 has the general form.
+    With n1 = pN it is the paper's sqrt(2 ln(2/delta)/N); erratum E15 has the general form.
     """
     spread = prior**2 / n_members + (1.0 - prior) ** 2 / n_nonmembers
     return float(np.sqrt(2.0 * np.log(2.0 / delta) * spread))

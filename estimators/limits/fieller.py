@@ -3,7 +3,7 @@
 Individual risk, precision, F1, balanced accuracy: each is (e0 + ea a + ec c) / (h0 + ha a + hc c) for
 the rates a and c of two binomial samples. A value l is refused as too small as long as the lower limit
 of the linear form L(l) = numerator - l denominator is above 0 (Fieller's idea), that limit being MOVER
-with Clopper-Pearson ends (Zou and Donner 2008; STATISTICS 2.4). Equivalently: the limits are the least
+with Clopper-Pearson ends (Zou and Donner 2008; study 2.4). Equivalently: the limits are the least
 and the greatest ratio over an egg around the two observed rates whose four half-axes are the distances
 to their exact limits. Hence monotonicity, and one quadratic for each end instead of a search.
 """
@@ -60,7 +60,7 @@ def signed_risk_limits(
     """Limits, each of level 1 - alpha, of f = (p r - (1-p) q) / (p r + (1-p) q) in each cell (MACE, Lemma 1).
 
     ``x`` of ``n_members`` and ``y`` of ``n_nonmembers`` fell into the cell; an empty cell gives [-1, 1].
-    Cells share few distinct pairs of counts, and only those are worked out (STATISTICS 2.5).
+    Cells share few distinct pairs of counts, and only those are worked out (study 2.5).
     """
     members, nonmembers = np.broadcast_arrays(np.asarray(x), np.asarray(y))
     pairs, back = _distinct_pairs(members.ravel(), nonmembers.ravel())

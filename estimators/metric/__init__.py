@@ -1,4 +1,4 @@
 """Accuracy-like metrics: what one is, the named ones, the rule that is best for it, and limits of its optimum.
 
-In reading order: definition, presets, optimum, bounds, estimate.
+In reading order: definition, presets, optimum, bounds, estimate, individual.
 """

@@ -1,7 +1,7 @@
 """Both ends of the interval for a metric's optimum, on counts.
 
-Below, rules chosen on past records are judged on future ones (progressive selection, STATISTICS 2.1).
-Above, every rule of a declared class is given its own upper limit and the largest stands (STATISTICS 2.2).
+Below, rules chosen on past records are judged on future ones (progressive selection, study 2.1).
+Above, every rule of a declared class is given its own upper limit and the largest stands (study 2.2).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def held_out(
     seed: int,
     shuffles: int = SHUFFLES,
 ) -> HeldOutMetric:
-    """Lower limit of the optimum, of level 1 - alpha, by progressive selection (STATISTICS 2.1 and 2.4).
+    """Lower limit of the optimum, of level 1 - alpha, by progressive selection (study 2.1 and 2.4).
 
     TP and FP pooled over blocks are those of an adversary that draws one of the blocks' rules at random,
     hence of one no better than the best. A least share of member guesses is asked of each rule on its past.

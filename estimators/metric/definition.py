@@ -1,7 +1,7 @@
 """What a metric is: a ratio of two linear forms in TP, FP, FN and TN (MACE, Eq. 8; Koyejo et al. 2014).
 
 TP = p TPR, FP = (1-p) FPR, FN = p - TP, TN = 1-p - FP with p the prior, never the sample's member share
-(STATISTICS E21). A metric becomes a number at rates (TPR, FPR) and a prior; it also says which adversary
+(erratum E21). A metric becomes a number at rates (TPR, FPR) and a prior; it also says which adversary
 is optimal for it, and what one record's risk under it is.
 """
 
@@ -65,7 +65,7 @@ class Metric:
     The larger, the more leaks. ``at_prior`` is set where the coefficients themselves hold at one prior only
     (balanced accuracy).
     One metric can have several representations with the same value: TP/(TP+FN) and TP/p are both recall,
-    yet differ in individual risk (STATISTICS E10). The presets say which one is meant.
+    yet differ in individual risk (erratum E10). The presets say which one is meant.
     """
 
     name: str
@@ -174,7 +174,7 @@ class Metric:
         """The optimal rule where it needs no data: t = (a00 - a10)/(a11 - a10 - a01 + a00) (MACE, Lemma 2).
 
         The lemma leaves out a sign condition: member lies above t only if a11 - a10 - a01 + a00 and the
-        denominator b0 + b11 p + b00 (1-p) have one sign, else below (STATISTICS E7).
+        denominator b0 + b11 p + b00 (1-p) have one sign, else below (erratum E7).
         """
         if not self.has_known_threshold:
             raise MetricError(
@@ -187,7 +187,7 @@ class Metric:
 
         Guessing member at posterior eta changes numerator - V denominator by (e1 - h1 V) eta + e2 - h2 V,
         and should where that is positive: above t* if e1 > h1 V, below if e1 < h1 V. With equality, which the
-        lemma leaves out, the guess is constant; a negative denominator turns the sign (STATISTICS E18).
+        lemma leaves out, the guess is constant; a negative denominator turns the sign (erratum E18).
         """
         k = self.constants(prior)
         sign = -1.0 if k.h0 + k.h1 * prior / 2.0 + k.h2 / 2.0 < 0.0 else 1.0  # the denominator of a coin toss
@@ -208,7 +208,7 @@ class Metric:
         """Exact range of the individual value while the posterior runs from ``low`` to ``high``.
 
         Each side of the threshold is fractional linear, hence monotone: the ends and, if the threshold lies
-        inside, both limits there decide. The paper's end points alone are too narrow (STATISTICS E9).
+        inside, both limits there decide. The paper's end points alone are too narrow (erratum E9).
         """
         lo, hi = np.broadcast_arrays(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
         t = -np.inf if cut.threshold is None else cut.threshold

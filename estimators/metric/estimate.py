@@ -2,7 +2,7 @@
 
 Below, rules chosen on past records are judged on future ones: the pooled outcome is a mediant of their
 metrics, so it cannot exceed the best one. Above, the best rule of a declared class looks at least as good
-on its own records as it is. Both ends carry exact limits of the rates through MOVER-Fieller (STATISTICS 2.4).
+on its own records as it is. Both ends carry exact limits of the rates through MOVER-Fieller (study 2.4).
 """
 
 from __future__ import annotations

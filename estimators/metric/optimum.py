@@ -57,7 +57,7 @@ class Objective:
         return self.low > 0.0 or self.high < 1.0
 
     def share(self, tpr: Floats, fpr: Floats) -> Floats:
-        """gamma = p TPR + (1-p) FPR: how many of all records are guessed member (STATISTICS E21)."""
+        """gamma = p TPR + (1-p) FPR: how many of all records are guessed member (erratum E21)."""
         return self.prior * tpr + (1.0 - self.prior) * fpr
 
     def value(self, tpr: Floats, fpr: Floats) -> Floats:
@@ -163,7 +163,7 @@ def paper_estimate(counts: Counts, objective: Objective, seed: int) -> PaperMetr
     """Algorithm 2 where Lemma 2 knows the threshold, else Algorithm 3 (MACE, section 5.2).
 
     Literal but for Eq. 20's rates, which are weighted by the prior instead of the sample's member share
-    (STATISTICS E21). It comes without an interval and without a least share.
+    (erratum E21). It comes without an interval and without a least share.
     """
     if objective.metric.has_known_threshold:
         return algorithm_2(counts, objective.metric, objective.prior, seed)
@@ -180,7 +180,7 @@ def algorithm_2(counts: Counts, metric: Metric, prior: float, seed: int) -> Pape
 def algorithm_3(counts: Counts, metric: Metric, prior: float, seed: int) -> PaperMetric:
     """Learn the posterior on S1, the threshold on S2, evaluate on S3 (MACE, Algorithm 3).
 
-    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (STATISTICS E20).
+    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (erratum E20).
     """
     members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(seed))
     eta = posteriors(members[0], nonmembers[0], prior)

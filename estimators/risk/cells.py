@@ -46,7 +46,7 @@ class CellInterval(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MoverFieller:
-    """Ratio limits from two exact ones: the narrowest that hold for one category (STATISTICS 2.5).
+    """Ratio limits from two exact ones: the narrowest that hold for one category (study 2.5).
 
     Enumerated, they miss at most 4.3% at a nominal 5% when the cell's records are as random as its members.
     They do not keep that where cells are cut to hold a given number of records (5.6% with 100 a side and
@@ -73,7 +73,7 @@ class MoverFieller:
 class Conditional:
     """Exact at every level: given its records, a cell's members are one binomial, whose share fixes f_p.
 
-    With n1 and n0 fixed they vary less than a binomial does, so the limits stay valid (STATISTICS 2.5).
+    With n1 and n0 fixed they vary less than a binomial does, so the limits stay valid (study 2.5).
     """
 
     name: ClassVar[str] = "conditional"
@@ -103,7 +103,7 @@ class Limits:
     guarantee: Guarantee
 
     def folded(self) -> Limits:
-        """Limits of the magnitudes: [0, max] where 0 lies between (STATISTICS E13: the folded ends miss it)."""
+        """Limits of the magnitudes: [0, max] where 0 lies between (erratum E13: the folded ends miss it)."""
         low, high = np.abs(self.lower), np.abs(self.upper)
         straddles = (self.lower <= 0.0) & (self.upper >= 0.0)
         return Limits(
@@ -211,7 +211,7 @@ def interval_for(counts: Counts) -> CellInterval:
 
 
 def risk_at_share(share: Floats, n_members: int, n_nonmembers: int, prior: float) -> Floats:
-    """Signed risk of a cell whose sampled records are members with this share (STATISTICS 2.5)."""
+    """Signed risk of a cell whose sampled records are members with this share (study 2.5)."""
     a, b = prior * share / n_members, (1.0 - prior) * (1.0 - share) / n_nonmembers
     return np.asarray((a - b) / (a + b))
 

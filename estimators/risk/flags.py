@@ -88,7 +88,7 @@ def flag_members(
     """Cells whose signed risk f_p is above ``threshold``; by default above 2p-1, its value without any leak.
 
     In a cell where f_p = tau the records of the sample are members with the share s below, whatever the
-    prior, and independently: p_j = P(Bin(m_j, s) >= x_j) is the exact p-value (STATISTICS 2.5).
+    prior, and independently: p_j = P(Bin(m_j, s) >= x_j) is the exact p-value (study 2.5).
     """
     require_open_unit("prior", prior)
     require_open_unit("rate", rate)

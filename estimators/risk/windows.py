@@ -3,7 +3,7 @@
 A window holds the m = N^0.6 records nearest in rank, labels unseen; their members are one binomial and
 its limits are exact. What is not exact is to read the window's risk as the point's: that takes densities
 that hardly change across it. Simulated coverage at the 5% to 95% points is .92-.99 at a nominal .95;
-windows of N^0.7 fail in the tails (STATISTICS 2.5, T-D2). Ranks make it blind to monotone transforms.
+windows of N^0.7 fail in the tails (study 2.5, T-D2). Ranks make it blind to monotone transforms.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Whatever produces scores only has to produce counts, and every estimator reads nothing else. Merging
 is exact, associative and free of order; splitting at random is done on counts too, with the law it
-would have on records (METHODS section 2).
+would have on records (docs/methods.md, section 1).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_a_monotone_transform_of_the_scores_changes_nothing(target: object, prio
 
 
 def test_one_outlier_moves_the_answer_by_a_hair() -> None:
-    # STATISTICS, acceptance row 13: the paper's 100-bin statistic falls from .284 to .002
+    # the study's acceptance row 13: the paper's 100-bin statistic falls from .284 to .002
     for seed in range(10):
         a, b = gaussian_shift(0.2).draw(np.random.default_rng(seed), 500, 500)
         c = a.copy()

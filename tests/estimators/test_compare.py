@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from estimators.compare import compare, difference, paired_difference
+from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import OptionError
 from estimators.sample.scores import Query, Scores
 from tests.oracles import World, gaussian_shift, identical
@@ -86,3 +86,32 @@ def test_pairing_records_costs_width_but_no_assumption() -> None:
     assert apart.decided
     assert "they differ" in apart.sentence
     assert "any dependence" in paired.estimate.interval.guarantee.assumes
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.35])
+def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior: float) -> None:
+    rng = np.random.default_rng(6)
+    groups = np.repeat(["young", "old", "rare"], [1500, 1400, 5])
+    members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
+    scores = Scores.of(members, rng.normal(size=len(groups)))
+
+    found = {g.label: g for g in by_group(scores, groups, groups, prior)}
+
+    assert found["old"].advantage is not None
+    assert found["young"].advantage is not None
+    assert found["old"].advantage.lower > found["young"].advantage.upper
+    assert found["rare"].advantage is None
+    assert [c.code for c in found["rare"].cautions] == ["group_too_small"]
+
+
+def test_no_group_is_called_a_leak_when_none_leaks() -> None:
+    rng, runs, wrong = np.random.default_rng(7), 60, 0
+    for run in range(runs):
+        groups = rng.integers(0, 6, 1200)
+        scores = Scores.of(rng.normal(size=1200), rng.normal(size=1200))
+        wrong += any(
+            g.advantage is not None and g.advantage.lower > 0
+            for g in by_group(scores, groups, groups, seed=run)
+        )
+
+    assert wrong <= allowed(runs, 0.025)

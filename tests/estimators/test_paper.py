@@ -1,4 +1,4 @@
-"""MACE's formulas, worked by hand, by slow twins and by the golden values of STATISTICS section 6."""
+"""MACE's formulas, worked by hand, by slow twins and by the golden values of study section 6."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_theorem_2_is_the_two_opposite_corners(prior: float) -> None:
 
 @pytest.mark.parametrize(("r", "q"), [(0.02, 0.02), (0.3, 0.1), (0.5, 0.9)])
 def test_e11_a_quarter_of_delta_in_each_tail_covers(r: float, q: float) -> None:
-    """STATISTICS E11: by exact enumeration over all outcomes."""
+    """erratum E11: by exact enumeration over all outcomes."""
     n, prior, truth = 30, 0.1, f(r, q, 0.1)
     coverage = 0.0
     for x in range(n + 1):
@@ -222,7 +222,7 @@ def test_theorem_3_is_lemma_4_with_each_side_s_own_n(prior: float) -> None:
 
 
 def test_e14_limits_of_a_density_below_zero_are_clipped() -> None:
-    """STATISTICS E14: as printed, r_lower < 0 puts f below -1; clipped, f stays in [-1, 1]."""
+    """erratum E14: as printed, r_lower < 0 puts f below -1; clipped, f stays in [-1, 1]."""
     rng = np.random.default_rng(8)
     a, b, h, p = rng.normal(3, 1, 60), rng.normal(size=60), 0.3, 0.3
     densities = LineDensities.of(a, b, Fixed(h))
@@ -333,7 +333,7 @@ def test_e16_an_outlier_on_one_axis_of_a_plane_is_seen() -> None:
 
 @pytest.mark.parametrize("n", [200, 2000])
 def test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak(n: int) -> None:
-    """STATISTICS E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""
+    """erratum E17: h -> 0 alone is not enough; with N h -> 0 every record stands alone: U_N -> 1."""
     rng = np.random.default_rng(15)
     scores = Scores.of(rng.normal(size=n), rng.normal(size=n))
 

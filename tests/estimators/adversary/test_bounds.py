@@ -24,7 +24,7 @@ def allowed(runs: int, level: float = ALPHA) -> int:
 def test_resubstitution_of_one_small_table_is_the_golden_value() -> None:
     counts = Counts.of([5, 3, 2], [1, 4, 5])
 
-    assert cells_upper(counts, 0.5, ALPHA) == pytest.approx(0.762137, abs=1e-6)  # STATISTICS section 6
+    assert cells_upper(counts, 0.5, ALPHA) == pytest.approx(0.762137, abs=1e-6)  # study section 6
 
 
 def test_blocks_start_with_ten_records_a_side_and_grow_by_a_third() -> None:
@@ -83,7 +83,7 @@ def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, 
 
 @pytest.mark.parametrize(
     ("r", "q", "n1", "n0", "prior"),
-    [  # STATISTICS T-B6: plugging in the selected rule's variance misses 22-46% here
+    [  # study T-B6: plugging in the selected rule's variance misses 22-46% here
         (0.5, 0.05, 1000, 1000, 0.1),
         (0.5, 0.055, 1000, 1000, 0.1),
         (0.5, 0.05, 200, 200, 0.1),
@@ -130,7 +130,7 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
 @pytest.mark.parametrize(("k", "f"), [(100, 0.0), (100, 0.1), (200, 0.3)])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: float, prior: float) -> None:
-    # STATISTICS T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
+    # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
     rng, runs, missed = np.random.default_rng(15), 200, 0
     sign = np.where(np.arange(k) % 2 == 0, 1, -1)
     r, q = np.full(k, 1 / k) * (1 + f * sign), np.full(k, 1 / k) * (1 - f * sign)
@@ -180,7 +180,7 @@ def test_the_threshold_bound_found_by_blocks_equals_the_one_over_every_cut() -> 
 
 
 def test_pooled_cross_validation_would_have_failed_where_progressive_validation_holds() -> None:
-    """The tempting alternative misses 4-6% at a nominal 2.5% with no leakage (STATISTICS 2.1)."""
+    """The tempting alternative misses 4-6% at a nominal 2.5% with no leakage (study 2.1)."""
     rng, runs = np.random.default_rng(18), 1500
     crossed = progressive = 0
     for run in range(runs):

@@ -79,7 +79,7 @@ def test_the_in_sample_threshold_equals_a_sweep_over_every_score(prior: float) -
 
 
 def test_the_in_sample_cellwise_value_is_the_papers_statistic() -> None:
-    # STATISTICS section 6: W_N for members (5, 3, 2), nonmembers (1, 4, 5)
+    # study section 6: W_N for members (5, 3, 2), nonmembers (1, 4, 5)
     counts = Counts.of([5, 3, 2], [1, 4, 5])
 
     assert in_sample(Cellwise("cells"), counts, 0.5) == pytest.approx(0.4, abs=1e-12)

@@ -44,7 +44,7 @@ def delong(members, nonmembers, confidence):
 
 
 def bracketed(members, nonmembers, fpr, confidence):
-    """STATISTICS 2.6 record by record: the order statistics j_L and j_U by a scan over the beta cdf."""
+    """study 2.6 record by record: the order statistics j_L and j_U by a scan over the beta cdf."""
     alpha, n0 = (1 - confidence) / 2, len(nonmembers)
     j = np.arange(1, n0 + 1)
     below = beta.cdf(fpr, j, n0 - j + 1)

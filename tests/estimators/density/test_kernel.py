@@ -255,7 +255,7 @@ def test_swapping_the_sides_and_the_prior_changes_nothing(prior: float) -> None:
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_prior_weights_the_densities_never_the_share_in_the_sample(prior: float) -> None:
-    """STATISTICS E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
+    """erratum E21: nine times the nonmembers, each repeated, leave densities and advantage alone."""
     a, b = samples("gaussian")
 
     few, many = LineDensities.of(a, b, Fixed(0.3)), LineDensities.of(a, np.tile(b, 9), Fixed(0.3))

@@ -15,7 +15,7 @@ from estimators.limits.binomial import (
 
 
 def test_limits_are_the_textbook_ones() -> None:
-    # Clopper and Pearson (1934), 95% two-sided, 3 of 10 and 0 of 10: STATISTICS section 6
+    # Clopper and Pearson (1934), 95% two-sided, 3 of 10 and 0 of 10: study section 6
     assert lower_limit(3, 10, 0.025) == pytest.approx(0.066740, abs=1e-6)
     assert upper_limit(3, 10, 0.025) == pytest.approx(0.652453, abs=1e-6)
     assert lower_limit(0, 10, 0.025) == 0.0
@@ -53,7 +53,7 @@ def test_the_radius_is_the_papers_when_the_sample_has_the_priors_shares() -> Non
 
 
 def test_the_radius_for_other_shares_is_five_times_the_papers() -> None:
-    # STATISTICS E15 and section 6: n1 = 20, n0 = 1980, p = 1/2
+    # erratum E15 and section 6: n1 = 20, n0 = 1980, p = 1/2
     assert mcdiarmid_radius(0.5, 20, 1980, 0.05) == pytest.approx(0.305211, abs=1e-6)
     assert np.sqrt(2 / 2000 * np.log(40)) == pytest.approx(0.060736, abs=1e-6)
 

@@ -24,7 +24,7 @@ def f1(prior):
 
 
 def mover_lower(value, x, n1, y, n0, numerator, denominator, alpha):
-    """Lower limit of L(value), term by term as STATISTICS 2.4 writes it."""
+    """Lower limit of L(value), term by term as study 2.4 writes it."""
     constant, slope_a, slope_c = (e - value * h for e, h in zip(numerator, denominator, strict=True))
     a, c = x / n1, y / n0
     a_star = lower_limit(float(x), n1, alpha) if slope_a > 0 else upper_limit(float(x), n1, alpha)
@@ -218,7 +218,7 @@ TABLE_C1 = {
     ("F1", 0.1, 100, 900): [0.091, 0.179, 0.119],
     ("F1", 0.1, 500, 500): [0.056, 0.083, 0.050],
 }
-"""Widths of STATISTICS T-C1 at rates (.5, .3), (.1, .02), (.02, .002), simulated there, enumerated here."""
+"""Widths of study T-C1 at rates (.5, .3), (.1, .02), (.02, .002), simulated there, enumerated here."""
 
 
 @pytest.mark.parametrize("key", TABLE_C1, ids=str)

@@ -194,7 +194,7 @@ def test_e18_precision_has_no_optimum_without_a_least_share_and_the_published_on
 
     values = [true_value(r, q, objective("precision", 0.5, share)) for share in (0.05, 0.01, 0.001, 0.0001)]
 
-    assert values[0] == pytest.approx(0.744, abs=5e-4)  # STATISTICS T-C2
+    assert values[0] == pytest.approx(0.744, abs=5e-4)  # study T-C2
     assert (np.diff(values) > 0.03).all()
 
 
