@@ -18,7 +18,7 @@ def main() -> None:
     """Print how often each interval contains the truth."""
     print(f"{SAMPLES} samples of each size, truth 0\n")
     print(
-        f"{'records a side':>14}  {'W_N covers':>10}  {'mean interval':>16}  {'certified covers':>16}  {'mean interval':>16}"
+        f"{'records':>9}  {'W_N covers':>10}  {'mean interval':>16}  {'certified':>10}  {'mean interval':>16}"
     )
     for n in (1_000, 10_000, 100_000):
         paper, certified = [], []
@@ -31,7 +31,7 @@ def main() -> None:
             certified.append((0.0 in ours, ours.lower, ours.upper))
         cells = [f"{100 * m[0]:.0f}%" for m in (np.mean(paper, axis=0), np.mean(certified, axis=0))]
         spans = [f"[{m[1]:.3f}, {m[2]:.3f}]" for m in (np.mean(paper, axis=0), np.mean(certified, axis=0))]
-        print(f"{n:>14}  {cells[0]:>10}  {spans[0]:>16}  {cells[1]:>16}  {spans[1]:>16}")
+        print(f"{n:>9}  {cells[0]:>10}  {spans[0]:>16}  {cells[1]:>10}  {spans[1]:>16}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,220 @@
+"""Slips of MACE, each with a number that shows it; most are held where the thing itself is tested.
+
+| id | held by |
+| --- | --- |
+| E1 | audit/test_epsilon.py::test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set |
+| E2 | audit/test_epsilon.py::test_ceilings_meet_the_golden_values |
+| E3 | audit/test_epsilon.py::test_ceilings_meet_the_golden_values |
+| E4 | test_errata.py::test_e4_without_leakage_the_advantage_is_the_baseline_and_not_0 |
+| E5 | test_errata.py::test_e5_the_first_n1_rows_are_the_members_and_the_rest_the_nonmembers |
+| E6 | test_errata.py::test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess |
+| E7 | metric/test_definition.py::test_e7_without_the_sign_condition_the_paper_picks_the_worst_rule |
+| E8 | metric/test_definition.py::test_e8_both_branches_agree_at_a_known_threshold_although_c3_and_c4_are_not_0 |
+| E9 | metric/test_definition.py::test_e9_the_range_of_am_reaches_the_threshold_inside_the_interval |
+| E10 | metric/test_definition.py::test_e10_two_representations_of_recall_share_the_metric_but_not_the_individual_risk |
+| E11 | test_paper.py::test_e11_a_quarter_of_delta_in_each_tail_covers |
+| E12 | test_paper.py::test_e12_zero_corners_are_certain_ends_and_unseen_cells_say_nothing |
+| E13 | test_errata.py::test_e13_an_interval_of_the_magnitude_is_not_the_pair_of_folded_ends |
+| E14 | test_paper.py::test_e14_limits_of_a_density_below_zero_are_clipped |
+| E15 | test_paper.py::test_e15_the_radius_for_a_prior_that_is_not_the_share_in_the_sample |
+| E16 | test_paper.py::test_e16_one_record_moves_w_n_far_beyond_two_over_n |
+| E17 | test_paper.py::test_e17_a_bandwidth_that_shrinks_too_fast_never_finds_no_leak |
+| E18 | metric/test_definition.py::test_e18_the_threshold_of_precision_is_its_own_supremum_so_it_is_never_attained |
+| E19 | test_errata.py::test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_mean_power |
+| E20 | test_errata.py::test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one |
+| E21 | metric/test_definition.py::test_e21_rates_are_weighted_by_the_prior_not_by_the_samples_member_share |
+| E22 | test_errata.py::test_e22_each_of_q_queries_is_taken_at_delta_over_q |
+| E23 | misprints in appendix D; nothing to compute |
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from estimators.advantage import advantage
+from estimators.compare import compare
+from estimators.metric.definition import Cut, Metric
+from estimators.metric.optimum import THIRDS, algorithm_3, posteriors
+from estimators.metric.presets import preset
+from estimators.paper import discrete_advantage, discrete_risk
+from estimators.risk.cells import Limits
+from estimators.risk.individual import individual_risk
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from estimators.statement import Guarantee
+
+HERE = Path(__file__).parent
+
+
+def test_every_erratum_stands_in_the_table_and_its_test_exists() -> None:
+    rows = re.findall(r"^\| (E\d+) \| (.+) \|$", __doc__ or "", re.MULTILINE)
+
+    assert [erratum for erratum, _ in rows] == [f"E{i}" for i in range(1, 24)]
+    for _, held_by in rows[:-1]:
+        file, name = held_by.split("::")
+        assert f"def {name}(" in (HERE / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("prior", "baseline"), [(0.5, 0.0), (0.1, 0.8), (0.7, 0.4)])
+def test_e4_without_leakage_the_advantage_is_the_baseline_and_not_0(prior: float, baseline: float) -> None:
+    same = Counts.of([30, 50, 20], [300, 500, 200])
+
+    assert discrete_advantage(same, prior).value == pytest.approx(baseline, abs=1e-12)
+    assert advantage(same, prior).lower == pytest.approx(baseline, abs=1e-12)
+
+
+def test_e5_the_first_n1_rows_are_the_members_and_the_rest_the_nonmembers() -> None:
+    n, n1 = 200, 60
+    rng = np.random.default_rng(1)
+    i = np.arange(1, n + 1)
+    labels = np.where(i <= n1, 1, -1)
+    printed = np.where(i <= n1, -1, 0)  # "m_i = -1 if i <= N_1 and 0 if i >= N_1", so nobody is a member
+
+    risk = individual_risk(
+        Scores.of(5 + rng.random(n1), rng.random(n - n1), "continuous"), n1 / n, bins=10
+    ).signed_risk
+
+    assert np.array_equal(np.sign(risk), labels)
+    assert not (np.sign(risk) == printed).any()
+    assert len(np.arange(n - n1 + 1, n1 + 1)) == 0  # "i = N_1 + 1, ..., N_2" is empty where members are many
+
+
+def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess() -> None:
+    prior, members, nonmembers = 0.3, np.array([60, 30, 10]), np.array([10, 30, 60])
+    r, q = members / 100, nonmembers / 100
+    eta = posteriors(members, nonmembers, prior)
+    guess = np.array([True, False, True])  # an adversary whose own guess tells little
+    given_guess = posteriors(
+        np.where(guess, members[guess].sum(), members[~guess].sum()),
+        np.where(guess, nonmembers[guess].sum(), nonmembers[~guess].sum()),
+        prior,
+    )  # P(Y = 1 | A(X) = A(x)), as printed
+
+    best, circular = (
+        np.where(posterior > 0.5, prior * r - (1 - prior) * q, (1 - prior) * q - prior * r).sum()
+        for posterior in (eta, given_guess)
+    )
+
+    np.testing.assert_allclose(eta, prior * r / (prior * r + (1 - prior) * q))
+    assert best == pytest.approx(discrete_advantage(Counts.of(members, nonmembers), prior).value)
+    assert best == pytest.approx(0.62)
+    assert circular == pytest.approx(0.4)  # the baseline: the printed posterior sees nothing here
+
+
+def test_e13_an_interval_of_the_magnitude_is_not_the_pair_of_folded_ends() -> None:
+    n, prior, r, q = 60, 0.1, 0.45, 0.05  # p r = (1-p) q: the signed risk is 0
+    covered = {"folded": 0.0, "ends": 0.0}
+
+    for x in range(n + 1):
+        for y in range(16):
+            box = discrete_risk(Counts.of([x, n - x], [y, n - y]), prior)
+            fold = Limits(box.lower, box.upper, 0.95, Guarantee("", "", True)).folded()
+            chance = binom.pmf(x, n, r) * binom.pmf(y, n, q)
+            covered["folded"] += chance * (fold.lower[0] <= 0.0 <= fold.upper[0])
+            covered["ends"] += chance * (min(abs(box.lower[0]), abs(box.upper[0])) <= 0.0)
+
+    assert covered["folded"] >= 0.95
+    assert covered["ends"] == 0.0
+
+
+def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_mean_power() -> None:
+    metric, prior, sigma = preset("accuracy", 0.6), 0.6, 2
+    eta, estimated = prior, 0.4  # one score for all: the posterior is the prior
+    cut = metric.known_cut(prior)
+
+    at = [float(cut.guesses(posterior)) for posterior in (eta, estimated)]
+    regret = float(metric.value(at[0], at[0], prior) - metric.value(at[1], at[1], prior))
+
+    k = metric.coefficients
+    beta_1 = (k["a00"] - k["a10"] + k["a11"] - k["a01"]) / (
+        k["b0"] + k["b11"] * prior + k["b00"] * (1 - prior)
+    )
+    power = abs(estimated - eta) ** sigma
+    assert regret == pytest.approx(0.2)
+    assert beta_1 * power == pytest.approx(0.08)  # Equation 30c
+    assert regret <= beta_1 * power ** (1 / sigma) == pytest.approx(0.4)
+
+
+def test_e19_a_negative_denominator_makes_the_theorems_rule_the_worst_one() -> None:
+    metric = Metric("negative", a11=1.0, a00=1.0, b0=-1.0)  # a11 > a01 and a00 > a10, as Theorem 7 asks
+
+    cut = metric.known_cut(0.3)
+
+    assert cut == Cut(0.5, above=False)
+    assert float(metric.value(0.2, 0.9, 0.3)) > float(metric.value(0.9, 0.2, 0.3))
+
+
+def test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one() -> None:
+    prior, metric, rng = 0.3, preset("f_beta", 0.3), np.random.default_rng(4)
+    r, q = np.array([0.3, 0.28, 0.22, 0.2]), np.array([0.2, 0.23, 0.27, 0.3])
+    eta = prior * r / (prior * r + (1 - prior) * q)
+    by_estimate, by_truth, found = [], [], []
+
+    for seed in range(20):
+        counts = Counts.of(rng.multinomial(60, r), rng.multinomial(60, q))
+        paper = algorithm_3(counts, metric, prior, seed)
+        members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(seed))
+        for values, posterior in (
+            (by_estimate, posteriors(members[0], nonmembers[0], prior)),
+            (by_truth, eta),
+        ):
+            guess = paper.cut.guesses(posterior)
+            rates = (
+                members[2][guess].sum() / members[2].sum(),
+                nonmembers[2][guess].sum() / nonmembers[2].sum(),
+            )
+            values.append(float(metric.value(*rates, prior)))
+        found.append(paper.value)
+
+    assert found == pytest.approx(by_estimate)
+    assert np.abs(np.subtract(found, by_truth)).max() > 0.05
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_e22_each_of_q_queries_is_taken_at_delta_over_q(prior: float) -> None:
+    rng = np.random.default_rng(5)
+    queries = {
+        str(k): Counts.of(rng.multinomial(400, [0.6, 0.3, 0.1]), rng.multinomial(400, [0.2, 0.3, 0.5]))
+        for k in range(4)
+    }
+
+    found = compare(queries, prior, confidence=0.95, seed=2).maximum
+
+    corrected, plain = (
+        max(advantage(counts, prior, confidence=1 - delta, seed=2).lower for counts in queries.values())
+        for delta in (0.05 / 4, 0.05)
+    )
+    assert found.lower == pytest.approx(corrected, abs=1e-12)
+    assert found.lower < plain
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_e22_no_query_by_itself_gives_away_more_than_all_of_them_together(prior: float) -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        members, nonmembers = rng.integers(1, 40, (2, 3, 4))
+
+        joint = discrete_advantage(Counts.of(members.ravel(), nonmembers.ravel()), prior).value
+
+        for axis in (0, 1):
+            one = Counts.of(members.sum(axis=axis), nonmembers.sum(axis=axis))
+            assert discrete_advantage(one, prior).value <= joint + 1e-12
+
+
+def test_e22_the_maximum_over_queries_can_miss_a_leak_altogether() -> None:
+    members, nonmembers = (
+        np.array([[35, 15], [15, 35]]),
+        np.array([[25, 25], [25, 25]]),
+    )  # signs agree more often
+
+    marginals = [
+        discrete_advantage(Counts.of(members.sum(axis=k), nonmembers.sum(axis=k)), 0.5).value for k in (0, 1)
+    ]
+
+    assert marginals == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert discrete_advantage(Counts.of(members.ravel(), nonmembers.ravel()), 0.5).value == pytest.approx(0.2)
