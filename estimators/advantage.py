@@ -267,15 +267,7 @@ def _guarantee(counts: Counts, prior: float, target: Target, exact_lower: bool) 
 
 
 def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:
-    found = []
-    if counts.size * 5 > counts.n_records:
-        found.append(
-            Caution(
-                "cells_outrun_sample",
-                f"{counts.size} cells for {counts.n_records} records: the interval holds but says little; "
-                "use fewer cells or more records",
-            )
-        )
+    found = counts.cautions()
     if rejected:
         found.append(
             Caution(
@@ -284,6 +276,4 @@ def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:
                 "the upper end is therefore 1",
             )
         )
-    if min(counts.n_members, counts.n_nonmembers) < 30:
-        found.append(Caution("few_records", "fewer than 30 records on a side: expect a wide interval"))
     return found

@@ -176,18 +176,10 @@ def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarante
 
 
 def _cautions(objective: Objective, cells: Counts, rejected: bool) -> list[Caution]:
-    found = []
+    found = cells.cautions()
     why = objective.metric.degeneracy(objective.prior)
     if why is not None:
         found.append(Caution("degenerate_optimum", f"{objective.metric.name}: {why.value}"))
-    if cells.size * 5 > cells.n_records:
-        found.append(
-            Caution(
-                "cells_outrun_sample",
-                f"{cells.size} cells for {cells.n_records} records: the interval holds but says little; "
-                "use fewer cells or more records",
-            )
-        )
     if rejected:
         found.append(
             Caution(
@@ -196,6 +188,4 @@ def _cautions(objective: Objective, cells: Counts, rejected: bool) -> list[Cauti
                 "the upper end is therefore the largest value there is",
             )
         )
-    if min(cells.n_members, cells.n_nonmembers) < 30:
-        found.append(Caution("few_records", "fewer than 30 records on a side: expect a wide interval"))
     return found

@@ -192,7 +192,7 @@ def cell_risks(
         np.ma.MaskedArray(((a - b) / total)[back], mask=empty),
         limits(one, delta / 2.0, "of one cell named in advance"),
         limits(Conditional(), delta / 2.0 / int((~empty).sum()), "of all cells at once"),
-        tuple(_cautions(counts)),
+        tuple(counts.cautions()),
         Provenance(
             f"cells+{one.name}",
             VERSION,
@@ -228,18 +228,3 @@ def _distinct_pairs(members: Integers, nonmembers: Integers) -> tuple[Integers, 
     place = np.zeros(top, dtype=np.int64)
     place[distinct] = np.arange(len(distinct))
     return distinct // base, distinct % base, place[key]
-
-
-def _cautions(counts: Counts) -> list[Caution]:
-    found = []
-    if counts.size * 5 > counts.n_records:
-        found.append(
-            Caution(
-                "cells_outrun_sample",
-                f"{counts.size} cells for {counts.n_records} records: the limits hold but say little, and "
-                "the plug-in risk is mostly chance; use fewer cells or more records",
-            )
-        )
-    if min(counts.n_members, counts.n_nonmembers) < 30:
-        found.append(Caution("few_records", "fewer than 30 records on a side: expect wide limits"))
-    return found

@@ -15,12 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import IncompatibleCells, InvalidCounts, TooFewRecords, TooManyCells
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
+from estimators.statement import Caution
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 GRID_CELLS = 2**16
 """A growing grid spans at most this many cells, then halves its resolution."""
+
+CROWDED = 5
+"""Records a cell should hold on average."""
+
+FEW = 30
+"""Records a side below which intervals are wide whatever is asked."""
 
 HYPERGEOMETRIC_LIMIT = 10**9
 """NumPy draws without replacement from fewer than this many records."""
@@ -187,6 +194,23 @@ class Counts:
                 field="query",
             )
         return self
+
+    def cautions(self) -> list[Caution]:
+        """What any reader of these counts should know, whatever is asked of them."""
+        found = []
+        if self.size * CROWDED > self.n_records:
+            found.append(
+                Caution(
+                    "cells_outrun_sample",
+                    f"{self.size} cells for {self.n_records} records: the interval holds but says little, and "
+                    "plug-in values are mostly chance; use fewer cells or more records",
+                )
+            )
+        if min(self.n_members, self.n_nonmembers) < FEW:
+            found.append(
+                Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval")
+            )
+        return found
 
     def blocks(self, fractions: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Split both sides at random into blocks of the given shares: two arrays (blocks, cells).
