@@ -20,14 +20,11 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
-from estimators.sample.counts import Counts
+from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import IID, Caution, Guarantee, Interval
 
 Floats = NDArray[np.float64]
-
-CROWDED = 5
-"""Records each occupied cell should hold on average."""
 
 FEW_CELLS, MOST_MASS = 3, 0.9
 """When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""
