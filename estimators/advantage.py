@@ -160,8 +160,8 @@ def advantage(
     shuffles: int = SHUFFLES,
 ) -> Advantage:
     """Estimate the optimal advantage at ``prior`` from scores or from counts."""
-    require_open_unit("prior", prior)
-    require_open_unit("confidence", confidence)
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)
     chosen = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
     alpha = (1.0 - confidence) / 2.0

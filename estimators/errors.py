@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 
 
 class MaceError(ValueError):
@@ -100,36 +101,53 @@ class TooManyCells(CountsError):
     """So many cells that the answer would be meaningless or not fit in memory."""
 
 
+def require_number(name: str, value: object) -> float:
+    """Return ``value`` as a float if it is a plain real number; text, lists and None are not read as one."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise OutOfRange(f"{name}: got {type(value).__name__}, need a number", field=name)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OutOfRange(f"{name}: got a number beyond 1e308, need a smaller one", field=name) from None
+
+
 def require_open_unit(name: str, value: float) -> float:
     """Return ``value`` if it lies strictly between 0 and 1."""
-    if not 0.0 < value < 1.0:  # also false for NaN
-        raise OutOfRange(f"{name}: got {value!r}, need a number strictly between 0 and 1", field=name)
-    return float(value)
+    number = require_number(name, value)
+    if not 0.0 < number < 1.0:  # also false for NaN
+        raise OutOfRange(f"{name}: got {number!r}, need a number strictly between 0 and 1", field=name)
+    return number
 
 
 def require_positive(name: str, value: float) -> float:
     """Return ``value`` if it is finite and above 0."""
-    if not 0.0 < value < float("inf"):
-        raise OutOfRange(f"{name}: got {value!r}, need a finite number above 0", field=name)
-    return float(value)
+    number = require_number(name, value)
+    if not 0.0 < number < float("inf"):
+        raise OutOfRange(f"{name}: got {number!r}, need a finite number above 0", field=name)
+    return number
 
 
 def require_count(name: str, value: int, minimum: int = 1) -> int:
-    """Return ``value`` if it is a whole number of at least ``minimum``."""
-    if isinstance(value, bool) or value != int(value) or value < minimum:
-        raise OutOfRange(f"{name}: got {value!r}, need a whole number of at least {minimum}", field=name)
+    """Return ``value`` if it is a whole number of at least ``minimum`` that fits 63 bits."""
+    number = require_number(name, value)
+    if not minimum <= number < 2.0**63 or number != int(number):
+        raise OutOfRange(
+            f"{name}: got {number:g}, need a whole number of at least {minimum} and below 2^63", field=name
+        )
     return int(value)
 
 
 def require_nonnegative(name: str, value: float) -> float:
     """Return ``value`` if it is finite and at least 0."""
-    if not 0.0 <= value < float("inf"):
-        raise OutOfRange(f"{name}: got {value!r}, need a finite number of at least 0", field=name)
-    return float(value)
+    number = require_number(name, value)
+    if not 0.0 <= number < float("inf"):
+        raise OutOfRange(f"{name}: got {number!r}, need a finite number of at least 0", field=name)
+    return number
 
 
 def require_share(name: str, value: float) -> float:
     """Return ``value`` if it is at least 0 and below 1."""
-    if not 0.0 <= value < 1.0:
-        raise OutOfRange(f"{name}: got {value!r}, need a number from 0 up to but not including 1", field=name)
-    return float(value)
+    number = require_number(name, value)
+    if not 0.0 <= number < 1.0:
+        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 up to but not including 1", field=name)
+    return number

@@ -91,7 +91,7 @@ def algorithm_1(
 
 def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -> PaperAdvantage:
     """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: erratum E15)."""
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     value = float(np.abs(counts.weights(prior)).sum())
     occupied = int(np.count_nonzero(counts.pooled))
     cautions = []
@@ -110,7 +110,7 @@ def continuous_advantage(
     scores: Scores, prior: float, confidence: float = 0.95, bandwidth: Bandwidth = Scott(), seed: int = 0
 ) -> PaperAdvantage:
     """U_N = integral of |p r_N - (1-p) q_N| (MACE, Theorem 6); atoms, having no density, enter as in W_N."""
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     densities = densities_of(scores, bandwidth, seed)
     value, cautions = densities.advantage(prior), []
     if not isinstance(bandwidth, Fixed):
@@ -144,7 +144,7 @@ def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> Pap
     Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
     occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
     """
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     tail = (1.0 - require_open_unit("confidence", confidence)) / 4.0
     r, q = counts.members / counts.n_members, counts.nonmembers / counts.n_nonmembers
     r_low, r_high = clopper_pearson(counts.members, counts.n_members, tail)
@@ -166,7 +166,7 @@ def continuous_risk(
     N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
     (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
     """
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     delta = 1.0 - require_open_unit("confidence", confidence)
     at = densities.at(np.asarray(points, dtype=np.float64))
     z, roughness = normal_quantile(delta / 4.0), kernel_roughness(densities.dimension)

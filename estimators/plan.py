@@ -122,7 +122,7 @@ def plan_width(
 
 
 def _require_reachable(expected: float, prior: float) -> None:
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     baseline = abs(2.0 * prior - 1.0)
     if not baseline <= expected < 1.0:
         raise OutOfRange(

@@ -105,8 +105,8 @@ def metric_optimum(
     where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of
     equal mass; every single cut of the score competes too.
     """
-    require_open_unit("prior", prior)
-    require_open_unit("confidence", confidence)
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)
     if bins is not None:
         require_count("bins", bins, 2)

@@ -22,7 +22,7 @@ class Preset:
 
 def preset(name: str, prior: float, **parameters: float) -> Metric:
     """The named metric at ``prior`` (only balanced accuracy has coefficients that depend on it)."""
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     if name not in PRESETS:
         raise UnknownName.among("metric", name, PRESETS)
     chosen = PRESETS[name]

@@ -172,8 +172,8 @@ def cell_risks(
     ``interval`` is for one cell at a time; what suits the cells is the default. All at once is always exact:
     conditional on how many records each cell holds, so the occupied ones are all there are.
     """
-    require_open_unit("prior", prior)
-    require_open_unit("confidence", confidence)
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
     one = interval or interval_for(counts)
     n1, n0, empty = counts.n_members, counts.n_nonmembers, counts.pooled == 0
     x, y, back = _distinct_pairs(counts.members, counts.nonmembers)

@@ -90,7 +90,7 @@ def flag_members(
     In a cell where f_p = tau the records of the sample are members with the share s below, whatever the
     prior, and independently: p_j = P(Bin(m_j, s) >= x_j) is the exact p-value (study 2.5).
     """
-    require_open_unit("prior", prior)
+    prior = require_open_unit("prior", prior)
     require_open_unit("rate", rate)
     tau = 2.0 * prior - 1.0 if threshold is None else threshold
     if not -1.0 < tau < 1.0:

@@ -150,8 +150,8 @@ def individual_risk(
     ``groups`` labels the targets; flags hold their false discovery rate at 1 - confidence. Counts on
     open intervals do not tell how far the sample reached: ``sampled`` does.
     """
-    require_open_unit("prior", prior)
-    require_open_unit("confidence", confidence)
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
     reach = sampled or Sampled.of(data)
     counts = risk_cells(data, bins)
     if targets is not None:

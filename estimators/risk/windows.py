@@ -61,8 +61,8 @@ def window_risk(
     scores: Scores, targets: ArgumentScores | None = None, prior: float = 0.5, confidence: float = 0.95
 ) -> WindowRisk:
     """Risk at each target's score, by default at every record's, with pointwise limits."""
-    require_open_unit("prior", prior)
-    require_open_unit("confidence", confidence)
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
     if scores.query is Query.DISCRETE or scores.dimension > 1:
         raise InputError("windows need one continuous score per record; use cells", field="query")
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)
