@@ -149,5 +149,7 @@ def require_share(name: str, value: float) -> float:
     """Return ``value`` if it is at least 0 and below 1."""
     number = require_number(name, value)
     if not 0.0 <= number < 1.0:
-        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 up to but not including 1", field=name)
+        raise OutOfRange(
+            f"{name}: got {number!r}, need a number from 0 up to but not including 1", field=name
+        )
     return number

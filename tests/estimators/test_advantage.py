@@ -11,7 +11,7 @@ from estimators.advantage import (
     TwoSidedTarget,
     advantage,
 )
-from estimators.adversary.learned import logistic, quadratic
+from estimators.adversary.learned import boxes, logistic, quadratic
 from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
 from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
@@ -231,3 +231,13 @@ def test_few_records_still_give_an_interval_and_say_so(prior: float) -> None:
 
     assert abs(2 * prior - 1) <= result.lower <= result.upper <= 1
     assert "few_records" in [c.code for c in result.cautions]
+
+
+def test_boxes_compete_among_the_learned_adversaries() -> None:
+    world = xor(0.3)
+    a, b = world.draw(np.random.default_rng(6), 1500, 1500)
+
+    result = advantage(Scores.of(a, b), target=LearnedTarget((logistic(), boxes())))
+
+    assert result.leader == "boxes"  # neither coordinate shows anything, so a linear rule knows nothing
+    assert 0.1 < result.lower <= world.truth(0.5)
