@@ -26,9 +26,9 @@ from estimators.adversary.insample import (
     two_sided_upper,
 )
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
-from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
+from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.sample.counting import finest, resolution
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
     IID,
@@ -163,11 +163,16 @@ def advantage(
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)
+    require_count("seed", seed, 0)
+    require_data(data, Scores, Counts)
+    _check_target(target)
     chosen = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
     alpha = (1.0 - confidence) / 2.0
     if isinstance(chosen, LearnedTarget):
         if not isinstance(data, Scores):
             raise InputError("a learned adversary needs scores, not counts", field="estimator")
+        if "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
+            raise InputError("a learned adversary needs numbers, got text", field="estimator")
         below = learned_held_out(data, prior, alpha, seed, chosen.learners)
         counts, _ = learned_counts(data, prior, seed, chosen.learners, chosen.bins)
         upper = cells_upper(counts, prior, alpha)
@@ -182,13 +187,28 @@ def advantage(
     return _answer(counts, prior, confidence, chosen, below, upper, seed, fine.n_members, fine.n_nonmembers)
 
 
+def _check_target(target: object) -> None:
+    """Refuse a target that is none, and counts of its cells that are no counts."""
+    if not isinstance(target, Target | None):
+        raise OptionError(
+            f"target: got {type(target).__name__}, need CellsTarget(), ThresholdTarget(), TwoSidedTarget() "
+            "or LearnedTarget()",
+            field="estimator",
+        )
+    for name in ("bins", "universe"):
+        if getattr(target, name, None) is not None:
+            require_count(name, getattr(target, name))
+    if isinstance(target, LearnedTarget) and not target.learners:
+        raise OptionError("learners: got none, need at least 1", field="estimator")
+
+
 def cells_for(fine: Counts, target: Target) -> Counts:
     """The cells on which a target's adversaries are learned: chosen by pooled counts alone."""
     if isinstance(target, CellsTarget):
         given = fine.cells.kind not in ("intervals", "grid") and target.bins is None
         if given or not fine.cells.ordered:
             return fine.require_shared_cells()
-        return fine.coarsen(target.bins or resolution(fine.n_records))
+        return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)
     if not fine.cells.ordered:
         raise IncompatibleCells(
             f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
@@ -228,7 +248,9 @@ def _answer(
     )
     cautions = tuple(_cautions(counts, target, rejected))
     return Advantage(
-        Estimate(min(1.0, max(point, baseline)), interval),
+        Estimate(
+            min(interval.upper, max(point, interval.lower)), interval
+        ),  # the lower end is at least the baseline
         baseline,
         counts.size,
         below.leader,

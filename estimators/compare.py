@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, Target, advantage
-from estimators.errors import OptionError
+from estimators.errors import OptionError, require_open_unit
 from estimators.risk.groups import group_counts
 from estimators.sample.counting import finest
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, percent
 
@@ -86,6 +86,9 @@ def compare(
     The upper end of the maximum needs no correction: the truly riskiest query is one fixed query, and
     its own limit is at most the largest. The lower end does: any of them may be the one that errs.
     """
+    if not isinstance(queries, Mapping):
+        raise OptionError("compare needs a mapping from names to scores or counts", field="queries")
+    confidence = require_open_unit("confidence", confidence)
     if len(queries) < 2:
         raise OptionError(f"compare needs at least 2 queries, got {len(queries)}", field="queries")
     corrected = 1.0 - (1.0 - confidence) / len(queries)
@@ -144,6 +147,7 @@ def paired_difference(
     Each end shares its error between the two limits it is made of (Bonferroni), so it is wider than
     for independent samples, and holds when one model's errors mirror the other's.
     """
+    confidence = require_open_unit("confidence", confidence)
     shared = 1.0 - (1.0 - confidence) / 2.0
     a, b = (advantage(data, prior, target, shared, seed) for data in (first, second))
     return _difference(
@@ -189,6 +193,8 @@ def by_group(
 
     A model that gives away little on average can give away much about a few: that is what this is for.
     """
+    require_data(scores, Scores)
+    confidence = require_open_unit("confidence", confidence)
     fine = finest(scores)
     shared = fine.coarsen(GROUP_CELLS) if fine.cells.kind == "intervals" else fine
     groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)

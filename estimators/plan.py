@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
-from estimators.errors import OutOfRange, require_open_unit
+from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
@@ -54,6 +54,7 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
     Half-widths shrink as 1/sqrt(N), so N ((U - point)/(threshold - point))^2 records are expected to
     bring the near end across.
     """
+    threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
     lower, upper, value = result.lower, result.upper, result.value
@@ -97,6 +98,7 @@ def plan_verdict(
     what a thousand do; more records never decide less often, so bisection finds the first that suffices.
     """
     _require_reachable(expected, prior)
+    threshold = require_number("threshold", threshold)
 
     def enough(result: Advantage) -> bool:
         return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
@@ -123,7 +125,7 @@ def plan_width(
 
 def _require_reachable(expected: float, prior: float) -> None:
     prior = require_open_unit("prior", prior)
-    baseline = abs(2.0 * prior - 1.0)
+    expected, baseline = require_number("expected", expected), abs(2.0 * prior - 1.0)
     if not baseline <= expected < 1.0:
         raise OutOfRange(
             f"expected advantage: got {expected!r}, need at least the baseline {baseline:g} and below 1",

@@ -19,13 +19,14 @@ from estimators.audit.roc import (
     operating_points,
     roc,
 )
+from estimators.errors import NotFinite, OutOfRange
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
 from estimators.plan import Verdict, verdict
 from estimators.sample.counting import finest
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
 
@@ -73,11 +74,12 @@ class Assessment:
 
 def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
     """Answer everything at once; scores are counted a single time."""
+    require_data(data, Scores, Counts)
     asked = ask or Ask()
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
     found = advantage(data if fine is None else fine, asked.prior, asked.target, asked.confidence, asked.seed)
-    paper = _paper(data, fine, asked)
+    paper, missing = _paper(data, fine, asked)
     wanted = preset(asked.metric, asked.prior) if isinstance(asked.metric, str) else asked.metric
     metric = None
     if fine is not None:
@@ -102,7 +104,9 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         epsilon,
         claim,
         None if asked.threshold is None else verdict(found, asked.threshold),
-        _cautions([found.cautions, paper.cautions if paper else (), metric.cautions if metric else ()]),
+        _cautions(
+            [found.cautions, missing, paper.cautions if paper else (), metric.cautions if metric else ()]
+        ),
         fingerprint(data),
         data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
     )
@@ -118,10 +122,16 @@ def fingerprint(data: Scores | Counts) -> str:
     return digest.hexdigest()
 
 
-def _paper(data: Scores | Counts, fine: Counts | None, ask: Ask) -> PaperAdvantage | None:
+def _paper(
+    data: Scores | Counts, fine: Counts | None, ask: Ask
+) -> tuple[PaperAdvantage | None, tuple[Caution, ...]]:
+    """The paper's statistic, or why there is none: scores near the ends of what a float holds have no bandwidth."""
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS and data.dimension == 1:
-        return algorithm_1(data, ask.prior, ask.confidence)
-    return None if fine is None else discrete_advantage(fine, ask.prior, ask.confidence)
+        try:
+            return algorithm_1(data, ask.prior, ask.confidence), ()
+        except (NotFinite, OutOfRange) as error:
+            return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
+    return None if fine is None else discrete_advantage(fine, ask.prior, ask.confidence), ()
 
 
 def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:

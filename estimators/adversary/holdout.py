@@ -106,8 +106,8 @@ def summarise(
 def _tally(counts: Counts, prior: float, families: Sequence[Family], rng: np.random.Generator) -> Tally:
     members, nonmembers = counts.blocks(block_fractions(counts.n_members, counts.n_nonmembers), rng)
     past_members, past_nonmembers = np.cumsum(members[:-1], axis=0), np.cumsum(nonmembers[:-1], axis=0)
-    gain = prior * past_members / past_members.sum(axis=1, keepdims=True)
-    gain -= (1.0 - prior) * past_nonmembers / past_nonmembers.sum(axis=1, keepdims=True)
+    gain = prior * past_members / np.maximum(past_members.sum(axis=1, keepdims=True), 1)
+    gain -= (1.0 - prior) * past_nonmembers / np.maximum(past_nonmembers.sum(axis=1, keepdims=True), 1)
     guesses = np.stack([family.fit(gain, prior > 0.5) for family in families])
     true_positives = np.einsum("fbc,bc->fb", guesses, members[1:])
     true_negatives = nonmembers[1:].sum(axis=1) - np.einsum("fbc,bc->fb", guesses, nonmembers[1:])

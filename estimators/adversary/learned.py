@@ -150,7 +150,7 @@ def learned_counts(
     best = _fit(learners[int(np.argmax(worth))], training, state)
     rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
     fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
-    return fine.coarsen(bins or resolution(fine.n_records)), best
+    return fine.coarsen(resolution(fine.n_records) if bins is None else bins), best
 
 
 def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:

@@ -6,7 +6,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr, ndtri
 
-from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_share
+from estimators.errors import (
+    OutOfRange,
+    require_nonnegative,
+    require_number,
+    require_open_unit,
+    require_share,
+)
 
 
 def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
@@ -16,8 +22,8 @@ def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) ->
     a = (1-delta)/(1+e^epsilon), and accuracy is linear, so a corner is best (erratum E3).
     Membership and training must both be random: on a fixed S a 0-DP model may have advantage 1 (E1).
     """
-    require_nonnegative("epsilon", epsilon)
-    require_share("delta", delta)
+    epsilon = require_nonnegative("epsilon", epsilon)
+    delta = require_share("delta", delta)
     p = require_open_unit("prior", prior)
     inner = 1.0 - 2.0 * (1.0 - delta) * float(expit(-epsilon))  # 1 - 2a = (e^eps - 1 + 2 delta)/(e^eps + 1)
     return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
@@ -51,7 +57,7 @@ def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 
 
     Put in a lower bound on the advantage and it is one on epsilon (study 2.6); infinite at 1.
     """
-    _require_advantage(advantage)
+    advantage = _require_advantage(advantage)
     if advantage <= advantage_ceiling(0.0, delta, prior):
         return 0.0
     if advantage == 1.0:
@@ -61,7 +67,7 @@ def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 
 
 def gdp_from_advantage(advantage: float, prior: float = 0.5) -> float:
     """Smallest mu whose ceiling reaches ``advantage``: 2 Phi^-1((1 + advantage)/2) at prior 1/2."""
-    _require_advantage(advantage)
+    advantage = _require_advantage(advantage)
     if advantage <= gdp_ceiling(0.0, prior):
         return 0.0
     if advantage == 1.0:
@@ -71,6 +77,8 @@ def gdp_from_advantage(advantage: float, prior: float = 0.5) -> float:
     return float(brentq(lambda mu: gdp_ceiling(mu, prior) - advantage, 0.0, top, xtol=1e-13))
 
 
-def _require_advantage(advantage: float) -> None:
-    if not 0.0 <= advantage <= 1.0:
-        raise OutOfRange(f"advantage: got {advantage!r}, need a number from 0 to 1", field="advantage")
+def _require_advantage(advantage: float) -> float:
+    number = require_number("advantage", advantage)
+    if not 0.0 <= number <= 1.0:
+        raise OutOfRange(f"advantage: got {number!r}, need a number from 0 to 1", field="advantage")
+    return number

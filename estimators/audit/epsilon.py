@@ -15,9 +15,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from estimators.audit.ceilings import advantage_ceiling
-from estimators.errors import UnknownName, require_open_unit, require_share
+from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, percent
 
 Integers = NDArray[np.int64]
@@ -112,8 +112,11 @@ def epsilon_lower_bound(
     "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
     drawn with ``seed``; the guesses are then made on the other half.
     """
-    level = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    require_share("delta", delta)
+    confidence = require_open_unit("confidence", confidence)
+    level = (1.0 - confidence) / 2.0
+    require_data(counts, Counts)
+    require_count("seed", seed, 0)
+    delta = require_share("delta", delta)
     try:
         ends = Direction(direction)
     except ValueError:

@@ -17,7 +17,7 @@ from scipy.special import bdtr, expit, logit
 
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 
 Floats = NDArray[np.float64]
@@ -171,6 +171,7 @@ def operating_points(
 
 
 def _ordered(counts: Counts) -> Counts:
+    require_data(counts, Counts)
     if not counts.cells.ordered:
         raise IncompatibleCells(
             f"cells of kind {counts.cells.kind} have no order, so they have no thresholds; give numbers, "

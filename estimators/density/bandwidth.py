@@ -60,6 +60,11 @@ class Sample:
         reach = BULK * (third - first) or np.inf
         start, end = max(low, first - reach), min(high, third + reach)
         step = (end - start) / (points - 1) or 1.0
+        if not 1e-290 < points * step < 1e300:  # a width whose reciprocal overflows crashes fast-histogram
+            raise OutOfRange(
+                "bandwidth: records lie too close together or too far apart for a spread; change their unit",
+                field="bandwidth",
+            )
         # cell j is centred on start + j step, so both ends of the bulk fall inside their cells
         counts = histogram1d(values, points, (start - step / 2, start + (points - 0.5) * step))
         if not exact:

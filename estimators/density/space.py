@@ -14,7 +14,7 @@ from scipy.fft import irfft2, next_fast_len, rfft2
 
 from estimators.density.bandwidth import Bandwidth
 from estimators.density.kernel import At, Densities, LineDensities, choose_both
-from estimators.errors import InputError
+from estimators.errors import InputError, require_count
 from estimators.sample.scores import Query, Scores
 
 Floats = NDArray[np.float64]
@@ -120,7 +120,7 @@ class PointDensities:
         widths = _widths(members, nonmembers, bandwidth)
         sides = (members, nonmembers)
         size = int(np.clip(PAIRS // (2 * (len(members) + len(nonmembers))), FEWEST_DRAWS, MOST_DRAWS))
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(require_count("seed", seed, 0))
         drawn = []
         for side, width in zip(sides, widths, strict=True):
             # every record about equally often: a kernel estimate is an even mixture of its kernels

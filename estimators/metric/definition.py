@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import isclose, isfinite
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,8 +84,10 @@ class Metric:
 
     def __post_init__(self) -> None:
         for name, value in self.coefficients.items():
-            if not isfinite(value):
-                raise MetricError(f"metric {self.name}: coefficient {name} is not finite", field="metric")
+            if not _is_finite(value):
+                raise MetricError(
+                    f"metric {self.name}: coefficient {name} is not finite (or no number)", field="metric"
+                )
 
     @property
     def coefficients(self) -> dict[str, float]:
@@ -242,3 +245,7 @@ class Metric:
     def _branch(self, eta: Floats, member: bool) -> Floats:
         top, bottom = self._forms(eta, member)
         return np.where(bottom == 0.0, np.nan, top / np.where(bottom == 0.0, 1.0, bottom))
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and isfinite(value)

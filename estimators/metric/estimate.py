@@ -15,7 +15,7 @@ from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, PaperMetric, optimum, paper_estimate
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
 
 LEAST_RECORDS = 3
@@ -108,6 +108,8 @@ def metric_optimum(
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)
+    require_count("seed", seed, 0)
+    require_data(counts, Counts)
     if bins is not None:
         require_count("bins", bins, 2)
     objective = Objective.of(metric, prior, min_positive_share)

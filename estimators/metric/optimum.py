@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import OutOfRange
+from estimators.errors import require_share
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.sample.counts import Counts
 
@@ -42,11 +42,7 @@ class Objective:
         why = metric.degeneracy(prior)
         vanishing = why in (Degeneracy.NO_MEMBER_GUESSES, Degeneracy.NO_NONMEMBER_GUESSES)
         share = (VANISHING_SHARE if vanishing else 0.0) if min_positive_share is None else min_positive_share
-        if not 0.0 <= share < 1.0:
-            raise OutOfRange(
-                f"min_positive_share: got {share!r}, need a number from 0 to below 1",
-                field="min_positive_share",
-            )
+        share = require_share("min_positive_share", share)
         if why is Degeneracy.NO_NONMEMBER_GUESSES:
             return cls(metric, prior, 0.0, 1.0 - share)
         return cls(metric, prior, share, 1.0)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from estimators.errors import OutOfRange, require_open_unit
+from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.counts import Counts
 
 Floats = NDArray[np.float64]
@@ -92,7 +92,7 @@ def flag_members(
     """
     prior = require_open_unit("prior", prior)
     require_open_unit("rate", rate)
-    tau = 2.0 * prior - 1.0 if threshold is None else threshold
+    tau = 2.0 * prior - 1.0 if threshold is None else require_number("threshold", threshold)
     if not -1.0 < tau < 1.0:
         raise OutOfRange(
             f"threshold: got {tau!r}, need a number strictly between -1 and 1", field="threshold"

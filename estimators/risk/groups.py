@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooManyCells
+from estimators.errors import DimensionMismatch, InputError, MixedTypes, TooManyCells
 from estimators.sample.cells import Cells
 from estimators.sample.counts import Counts
-from estimators.sample.scores import Scores
+from estimators.sample.scores import Scores, labels_of
 from estimators.statement import Caution
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ def group_risks(
 
     The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
     """
-    labels, code = _codes(np.asarray(groups), len(cell))
+    labels, code = _codes(labels_of(groups, "groups"), len(cell))
     known = cell >= 0
     which, at = code[known], cell[known]
     records = np.bincount(which, minlength=len(labels)).astype(np.int64)
@@ -102,7 +102,7 @@ def group_counts(
 
     The cells must have been cut without looking at members, as every partition here is.
     """
-    sides = [np.asarray(member_groups), np.asarray(nonmember_groups)]
+    sides = [labels_of(side, "groups") for side in (member_groups, nonmember_groups)]
     for side, records, name in zip(
         sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
     ):
@@ -147,8 +147,6 @@ def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic
     """Distinct labels in order, and the place of each record's label among them."""
     if labels.ndim != 1 or len(labels) != length:
         raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
-    if labels.dtype.kind == "f" and not np.isfinite(labels.astype(np.float64)).all():
-        raise NotFinite("groups: a label is NaN or infinite", field="groups")
     try:
         distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:

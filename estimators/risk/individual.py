@@ -17,7 +17,7 @@ from estimators.risk.cells import CellInterval, CellRisks, Masked, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, flag_members
 from estimators.risk.groups import GroupRisks, group_risks
 from estimators.sample.counting import by_boxes, by_category, by_equal_mass, resolution
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import Sampled, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import Caution, Provenance, percent
@@ -152,6 +152,7 @@ def individual_risk(
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
+    require_data(data, Scores, Counts)
     reach = sampled or Sampled.of(data)
     counts = risk_cells(data, bins)
     if targets is not None:
@@ -185,7 +186,7 @@ def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
     if data.query is Query.DISCRETE:
         return by_category(data)
     if data.dimension > 1:
-        return by_boxes(data, bins or resolution(data.n_members + data.n_nonmembers))
+        return by_boxes(data, resolution(data.n_members + data.n_nonmembers) if bins is None else bins)
     return by_equal_mass(data, bins)
 
 

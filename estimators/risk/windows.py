@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, require_open_unit
 from estimators.risk.cells import Conditional, Limits, Masked, risk_at_share
 from estimators.sample.cells import Intervals
+from estimators.sample.counts import require_data
 from estimators.sample.locating import targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance
@@ -63,6 +64,7 @@ def window_risk(
     """Risk at each target's score, by default at every record's, with pointwise limits."""
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
+    require_data(scores, Scores)
     if scores.query is Query.DISCRETE or scores.dimension > 1:
         raise InputError("windows need one continuous score per record; use cells", field="query")
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)

@@ -8,7 +8,7 @@ bounds on their counts exact: only the labels are random once the cells stand.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,8 @@ class Intervals:
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if self.cuts.ndim != 1:
+            raise InvalidCounts(f"cuts: got {self.cuts.ndim} dimensions, need a list", field="edges")
         if self.cuts.size and not (np.isfinite(self.cuts).all() and (np.diff(self.cuts) > 0).all()):
             raise InvalidCounts("cuts must be finite and strictly increasing", field="edges")
 
@@ -170,10 +172,13 @@ class Lattice:
     def key_of(self, scores: NDArray[np.generic]) -> Integers:
         """Mixed-radix number of the cell a row falls in; rows outside the range go to its border."""
         rows = np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
-        width = np.where(self.high > self.low, self.high - self.low, 1.0)
+        largest = max(float(np.abs(self.low).max()), float(np.abs(self.high).max()))
+        half = 0.5 if largest > 1e307 else 1.0  # no width may overflow
+        low, high = half * self.low, half * self.high
+        width = np.where(high > low, high - low, 1.0)
         key = np.zeros(len(rows), dtype=np.int64)
         for axis in range(rows.shape[1]):
-            at = np.floor((rows[:, axis] - self.low[axis]) / width[axis] * self.bins)
+            at = np.floor((half * rows[:, axis] - low[axis]) / width[axis] * self.bins)
             key = key * self.bins + np.clip(at, 0, self.bins - 1).astype(np.int64)
         return key
 
@@ -254,27 +259,53 @@ def grid_keys(scores: Floats, exponent: int) -> Integers:
 
 def cells_from_dict(value: dict[str, object]) -> Cells:
     """Read back what ``to_dict`` wrote."""
+    if not isinstance(value, dict):
+        raise InvalidCounts("cells: need a mapping with a kind", field="cells")
     kind = value.get("kind")
     try:
         if kind == Categories.kind:
-            return Categories(np.asarray(value["labels"]))
+            return Categories(_ascending(np.asarray(value["labels"]), "biufU"))
         if kind == Values.kind:
-            return Values(np.asarray(value["labels"]))
+            return Values(_ascending(np.asarray(value["labels"]), "biuf"))
         if kind == Intervals.kind:
             return Intervals(np.asarray(value["cuts"], dtype=np.float64))
         if kind == Grid.kind:
-            return Grid(int(value["exponent"]), np.asarray(value["keys"], dtype=np.int64))  # type: ignore[call-overload]
+            exponent = int(value["exponent"])  # type: ignore[call-overload]
+            keys = _ascending(np.asarray(value["keys"], dtype=np.int64), "i")
+            if not -1100 < exponent < 1000 or np.abs(keys).max(initial=0) > 2**53:
+                raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
+            return Grid(exponent, keys)
         if kind == Lattice.kind:
-            return Lattice(
-                int(value["bins"]),  # type: ignore[call-overload]
-                np.asarray(value["low"], dtype=np.float64),
-                np.asarray(value["high"], dtype=np.float64),
-                np.asarray(value["keys"], dtype=np.int64),
-            )
+            low, high = (np.asarray(value[end], dtype=np.float64) for end in ("low", "high"))
+            bins = int(value["bins"])  # type: ignore[call-overload]
+            fits = low.ndim == 1 and low.shape == high.shape and bool(np.isfinite([low, high]).all())
+            if not fits or bins < 1 or not (low <= high).all():
+                raise InvalidCounts("cells of kind 'lattice': range or bins do not fit", field="cells")
+            return Lattice(bins, low, high, _ascending(np.asarray(value["keys"], dtype=np.int64), "i"))
         if kind == Boxes.kind:
-            return Boxes(
-                np.asarray(value["axes"], dtype=np.int64), np.asarray(value["cuts"], dtype=np.float64)
+            axes, cuts = (
+                np.asarray(value["axes"], dtype=np.int64),
+                np.asarray(value["cuts"], dtype=np.float64),
             )
-    except (KeyError, TypeError, ValueError) as error:
+            tree = axes.ndim == 1 and axes.shape == cuts.shape and (axes.size + 1) & axes.size == 0
+            if not tree or not np.isfinite(cuts).all() or (axes < 0).any():
+                raise InvalidCounts(
+                    "cells of kind 'boxes': not a complete tree of finite cuts", field="cells"
+                )
+            return Boxes(axes, cuts)
+    except InvalidCounts:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
     raise InvalidCounts(f"unknown kind of cells {kind!r}", field="cells")
+
+
+def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:
+    """Labels or keys as every partition here keeps them: a list of one plain type, distinct and sorted."""
+    if labels.ndim != 1 or labels.dtype.kind not in kinds or not (labels[1:] > labels[:-1]).all():
+        raise InvalidCounts(
+            "cells: labels or keys must be a list of one type, distinct and sorted", field="cells"
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise InvalidCounts("cells: a label is NaN or infinite", field="cells")
+    return labels

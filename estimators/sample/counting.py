@@ -6,10 +6,11 @@ import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import InputError, TooManyCells, require_count
+from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice, Values, grid_keys
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
+from estimators.sample.search import intervals_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,6 +22,9 @@ SMALL_INTEGER_RANGE = 2**20
 """Integers spanning less than this are counted by index, without sorting."""
 
 LATTICE_KEYS = 2**62
+
+MOST_SLICES = 2**24
+"""Slices of one axis, which are all kept, empty or not."""
 
 SLOT_BITS = 20
 """Text is told apart by a table of 2^20 slots before anything is sorted."""
@@ -111,14 +115,19 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
     """Fixed inner cuts, given in advance."""
     _line(scores)
-    return on_cells(scores, Intervals(np.asarray(cuts, dtype=np.float64)))
+    try:
+        inner = np.asarray(cuts)
+    except ValueError:
+        raise InvalidCounts("edges: need a plain list of numbers", field="edges") from None
+    if inner.dtype.kind not in "iuf":
+        raise InvalidCounts(f"edges: got type {inner.dtype}, need numbers", field="edges")
+    return on_cells(scores, Intervals(inner.astype(np.float64)))
 
 
 def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:
     """About ``size`` cells of equal pooled mass."""
-    return by_rank(scores).coarsen(
-        require_count("bins", size or resolution(scores.n_members + scores.n_nonmembers))
-    )
+    wanted = resolution(scores.n_members + scores.n_nonmembers) if size is None else size
+    return by_rank(scores).coarsen(require_count("bins", wanted))
 
 
 def by_rank(scores: Scores) -> Counts:
@@ -172,8 +181,9 @@ def by_grid(scores: Scores) -> Counts:
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:
     """The paper's 100^d equal-width cells between the pooled minimum and maximum (MACE section 6.1)."""
     require_count("bins", bins)
+    _numeric(scores)
     d = scores.dimension
-    if float(bins) ** d > LATTICE_KEYS:
+    if float(bins) ** d > (MOST_SLICES if d == 1 else LATTICE_KEYS):
         raise TooManyCells(
             f"{bins} bins on {d} axes are {float(bins) ** d:.3g} cells; use fewer bins, boxes or a learned adversary",
             field="bins",
@@ -190,6 +200,8 @@ def by_lattice(scores: Scores, bins: int = 100) -> Counts:
 
 def by_boxes(scores: Scores, size: int) -> Counts:
     """Boxes of equal pooled mass for vectors."""
+    _numeric(scores)
+    require_count("bins", size)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)
     return on_cells(scores, Boxes.halving(pooled.reshape(len(pooled), -1), size))
 
@@ -198,7 +210,15 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     """Equal-width cells on a line by one multiplication a record; the maximum belongs to the last cell."""
     if not high > low:
         return Counts(np.array([len(a)]), np.array([len(b)]), Intervals(np.empty(0)))
-    cuts = low + (high - low) * np.arange(1, bins) / bins
+    power = int(np.frexp(max(abs(low), abs(high)))[1])  # an exact change of unit, so that no width overflows
+    unit_low, unit_high = float(np.ldexp(low, -power)), float(np.ldexp(high, -power))
+    unit_cuts = unit_low + (unit_high - unit_low) * np.arange(1, bins) / bins
+    cuts = np.ldexp(unit_cuts, power)
+    usual = 1e-290 < high - low < 1e300 and bool((np.diff(cuts, prepend=low) > 0).all())
+    if not usual:  # so narrow that cuts coincide, or too wide or too small a range for fast-histogram
+        distinct = np.unique(cuts[cuts > low])
+        tables = [np.bincount(intervals_of(distinct, side), minlength=len(distinct) + 1) for side in (a, b)]
+        return Counts(tables[0], tables[1], Intervals(distinct))
     columns = []
     for side in (a, b):
         column = histogram1d(side, bins, (low, high)).astype(np.int64)
@@ -207,6 +227,11 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
         )  # fast-histogram leaves x == max out, and nothing else here
         columns.append(column)
     return Counts(columns[0], columns[1], Intervals(cuts))
+
+
+def _numeric(scores: Scores) -> None:
+    if "U" in (scores.members.dtype.kind, scores.nonmembers.dtype.kind):
+        raise InputError("these cells need numbers, got text", field="members")
 
 
 def _line(scores: Scores) -> tuple[Floats, Floats]:

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import IncompatibleCells, InvalidCounts, TooFewRecords, TooManyCells
+from estimators.errors import (
+    IncompatibleCells,
+    InputError,
+    InvalidCounts,
+    TooFewRecords,
+    TooManyCells,
+    require_count,
+)
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
 from estimators.statement import Caution
 
@@ -29,6 +37,9 @@ CROWDED = 5
 FEW = 30
 """Records a side below which intervals are wide whatever is asked."""
 
+MOST_RECORDS = 2.0**62
+"""Records a side has fewer than: both sides together still fit 63 bits."""
+
 HYPERGEOMETRIC_LIMIT = 10**9
 """NumPy draws without replacement from fewer than this many records."""
 
@@ -43,13 +54,20 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name in ("members", "nonmembers"):
-            given = np.asarray(getattr(self, name))
-            whole = given.astype(np.int64)
+            given = _numbers(getattr(self, name), f"{name} counts", name)
             if given.ndim != 1 or len(given) != self.cells.size:
                 raise InvalidCounts(
                     f"{name} counts: got {given.shape}, need one number for each of {self.cells.size} cells",
                     field=name,
                 )
+            beyond = ~(np.abs(given.astype(np.float64)) < MOST_RECORDS)  # NaN too
+            if beyond.any() or given.astype(np.float64).sum() >= MOST_RECORDS:
+                raise InvalidCounts(
+                    f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more",
+                    field=name,
+                    index=int(np.argmax(beyond)),
+                )
+            whole = given.astype(np.int64)
             if given.dtype.kind not in "iu" and not (given == whole).all():
                 raise InvalidCounts(
                     f"{name} counts: cell {int(np.argmax(given != whole))} is not a whole number",
@@ -102,6 +120,7 @@ class Counts:
 
     def merge(self, other: Counts) -> Counts:
         """Counts of both samples together."""
+        require_data(other, Counts)
         ours, theirs = self.cells, other.cells
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
             exponent = max(ours.exponent, theirs.exponent)
@@ -157,6 +176,7 @@ class Counts:
         """
         if not self.cells.ordered:
             raise IncompatibleCells(f"cells of kind {self.cells.kind} have no order to join neighbours by")
+        size = require_count("bins", size)
         if size >= self.size:
             return self
         pooled = self.pooled
@@ -230,12 +250,13 @@ class Counts:
     @classmethod
     def from_dict(cls, value: dict[str, object]) -> Counts:
         """Read back ``to_dict``, or the short form with ``edges`` (inner cuts, or outer ones too) or nothing."""
+        if not isinstance(value, dict):
+            raise InvalidCounts("counts: need a mapping with members and nonmembers", field="counts")
         try:
-            members, nonmembers = np.asarray(value["members"]), np.asarray(value["nonmembers"])
+            members = _numbers(value["members"], "members counts", "members")
+            nonmembers = _numbers(value["nonmembers"], "nonmembers counts", "nonmembers")
         except KeyError as missing:
             raise InvalidCounts(f"counts: {missing.args[0]} is missing", field="counts") from None
-        if members.dtype.kind not in "iuf" or nonmembers.dtype.kind not in "iuf":
-            raise InvalidCounts("counts: need whole numbers", field="counts")
         if "cells" in value:
             return cls(members, nonmembers, cells_from_dict(value["cells"]))  # type: ignore[arg-type]
         return cls.of(members, nonmembers, value.get("edges"))  # type: ignore[arg-type]
@@ -243,13 +264,19 @@ class Counts:
     @classmethod
     def of(cls, members: ArrayLike, nonmembers: ArrayLike, edges: ArrayLike | None = None) -> Counts:
         """Counts given as two lists, in order along ``edges`` if there are any, else unordered categories."""
-        a, b = np.asarray(members), np.asarray(nonmembers)
+        a = _numbers(members, "members counts", "members")
+        b = _numbers(nonmembers, "nonmembers counts", "nonmembers")
+        for side, name in ((a, "members"), (b, "nonmembers")):
+            if side.ndim != 1:
+                raise InvalidCounts(f"{name} counts: got {side.ndim} dimensions, need a list", field=name)
         if a.shape != b.shape:
             raise InvalidCounts(f"counts: {a.size} member cells but {b.size} nonmember cells", field="counts")
         if edges is None:
             return cls(a, b, Categories(np.arange(a.size)))
-        cuts = np.asarray(edges, dtype=np.float64)
+        cuts = _numbers(edges, "edges", "edges").astype(np.float64)
         if cuts.size == a.size + 1:
+            if not (np.diff(cuts) > 0).all():  # the two ends may be infinite
+                raise InvalidCounts("edges: must be strictly increasing", field="edges")
             cuts = cuts[1:-1]
         if cuts.size != a.size - 1:
             raise InvalidCounts(
@@ -257,6 +284,27 @@ class Counts:
                 field="edges",
             )
         return cls(a, b, Intervals(cuts))
+
+
+def require_data(data: object, *kinds: type) -> None:
+    """Refuse what was not made by ``Scores.of`` or ``Counts.of``, such as a bare list."""
+    if not isinstance(data, kinds):
+        wanted = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
+        raise InputError(f"data: got {type(data).__name__}, need {wanted}", field="data")
+
+
+def _numbers(values: object, what: str, field: str) -> NDArray[Any]:
+    """Plain real numbers as they came; whatever is none is refused without being repeated."""
+    need = "numbers" if field == "edges" else "whole numbers"
+    try:
+        given = np.asarray(values)
+    except (ValueError, OverflowError):
+        raise InvalidCounts(f"{what}: need a plain list of numbers", field=field) from None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise InvalidCounts(f"{what}: some are masked", field=field)
+    if given.dtype.kind not in "iuf" and given.size:
+        raise InvalidCounts(f"{what}: got type {given.dtype}, need {need}", field=field)
+    return given if given.size else given.astype(np.float64)
 
 
 def _split(counts: Integers, fractions: Floats, rng: np.random.Generator) -> Integers:

@@ -65,6 +65,10 @@ def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
         raise RaggedRows("targets: rows differ in length", field="targets") from None
     if given.ndim == 0:
         raise InputError("targets: got a single value, need a list of scores", field="targets")
+    if given.ndim > 2:
+        raise InputError(f"targets: got {given.ndim} dimensions, need a list of scores", field="targets")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise NotFinite("targets: some are masked", field="targets")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
     if given.size and (given.dtype.kind not in "biufUS" or (given.dtype.kind in "US") != text):
         raise MixedTypes(

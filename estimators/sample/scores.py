@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,7 @@ from estimators.errors import (
     RaggedRows,
     TooFewRecords,
     UnknownName,
+    require_count,
 )
 
 MIN_RECORDS = 8
@@ -102,21 +104,42 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     Rows of one person are not independent: with five rows each and correlation 0.5 a 95% interval
     covers 91% (study section 1). One row a unit restores what every interval here assumes.
     """
-    labels = np.asarray(units)
-    if len(labels) != len(np.asarray(scores)):
-        raise DimensionMismatch(
-            f"units: got {len(labels)} labels for {len(np.asarray(scores))} scores", field="units"
-        )
-    order = np.random.default_rng(seed).permutation(len(labels))
+    labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
+    if len(labels) != n_scores:
+        raise DimensionMismatch(f"units: got {len(labels)} labels for {n_scores} scores", field="units")
+    order = np.random.default_rng(require_count("seed", seed, 0)).permutation(len(labels))
     _, first = np.unique(labels[order], return_index=True)
     return np.sort(order[first])
+
+
+def labels_of(values: object, name: str) -> NDArray[np.generic]:
+    """Labels of records, one each, all text or all numbers."""
+    try:
+        labels = np.asarray(values)
+    except ValueError:
+        raise RaggedRows(
+            f"{name}: got rows of different length, need one label per record", field=name
+        ) from None
+    if labels.ndim != 1:
+        raise DimensionMismatch(
+            f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
+        )
+    given = labels.tolist()
+    kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in given}
+    if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
+        raise NotFinite(f"{name}: a label is NaN or infinite", field=name)
+    if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
+        raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+    return labels
 
 
 def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     """One side as an array of a single plain type, finite and rectangular."""
     field = f"{name}s"
     array = values if isinstance(values, np.ndarray) else _from_sequence(values, name)
-    if array.dtype.kind == "O":
+    if isinstance(array, np.ma.MaskedArray):
+        _require_unmasked(array, name)
+    if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)
     if array.dtype.kind not in "biufUS":
         raise InputError(
@@ -130,7 +153,8 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype.kind == "f":
-        floats = array.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):  # a long double beyond 1e308 is infinite to us, and refused as that
+            floats = np.asarray(array, dtype=np.float64)
         _require_finite(floats, name)
         array = floats + 0.0 if _has_negative_zero(floats) else floats
     if array.dtype.kind == "b":
@@ -138,6 +162,20 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "S":
         array = np.char.decode(array.astype(np.bytes_), "utf-8", "surrogateescape")
     return array
+
+
+def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
+    """Name the first record that is masked: what lies under a mask is no score."""
+    hidden = (
+        np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1) if array.ndim else np.ones(1, np.bool_)
+    )
+    if hidden.any():
+        index = int(np.argmax(hidden))
+        raise NotFinite(
+            f"{name} scores: record {index} is masked; every score must be there",
+            field=f"{name}s",
+            index=index,
+        )
 
 
 def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
@@ -201,6 +239,8 @@ def _kind(value: object) -> str:
         return "a number"
     if isinstance(value, str | np.str_):
         return "text"
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return _kind(value[()])
     if isinstance(value, Sequence | np.ndarray):
         return "row"
     return type(value).__name__
@@ -209,20 +249,26 @@ def _kind(value: object) -> str:
 def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """An object array as a plain type: integers beyond 64 bits stay categories, as text of equal width."""
     flat = array.tolist()
-    kinds = {_kind(v) for v in (flat if array.ndim == 1 else [w for row in flat for w in row])}
+    wide = 1 if array.ndim == 1 else array.shape[1]
+    values = flat if array.ndim == 1 else [w for row in flat for w in row]
+    kinds = {_kind(v) for v in values}
     if kinds == {"text"}:
         return np.asarray(flat, dtype=np.str_)
-    if kinds == {"a number"} and all(isinstance(v, int) for v in flat if array.ndim == 1):
-        width = max(len(str(abs(v))) for v in flat) + 1
-        return np.asarray([f"{v:0{width}d}" for v in flat], dtype=np.str_)
-    if kinds == {"a number"}:
-        return np.asarray(flat, dtype=np.float64)
+    try:
+        if kinds == {"a number"} and array.ndim == 1 and all(isinstance(v, int) for v in flat):
+            width = max(len(str(abs(v))) for v in flat) + 1
+            return np.asarray([f"{v:0{width}d}" for v in flat], dtype=np.str_)
+        if kinds == {"a number"}:
+            return np.asarray(flat, dtype=np.float64)
+    except (ValueError, OverflowError):  # Python's own limits on how long a number may be
+        raise InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
     if kinds == {"a boolean"}:
         return np.asarray(flat, dtype=np.bool_)
     if len(kinds) > 1:
-        index = next((i for i, v in enumerate(flat) if _kind(v) != _kind(flat[0])), 0)
+        at = next(i for i, v in enumerate(values) if _kind(v) != _kind(values[0]))
+        index = at // wide
         raise MixedTypes(
-            f"{name} scores: record {index} is {_kind(flat[index])} but record 0 is {_kind(flat[0])}",
+            f"{name} scores: record {index} is {_kind(values[at])} but record 0 is {_kind(values[0])}",
             field=f"{name}s",
             index=index,
         )

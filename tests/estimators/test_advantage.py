@@ -12,7 +12,7 @@ from estimators.advantage import (
     advantage,
 )
 from estimators.adversary.learned import boxes, logistic, quadratic
-from estimators.errors import IncompatibleCells, InputError, OutOfRange, TooManyCells
+from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRange, TooManyCells
 from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
@@ -241,3 +241,42 @@ def test_boxes_compete_among_the_learned_adversaries() -> None:
 
     assert result.leader == "boxes"  # neither coordinate shows anything, so a linear rule knows nothing
     assert 0.1 < result.lower <= world.truth(0.5)
+
+
+@pytest.mark.parametrize("bad", ["0.5", None, [0.5], np.array([0.5, 0.5]), 0.5 + 0j])
+def test_a_prior_that_is_no_number_is_refused_by_a_typed_error(bad: object) -> None:
+    with pytest.raises(OutOfRange, match=r"prior: got .*, need a number"):
+        advantage(Counts.of([5, 5], [5, 5]), bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bins", [0, -1, 1.5, np.nan, "8"])
+def test_bins_that_are_no_count_are_refused_and_not_replaced_by_the_default(bins: object) -> None:
+    with pytest.raises(OutOfRange, match="bins"):
+        advantage(Counts.of([5, 5], [5, 5]), target=CellsTarget(bins))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None])
+def test_a_seed_that_is_no_whole_number_is_refused(seed: object) -> None:
+    with pytest.raises(OutOfRange, match="seed"):
+        advantage(Counts.of([5, 5], [5, 5]), seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_bare_array_is_refused_with_what_to_make_of_it() -> None:
+    with pytest.raises(MaceError, match=r"need Scores.of\(members, nonmembers\)"):
+        advantage(np.ones(9))  # type: ignore[arg-type]
+
+
+def test_one_record_a_side_gives_all_but_the_whole_range() -> None:
+    answer = advantage(Counts.of([1, 0], [1, 1]))
+
+    assert answer.lower == 0.0
+    assert answer.upper > 0.99
+
+
+def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
+    middle, outside = [0, 20, 0], [10, 0, 10]
+    counts = Counts.of(middle, outside, edges=[0.0, 1.0])
+
+    answer = advantage(counts, 0.7, ThresholdTarget(), 0.999999)
+
+    assert answer.class_rejected or answer.lower <= answer.value <= answer.upper

@@ -98,3 +98,14 @@ def test_cautions_are_said_once() -> None:
 
     assert len(codes) == len(set(codes))
     assert "few_records" in codes
+
+
+@pytest.mark.parametrize("unit", [1e-310, 1e307])
+def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_papers(unit: float) -> None:
+    rng = np.random.default_rng(0)
+
+    answer = assess(Scores.of(rng.normal(size=50) * unit, rng.normal(size=50) * unit))
+
+    assert answer.paper is None
+    assert "paper_unavailable" in {caution.code for caution in answer.cautions}
+    assert 0.0 <= answer.advantage.lower <= answer.advantage.value <= answer.advantage.upper <= 1.0

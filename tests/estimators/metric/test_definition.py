@@ -249,7 +249,7 @@ def test_a_metric_may_be_one_only_at_some_priors():
 
 
 def test_a_coefficient_must_be_finite():
-    with pytest.raises(MetricError, match="a10 is not finite"):
+    with pytest.raises(MetricError, match="a10 is not a finite number"):
         Metric("bad", a10=float("nan"))
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from estimators.errors import IncompatibleCells, InputError, InvalidCounts, TooFewRecords, TooManyCells
 from estimators.sample import counting
 from estimators.sample.cells import Boxes, Categories, Grid, Intervals
+from estimators.sample.counting import by_lattice
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
 
@@ -319,3 +320,40 @@ def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
 
     assert counts.members.tolist() == [8, 2, 0]
     assert counts.nonmembers.tolist() == [10, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [[1.0, np.nan], [1.0, np.inf], [1e19, 1.0], [10**30, 1], [None, 1], ["a", "b"], [[1], [1, 2]], [1j, 1]],
+)
+def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_nothing(
+    bad: list[object],
+) -> None:
+    with pytest.raises(InvalidCounts) as caught:
+        Counts.of(bad, [1, 2])  # type: ignore[arg-type]
+    assert "'a'" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        None,
+        {"kind": "grid", "exponent": 0, "keys": [2, 1]},
+        {"kind": "grid", "exponent": 99999, "keys": [1, 2]},
+        {"kind": "grid", "exponent": 0, "keys": [1, 10**30]},
+        {"kind": "categories", "labels": ["b", "b"]},
+        {"kind": "values", "labels": [np.nan, 1.0]},
+        {"kind": "boxes", "axes": [-5], "cuts": [1.0]},
+    ],
+)
+def test_cells_that_were_tampered_with_are_refused(cells: object) -> None:
+    with pytest.raises(InvalidCounts):
+        Counts.from_dict({"members": [1, 2], "nonmembers": [1, 2], "cells": cells})
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1e-310), (0.0, 5e-324), (-1.7e308, 1.7e308), (1.0, 1.0 + 2.3e-16)])
+def test_equal_width_cells_of_any_range_count_every_record(ends: tuple[float, float]) -> None:
+    counts = by_lattice(Scores.of(ends * 10, ends * 10, Query.CONTINUOUS), 100)
+
+    assert (counts.n_members, counts.n_nonmembers) == (20, 20)
+    assert (counts.members[0], counts.members[-1]) == (10, 10)

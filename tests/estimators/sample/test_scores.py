@@ -145,3 +145,30 @@ def test_one_record_of_each_unit_is_kept() -> None:
     kept = one_per_unit(np.zeros(150), units, seed=3)
 
     assert sorted(units[kept]) == list(range(30))
+
+
+def test_what_lies_under_a_mask_is_no_score() -> None:
+    masked = np.ma.MaskedArray(TEN, mask=[False] * 3 + [True] * 7)
+
+    with pytest.raises(NotFinite, match="member scores: record 3 is masked"):
+        Scores.of(masked, TEN)
+
+
+@pytest.mark.parametrize("bad", [None, {1, 2}, 3, iter(TEN), [10**5000] * 9, np.array(None)])
+def test_what_is_no_list_of_scores_is_refused_by_a_typed_error(bad: object) -> None:
+    with pytest.raises(InputError):
+        Scores.of(bad, TEN)  # type: ignore[arg-type]
+
+
+def test_rows_of_objects_are_rows_of_numbers() -> None:
+    scores = Scores.of(np.array([TEN, TEN], dtype=object).T, np.array([TEN, TEN]).T)
+
+    assert scores.dimension == 2
+    with pytest.raises(MixedTypes, match="record 4 is missing"):
+        Scores.of(np.array([[1.0, 2.0]] * 4 + [[1.0, None]] * 6, dtype=object), np.ones((10, 2)))
+
+
+@pytest.mark.parametrize("units", [None, 3, [None] * 10, [float("nan")] * 10])
+def test_units_that_label_nothing_are_refused(units: object) -> None:
+    with pytest.raises(InputError):
+        one_per_unit(TEN, units)  # type: ignore[arg-type]
