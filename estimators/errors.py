@@ -130,7 +130,7 @@ def require_positive(name: str, value: float) -> float:
 def require_count(name: str, value: int, minimum: int = 1) -> int:
     """Return ``value`` if it is a whole number of at least ``minimum`` that fits 63 bits."""
     number = require_number(name, value)
-    if not minimum <= number < 2.0**63 or number != int(number):
+    if not minimum <= number < 2.0**63 or not hasattr(value, "__index__"):  # 8.0 is no count
         raise OutOfRange(
             f"{name}: got {number:g}, need a whole number of at least {minimum} and below 2^63", field=name
         )

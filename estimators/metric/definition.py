@@ -86,7 +86,7 @@ class Metric:
         for name, value in self.coefficients.items():
             if not _is_finite(value):
                 raise MetricError(
-                    f"metric {self.name}: coefficient {name} is not finite (or no number)", field="metric"
+                    f"metric {self.name}: coefficient {name} is not a finite number", field="metric"
                 )
 
     @property

@@ -249,7 +249,7 @@ def test_a_prior_that_is_no_number_is_refused_by_a_typed_error(bad: object) -> N
         advantage(Counts.of([5, 5], [5, 5]), bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("bins", [0, -1, 1.5, np.nan, "8"])
+@pytest.mark.parametrize("bins", [0, -1, 1.5, 8.0, np.nan, "8"])
 def test_bins_that_are_no_count_are_refused_and_not_replaced_by_the_default(bins: object) -> None:
     with pytest.raises(OutOfRange, match="bins"):
         advantage(Counts.of([5, 5], [5, 5]), target=CellsTarget(bins))  # type: ignore[arg-type]
