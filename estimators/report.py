@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from estimators.advantage import Advantage, Target, advantage
+from estimators.advantage import Advantage, LearnedTarget, Target, advantage
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
 from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
@@ -37,7 +37,7 @@ class Ask:
 
     prior: float = 0.5
     target: Target | None = None
-    metric: str | Metric = "accuracy"
+    metric: str | Metric | None = "accuracy"
     confidence: float = 0.95
     threshold: float | None = None
     claimed_epsilon: float | None = None
@@ -78,11 +78,12 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
     asked = ask or Ask()
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    found = advantage(data if fine is None else fine, asked.prior, asked.target, asked.confidence, asked.seed)
+    whole = data if fine is None or isinstance(asked.target, LearnedTarget) else fine
+    found = advantage(whole, asked.prior, asked.target, asked.confidence, asked.seed)
     paper, missing = _paper(data, fine, asked)
     wanted = preset(asked.metric, asked.prior) if isinstance(asked.metric, str) else asked.metric
     metric = None
-    if fine is not None:
+    if fine is not None and wanted is not None:
         metric = metric_optimum(fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed)
     ordered = fine if fine is not None and fine.cells.ordered else None
     claim, epsilon = None, None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.families import Cellwise, Threshold, TwoSided, in_sample
+from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 
@@ -52,12 +53,17 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
     grows as K^(1/2). ``universe``, the number of possible categories if known in advance, allows the
     sharpest of them.
     """
+    if universe is not None and universe < counts.size:
+        raise OutOfRange(
+            f"universe: got {universe} possible categories, but the records have {counts.size}",
+            field="universe",
+        )
     if counts.size <= MANY_CELLS:
         return _all_subsets(counts, prior, alpha)
     share = alpha / (2.0 if universe is None else 3.0)
     bounds = [_all_subsets(counts, prior, share), _chi_square(counts, prior, share)]
     if universe is not None:
-        bounds.append(_uniform_weights(counts, prior, share, max(universe, counts.size)))
+        bounds.append(_uniform_weights(counts, prior, share, universe))
     return _clip(min(bounds), prior)
 
 

@@ -25,6 +25,9 @@ Integers = NDArray[np.int64]
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
 """Shares of the records, at each end, on which a guess is ventured; the level is split over them."""
 
+MANY_GUESSES = 10**8
+"""Past this many the exact law of two kinds of coins costs seconds and gains nothing over one binomial."""
+
 EMPIRICAL = (
     "each record was included at random, independently, with the probability of the member share (canaries); "
     "lists of members and nonmembers chosen otherwise make this an empirical figure, no proof about the mechanism"
@@ -206,6 +209,12 @@ def _rejected_up_to(
         if mass == 0.0:
             return max(start, float(logit(lower_limit(right, said_in, level))))
 
+    aim = min(float(right), said_in + said_out - 0.5)
+    if (
+        said_in + said_out > MANY_GUESSES and mass == 0.0
+    ):  # the mean bias as one binomial: valid (Hoeffding 1956)
+        aim = lower_limit(right, said_in + said_out, level) * (said_in + said_out)
+
     def gap(epsilon: float) -> float:
         return float(aim - said_in * expit(epsilon + lean) - said_out * expit(epsilon - lean))
 
@@ -218,7 +227,8 @@ def _rejected_up_to(
             p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
         return float(np.log(max(p_value, 1e-300) / level))
 
-    aim = min(float(right), said_in + said_out - 0.5)
+    if said_in + said_out > MANY_GUESSES and mass == 0.0:
+        return start if gap(start) <= 0.0 else float(brentq(gap, start, 700.0))
     if gap(start) <= 0.0 or excess(start) >= 0.0:
         return start
     likely = float(brentq(gap, start, start + abs(lean) + 60.0))

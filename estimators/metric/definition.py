@@ -59,6 +59,10 @@ class Constants:
     h2: float
 
 
+LARGEST = 1e100
+"""Largest coefficient whose products with others stay finite."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN).
@@ -87,6 +91,12 @@ class Metric:
             if not _is_finite(value):
                 raise MetricError(
                     f"metric {self.name}: coefficient {name} is not a finite number", field="metric"
+                )
+            if abs(value) > LARGEST:
+                raise MetricError(
+                    f"metric {self.name}: coefficient {name} is too large to compute with; "
+                    "scale all of them, the ratio stays the same",
+                    field="metric",
                 )
 
     @property

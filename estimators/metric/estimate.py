@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from estimators.advantage import CellsTarget, advantage
 from estimators.adversary.holdout import SHUFFLES
-from estimators.errors import TooFewRecords, require_count, require_open_unit
+from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, PaperMetric, optimum, paper_estimate
@@ -110,6 +110,10 @@ def metric_optimum(
     require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(counts, Counts)
+    if not isinstance(metric, Metric):
+        raise MetricError(
+            f"metric: got {type(metric).__name__}, need a Metric such as preset(name, prior)", field="metric"
+        )
     if bins is not None:
         require_count("bins", bins, 2)
     objective = Objective.of(metric, prior, min_positive_share)

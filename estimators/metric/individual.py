@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.estimate import metric_optimum
 from estimators.risk.cells import cell_risks
-from estimators.sample.counts import Counts
+from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,7 @@ def individual_metric(
     threshold, so the ends and the two limits at the threshold are all that can be extreme: no optimiser
     (erratum E9). Where the threshold depends on the data (Lemma 3) it is estimated, and that is said.
     """
+    require_data(counts, Counts)
     cells = cell_risks(counts, prior, confidence)
     known = metric.has_known_threshold
     cut = (

@@ -23,7 +23,7 @@ class Preset:
 def preset(name: str, prior: float, **parameters: float) -> Metric:
     """The named metric at ``prior`` (only balanced accuracy has coefficients that depend on it)."""
     prior = require_open_unit("prior", prior)
-    if name not in PRESETS:
+    if str(name) not in PRESETS:
         raise UnknownName.among("metric", name, PRESETS)
     chosen = PRESETS[name]
     for key, given in parameters.items():

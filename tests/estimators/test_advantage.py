@@ -280,3 +280,8 @@ def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
     answer = advantage(counts, 0.7, ThresholdTarget(), 0.999999)
 
     assert answer.class_rejected or answer.lower <= answer.value <= answer.upper
+
+
+def test_fewer_possible_categories_than_seen_are_refused() -> None:
+    with pytest.raises(OutOfRange, match="universe: got 3 possible categories, but the records have 10"):
+        ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3))

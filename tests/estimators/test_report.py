@@ -109,3 +109,14 @@ def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_paper
     assert answer.paper is None
     assert "paper_unavailable" in {caution.code for caution in answer.cautions}
     assert 0.0 <= answer.advantage.lower <= answer.advantage.value <= answer.advantage.upper <= 1.0
+
+
+def test_no_metric_asked_for_is_none_given() -> None:
+    assert assess(draw(gaussian_shift(0.3), 100), Ask(metric=None)).metric is None
+
+
+def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None:
+    answer = assess(draw(gaussian_shift(0.5), 400), Ask(target=LearnedTarget((logistic(),))))
+
+    assert answer.advantage.leader == "logistic"
+    assert answer.auc is not None

@@ -380,3 +380,13 @@ def test_numbers_out_of_range_are_refused_by_name(ask, name):
 def test_an_unknown_direction_is_refused():
     with pytest.raises(UnknownName, match="direction"):
         epsilon_lower_bound(in_thirds([1, 2, 3], [3, 2, 1]), direction="hihg")
+
+
+def test_a_trillion_records_agree_with_the_same_shares_of_a_hundred_million():
+    few = epsilon_lower_bound(Counts.of([3 * 10**7, 2 * 10**7], [2 * 10**7, 3 * 10**7], [0.0]))
+    many = epsilon_lower_bound(Counts.of([3 * 10**11, 2 * 10**11], [2 * 10**11, 3 * 10**11], [0.0]))
+    uneven = epsilon_lower_bound(Counts.of([3 * 10**11, 2 * 10**11], [4 * 10**11, 6 * 10**11], [0.0]))
+
+    assert many.value == pytest.approx(few.value, abs=2e-3)
+    assert few.value < many.value < np.log(1.5)
+    assert 0.0 < uneven.value <= np.log(1.5) + 1e-9

@@ -368,3 +368,9 @@ def _atoms(prior, seed, size=7):
     r, q = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size))
     weight = prior * r + (1 - prior) * q
     return prior * r / weight, weight
+
+
+@pytest.mark.parametrize("size", [1e300, -1e200])
+def test_coefficients_that_cannot_be_computed_with_are_refused(size):
+    with pytest.raises(MetricError, match="scale all of them"):
+        Metric("extreme", a11=size, b0=1.0)
