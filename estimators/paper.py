@@ -79,7 +79,7 @@ def algorithm_1(
     found = discrete_advantage(counts, prior, confidence)
     ranged = Caution(
         "cells_from_data",
-        "the cells span the range of these very records; the interval needs cells fixed in advance",
+        "the cells span the range of these very records; the paper's interval needs cells fixed in advance",
     )
     return PaperAdvantage(
         found.statistic,
@@ -117,7 +117,7 @@ def continuous_advantage(
         cautions.append(
             Caution(
                 "bandwidth_from_data",
-                "the interval needs a bandwidth fixed in advance, not chosen from these records",
+                "the paper's interval needs a bandwidth fixed in advance, not one chosen from these records",
             )
         )
     if isinstance(densities, LineDensities) and densities.atoms.size:
