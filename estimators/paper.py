@@ -22,7 +22,7 @@ from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
-from estimators.statement import IID, Caution, Guarantee, Interval
+from estimators.statement import IID, Caution, Guarantee, Interval, percent
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +53,15 @@ class PaperAdvantage:
     value: float
     interval: Interval
     cautions: tuple[Caution, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return (
+            f"{self.statistic} is {self.value:.3f}; with {percent(self.interval.confidence)} confidence its expectation "
+            f"lies between {self.interval.lower:.3f} and {self.interval.upper:.3f}, which is not a statement about "
+            "the advantage."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from scipy.special import bdtr, expit, logit
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counts import Counts, require_data
-from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
+from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, percent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,6 +48,15 @@ class AreaUnderCurve:
     estimate: Estimate
     cautions: tuple[Caution, ...] = field(default=())
 
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        interval = self.estimate.interval
+        return (
+            f"With {percent(interval.confidence)} confidence a member outscores a nonmember with a probability "
+            f"between {interval.lower:.3f} and {interval.upper:.3f}; without leakage it would be 0.5."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
@@ -56,6 +65,15 @@ class OperatingPoint:
     fpr: float
     estimate: Estimate
     cautions: tuple[Caution, ...] = field(default=())
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        interval = self.estimate.interval
+        return (
+            f"With {percent(interval.confidence)} confidence a threshold that accuses {100 * self.fpr:g}% of "
+            f"nonmembers finds between {100 * interval.lower:.2g}% and {100 * interval.upper:.2g}% of members."
+        )
 
 
 def roc(counts: Counts, points: int = POINTS) -> RocCurve:

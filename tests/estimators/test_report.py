@@ -6,7 +6,7 @@ import pytest
 from estimators import Ask, Counts, Decision, LearnedTarget, MaceError, Scores, assess
 from estimators.adversary.learned import logistic
 from estimators.report import fingerprint
-from tests.oracles import categories, gaussian_shift, vector_shift
+from tests.oracles import categories, gaussian_shift, identical, vector_shift
 
 
 def draw(world: object, n: int, seed: int = 0) -> Scores:
@@ -120,3 +120,27 @@ def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None
 
     assert answer.advantage.leader == "logistic"
     assert answer.auc is not None
+
+
+def test_every_answer_says_in_words_what_its_numbers_say() -> None:
+    answer = assess(draw(gaussian_shift(0.5), 800))
+    assert answer.paper is not None
+    assert answer.auc is not None
+    assert answer.epsilon is not None
+    assert answer.metric is not None
+
+    area = answer.auc.estimate.interval
+    assert f"between {area.lower:.3f} and {area.upper:.3f}" in answer.auc.sentence
+    assert "accuses 1% of nonmembers" in answer.operating_points[1].sentence
+    assert f"at least {answer.epsilon.value:.3f}" in answer.epsilon.sentence
+    assert "not a statement about the advantage" in answer.paper.sentence
+    assert f"{answer.metric.interval.lower:.3f}" in answer.metric.sentence
+
+
+def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
+    answer = assess(draw(identical(), 100))
+    assert answer.epsilon is not None
+
+    assert answer.epsilon.value == 0.0
+    assert "show no epsilon above 0" in answer.epsilon.sentence
+    assert "none is excluded" in answer.epsilon.sentence
