@@ -58,9 +58,9 @@ class PaperAdvantage:
     def sentence(self) -> str:
         """The result in plain words."""
         return (
-            f"{self.statistic} is {self.value:.3f}; with {percent(self.interval.confidence)} confidence its expectation "
-            f"lies between {self.interval.lower:.3f} and {self.interval.upper:.3f}, which is not a statement about "
-            "the advantage."
+            f"{self.statistic} is {self.value:.3f}; with {percent(self.interval.confidence)} confidence its "
+            f"expectation lies between {self.interval.lower:.3f} and {self.interval.upper:.3f}, which is not a "
+            "statement about the advantage."
         )
 
 

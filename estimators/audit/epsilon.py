@@ -62,7 +62,8 @@ class EpsilonBound:
         """The result in plain words."""
         sure = percent((1.0 + self.confidence) / 2.0)
         if self.value == 0.0:
-            return f"With {sure} confidence the records show no epsilon above 0 at delta {self.delta:g}; none is excluded."
+            shown = f"no epsilon above 0 at delta {self.delta:g}"
+            return f"With {sure} confidence the records show {shown}; none is excluded."
         return (
             f"With {sure} confidence epsilon is at least {self.value:.3f} at delta {self.delta:g}, if inclusion was "
             f"random and independent: {self.right} of {self.guesses} guesses were right."
