@@ -23,7 +23,7 @@ from estimators.errors import NotFinite, OutOfRange
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
-from estimators.paper import PaperAdvantage, algorithm_1, discrete_advantage
+from estimators.paper import EqualWidth, Kernel, PaperAdvantage, algorithm_1, discrete_advantage
 from estimators.plan import Verdict, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -44,6 +44,7 @@ class Ask:
     claimed_delta: float = 0.0
     operating_points: tuple[float, ...] = FALSE_POSITIVE_RATES
     seed: int = 0
+    reading: EqualWidth | Kernel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,9 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
     wanted = preset(asked.metric, asked.prior) if isinstance(asked.metric, str) else asked.metric
     metric = None
     if fine is not None and wanted is not None:
-        metric = metric_optimum(fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed)
+        metric = metric_optimum(
+            fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed, known=found
+        )
     ordered = fine if fine is not None and fine.cells.ordered else None
     claim, epsilon = None, None
     if fine is not None and asked.claimed_epsilon is not None:
@@ -129,7 +132,7 @@ def _paper(
     """The paper's statistic, or why there is none: scores near the ends of what a float holds have no bandwidth."""
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS and data.dimension == 1:
         try:
-            return algorithm_1(data, ask.prior, ask.confidence), ()
+            return algorithm_1(data, ask.prior, ask.confidence, ask.reading), ()
         except (NotFinite, OutOfRange) as error:
             return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
     return None if fine is None else discrete_advantage(fine, ask.prior, ask.confidence), ()

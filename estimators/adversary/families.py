@@ -17,6 +17,9 @@ from estimators.sample.counts import Counts
 Floats = NDArray[np.float64]
 Guesses = NDArray[np.bool_]
 
+COARSE = 8
+"""Groups of cells that the coarser of two cellwise rules sees: it overfits less."""
+
 
 class Family(Protocol):
     """A set of rules from which the best for a sample is taken."""
@@ -108,7 +111,7 @@ def families_for(counts: Counts) -> tuple[Family, ...]:
         return (Cellwise("cells"),)
     if counts.size <= 12:
         return (Threshold(), TwoSided(), Cellwise("cells"))
-    coarse = Cellwise("coarse_cells", _equal_mass_starts(counts, 8))
+    coarse = Cellwise("coarse_cells", counts.group_starts(COARSE))
     return (Threshold(), TwoSided(), coarse, Smoothed(max(1.0, counts.size / 16)), Cellwise("cells"))
 
 
@@ -117,12 +120,6 @@ def in_sample(family: Family, counts: Counts, prior: float) -> float:
     gain = counts.weights(prior)
     guesses = family.fit(gain[None, :], prior > 0.5)[0]
     return float(gain[guesses].sum() - gain[~guesses].sum())
-
-
-def _equal_mass_starts(counts: Counts, groups: int) -> NDArray[np.int64]:
-    pooled = counts.pooled
-    group = np.floor((np.cumsum(pooled) - pooled / 2.0) * (groups / counts.n_records))
-    return np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])).astype(np.int64)
 
 
 def _heaviest_run(sums: Floats) -> tuple[Floats, Guesses]:

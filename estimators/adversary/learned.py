@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.holdout import HeldOut, Tally, follow_leader, summarise
+from estimators.adversary.holdout import HeldOut, follow_leader, summarise
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_rank, resolution
@@ -116,9 +116,13 @@ def learned_held_out(
 ) -> HeldOut:
     """Lower limit of the advantage of any adversary that sees the vector, by progressive validation."""
     rng = np.random.default_rng(seed)
-    tallies = [_tally(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
+    right = np.array([_right(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)])
+    n1, n0 = (
+        np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
+    )
+    tally = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
     pooled = pools(scores.n_members, scores.n_nonmembers, prior)
-    return summarise(tallies, [learner.name for learner in learners], pooled, prior, alpha)
+    return summarise(tally, [learner.name for learner in learners], pooled, prior, alpha)
 
 
 def learned_counts(
@@ -160,10 +164,15 @@ def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
     ]
 
 
-def _tally(
+def _block_ends(n_records: int) -> NDArray[np.int64]:
+    return np.round(np.multiply(BLOCK_ENDS, n_records)).astype(np.int64)
+
+
+def _right(
     sides: Sequence[Floats], prior: float, learners: Sequence[Learner], rng: np.random.Generator
-) -> Tally:
-    ends = [np.round(np.multiply(BLOCK_ENDS, len(side))).astype(int) for side in sides]
+) -> NDArray[np.int64]:
+    """True positives and true negatives of each learner, trained on the past, on each block: (2, learners, blocks)."""
+    ends = [_block_ends(len(side)) for side in sides]
     right: list[list[tuple[int, int]]] = []
     for block in range(len(BLOCK_ENDS) - 1):
         past = [side[: end[block]] for side, end in zip(sides, ends, strict=True)]
@@ -171,8 +180,7 @@ def _tally(
         state, cut = int(rng.integers(2**31)), _cut(past, prior)
         outputs = [[_fit(learner, past, state)(side) > cut for side in following] for learner in learners]
         right.append([(int(hit.sum()), int((~alarm).sum())) for hit, alarm in outputs])
-    table = np.asarray(right).transpose(2, 1, 0)
-    return follow_leader(table[0], np.diff(ends[0]), table[1], np.diff(ends[1]), prior)
+    return np.asarray(right).transpose(2, 1, 0)
 
 
 def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,18 +147,10 @@ def epsilon_lower_bound(
     ventures = _ventures(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
     if n1 and n0 and ventures:
-        lean, mass = float(np.log(n1 / n0)), 2.0 * (n1 + n0) * delta
         level /= len(ventures)
-        # the most telling first: what cannot beat it is passed over at once
-        ventures.sort(key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / np.sqrt(g[0] + g[1]))
-        for said_in, said_out, hits in ventures:
-            # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
-            stepped = (n1 + n0 - said_in - said_out) * min(n1, n0) < n1 + n0
-            bound = _rejected_up_to(said_in, said_out, hits - stepped, lean, level, mass, value)
-            if bound > value:
-                value, right, guesses = bound, hits, said_in + said_out
-        best = max(-i * np.log(expit(lean)) - o * np.log(expit(-lean)) for i, o, _ in ventures)
-        if best < -np.log(level):
+        value, right, guesses = _largest_rejected(ventures, n1, n0, level, 2.0 * (n1 + n0) * delta)
+        surprise_in, surprise_out = -np.log(n1 / (n1 + n0)), -np.log(n0 / (n1 + n0))
+        if max(i * surprise_in + o * surprise_out for i, o, _ in ventures) < -np.log(level):
             message = (
                 f"{n1} members and {n0} nonmembers: even if all guesses were right nothing could be shown"
             )
@@ -182,30 +175,59 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
 def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
     """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
     pooled = members + nonmembers
-    members, nonmembers, pooled = members[pooled > 0], nonmembers[pooled > 0], pooled[pooled > 0]
-    if len(pooled) < 2:
+    some = np.flatnonzero(pooled)
+    if len(some) < 2:
         return []
-    cells = set(zip(_cells_for(pooled), _cells_for(pooled[::-1]), strict=True))
+    if len(some) < len(pooled):
+        members, pooled = members[some], pooled[some]
+    held, held_in = np.zeros((2, len(pooled) + 1), dtype=np.int64)  # records, and members, left of each cell
+    np.cumsum(pooled, out=held[1:])
+    np.cumsum(members, out=held_in[1:])
+    total, total_in = int(held[-1]), int(held_in[-1])
+    cells = set(zip(_cells_for(held), _cells_for(total - held[::-1]), strict=True))
     ventures = []
     for low, high in sorted(cells):
-        top, bottom = slice(len(pooled) - high, None), slice(0, low)
-        for said_in, said_out, used in ((top, bottom, Direction.HIGH), (bottom, top, Direction.LOW)):
-            if ends in (used, Direction.EITHER):
-                hits = members[said_in].sum() + nonmembers[said_out].sum()
-                ventures.append((int(pooled[said_in].sum()), int(pooled[said_out].sum()), int(hits)))
+        bottom, bottom_in = int(held[low]), int(held_in[low])
+        top, top_in = total - int(held[-1 - high]), total_in - int(held_in[-1 - high])
+        if ends is not Direction.LOW:
+            ventures.append((top, bottom, top_in + bottom - bottom_in))
+        if ends is not Direction.HIGH:
+            ventures.append((bottom, top, bottom_in + top - top_in))
     return ventures
 
 
-def _cells_for(pooled: Integers) -> list[int]:
+def _cells_for(held: Integers) -> list[int]:
     """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
 
-    That rule keeps the two ends apart, since no share is above one half.
+    That rule keeps the two ends apart, since no share is above one half. ``held`` are the records left of a cell.
     """
-    held = np.concatenate([[0], np.cumsum(pooled)])
-    target = np.asarray(SHARES) * held[-1]
+    target = np.array(SHARES) * held[-1]
     above = np.searchsorted(held, target)
     nearer_below = target - held[above - 1] <= held[above] - target
-    return [int(k) for k in np.maximum(above - nearer_below, 1)]
+    cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
+    return cells
+
+
+def _largest_rejected(
+    ventures: list[tuple[int, int, int]], n1: int, n0: int, level: float, mass: float
+) -> tuple[float, int, int]:
+    """Largest epsilon that a way to guess rejects, 0 if none does, and that way's right guesses and guesses."""
+    lean = float(np.log(n1 / n0))
+    # the most telling first: what cannot beat it is passed over at once
+    ordered = sorted(ventures, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
+    # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
+    sure = [hits - ((n1 + n0 - i - o) * min(n1, n0) < n1 + n0) for i, o, hits in ordered]
+    found = 0.0, 0, 0
+    if lean == mass == 0.0:  # equal coins: one binomial each, and one call for all
+        bounds = logit(lower_limit(np.array(sure), np.array([i + o for i, o, _ in ordered]), level))
+        best = int(np.argmax(bounds))
+        said_in, said_out, hits = ordered[best]
+        return (float(bounds[best]), hits, said_in + said_out) if bounds[best] > 0.0 else found
+    for (said_in, said_out, hits), right in zip(ordered, sure, strict=True):
+        bound = _rejected_up_to(said_in, said_out, right, lean, level, mass, found[0])
+        if bound > found[0]:
+            found = bound, hits, said_in + said_out
+    return found
 
 
 def _rejected_up_to(
@@ -218,9 +240,6 @@ def _rejected_up_to(
     """
     if lean == 0.0:  # equal coins: one binomial
         said_in, said_out = said_in + said_out, 0
-        if mass == 0.0:
-            return max(start, float(logit(lower_limit(right, said_in, level))))
-
     aim = min(float(right), said_in + said_out - 0.5)
     if (
         said_in + said_out > MANY_GUESSES and mass == 0.0

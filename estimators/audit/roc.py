@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,13 +85,14 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
     """
     require_count("points", points, 8)
     hits, alarms = _from_the_top(counts)
-    corner = np.ones(len(hits), dtype=np.bool_)
     run, rise = np.diff(alarms), np.diff(hits)
-    corner[1:-1] = run[1:] * rise[:-1] != run[:-1] * rise[1:]  # what lies on a straight line adds nothing
-    hits, alarms = hits[corner], alarms[corner]
+    bends = run[1:] * rise[:-1] != run[:-1] * rise[1:]  # what lies on a straight line adds nothing
+    corners = np.concatenate([[0], np.flatnonzero(bends) + 1, [len(hits) - 1]])
+    hits, alarms = hits[corners], alarms[corners]
     if len(hits) > points:
         n1, n0, quarter = hits[-1], alarms[-1], points // 4 - 1
-        rates = np.concatenate([np.geomspace(1.0, n0, 2 * quarter), np.linspace(0.0, n0, quarter)])
+        even = np.linspace(0.0, 1.0, 2 * quarter)
+        rates = np.concatenate([n0**even, np.linspace(0.0, n0, quarter)])
         by_rate = np.searchsorted(alarms, rates * (1.0 + 1e-12), side="right") - 1
         by_height = np.searchsorted(hits, np.linspace(0.0, n1, quarter) * (1.0 - 1e-12))
         keep = np.unique(np.concatenate([[0, len(hits) - 1], by_rate, by_height]))
@@ -142,7 +144,14 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
 
 
 def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> OperatingPoint:
-    """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``.
+    """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``."""
+    return operating_points(counts, [fpr], confidence)[0]
+
+
+def operating_points(
+    counts: Counts, rates: Sequence[float] = FALSE_POSITIVE_RATES, confidence: float = 0.95
+) -> tuple[OperatingPoint, ...]:
+    """One operating point for each rate; each interval holds by itself, not all of them together.
 
     The right threshold is not known, but nonmember order statistics bracket it: at least j of n0 nonmembers
     lie above a threshold of rate at most ``fpr`` with probability P(Bin(n0, fpr) >= j), which is P(Beta(j,
@@ -151,41 +160,43 @@ def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> Ope
     threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
     the right one covers as little as 48%.
     """
-    rate = require_open_unit("fpr", fpr)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    asked = [require_open_unit("fpr", rate) for rate in rates]
+    if not asked:
+        return ()
     hits, alarms = _from_the_top(counts)
     n1, n0 = int(hits[-1]), int(alarms[-1])
-    j_low = _largest_count_exceeded(n0, rate, alpha)  # P(Bin >= j) >= 1 - alpha
-    j_high = _smallest_count_reached(n0, rate, alpha)  # P(Bin >= j) <= alpha
-    at = int(np.searchsorted(alarms, rate * n0 * (1.0 + 1e-12), side="right")) - 1
+    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in asked])  # P(Bin >= j) >= 1 - alpha
+    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in asked])  # P(Bin >= j) <= alpha
+    allowed = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in asked])
+    at = alarms.searchsorted(allowed, side="right") - 1
     # lowest threshold with fewer than j_low nonmembers above it, highest one with at least j_high
-    low = int(np.searchsorted(alarms, j_low - 1, side="right")) - 1 if j_low else 0
-    high = min(int(np.searchsorted(alarms, j_high)), len(alarms) - 1)
-    value = float(hits[at] / n1)
-    before, after = _cuts_at_ties(hits, alarms, low, at), _cuts_at_ties(hits, alarms, at, high) + 1
-    x, y = hits[np.append(before, at)], hits[np.append(after, at)]
-    lower = (x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low])).min() / n1
-    upper = (y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high] - y)).max() / n1
-    cautions: tuple[Caution, ...] = ()
-    if not j_low:
-        needed = int(np.ceil(np.log(alpha) / np.log1p(-rate)))
-        cautions = (
-            Caution(
-                "too_few_nonmembers",
-                f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {needed} for a lower end above 0",
-            ),
-        )
-        lower = 0.0
-    guarantee = Guarantee(f"the TPR of the threshold whose FPR is {rate:g}", IID, False)
-    interval = Interval(max(0.0, float(lower)), min(1.0, float(upper)), confidence, guarantee)
-    return OperatingPoint(rate, Estimate(value, interval), cautions)
-
-
-def operating_points(
-    counts: Counts, rates: Sequence[float] = FALSE_POSITIVE_RATES, confidence: float = 0.95
-) -> tuple[OperatingPoint, ...]:
-    """One operating point for each rate; each interval holds by itself, not all of them together."""
-    return tuple(operating_point(counts, rate, confidence) for rate in rates)
+    low = np.maximum(alarms.searchsorted(j_low - 1, side="right") - 1, 0)
+    high = np.minimum(alarms.searchsorted(j_high), len(alarms) - 1)
+    span, tie = _large_ties(hits, alarms, np.concatenate([low, at]), np.concatenate([at, high]))
+    # the cuts of all rates side by side, each with the number of its rate: the one observed, then those beside ties
+    every, ahead = np.arange(len(asked)), span < len(asked)
+    of_x, of_y = np.concatenate([every, span[ahead]]), np.concatenate([every, span[~ahead] - len(asked)])
+    x, y = hits[np.concatenate([at, tie[ahead]])], hits[np.concatenate([at, tie[~ahead] + 1])]
+    below = x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low][of_x])
+    above = y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high][of_y] - y)
+    lowers, uppers = np.full(len(asked), np.inf), np.full(len(asked), -np.inf)
+    np.minimum.at(lowers, of_x, below / n1)
+    np.maximum.at(uppers, of_y, above / n1)
+    points = []
+    for k, rate in enumerate(asked):
+        lower = max(0.0, float(lowers[k]))
+        cautions: tuple[Caution, ...] = ()
+        if not j_low[k]:
+            needed = int(np.ceil(np.log(alpha) / np.log1p(-rate)))
+            message = (
+                f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {needed} for a lower end above 0"
+            )
+            lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
+        guarantee = Guarantee(f"the TPR of the threshold whose FPR is {rate:g}", IID, False)
+        interval = Interval(lower, min(1.0, float(uppers[k])), confidence, guarantee)
+        points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
+    return tuple(points)
 
 
 def _ordered(counts: Counts) -> Counts:
@@ -202,23 +213,31 @@ def _ordered(counts: Counts) -> Counts:
 def _from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     """Members and nonmembers at or above each threshold, from none to all."""
     counts = _ordered(counts)
-    hits = np.concatenate([[0], np.cumsum(counts.members[::-1])])
-    return hits, np.concatenate([[0], np.cumsum(counts.nonmembers[::-1])])
+    hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)
+    np.cumsum(counts.members[::-1], out=hits[1:])
+    np.cumsum(counts.nonmembers[::-1], out=alarms[1:])
+    return hits, alarms
 
 
-def _cuts_at_ties(hits: Integers, alarms: Integers, first: int, last: int) -> Integers:
-    """Thresholds just above a tie that holds a quarter of the members between two thresholds.
+def _large_ties(
+    hits: Integers, alarms: Integers, first: Integers, last: Integers
+) -> tuple[Integers, Integers]:
+    """Ties that hold a quarter of the members between two thresholds: between which two, and the one just above.
 
     Quadrature takes the right threshold to lie anywhere between; across a large tie it lies on one side
     or the other, and what is uncertain there is the rate at that side.
     """
-    rise, run = np.diff(hits[first : last + 1]), np.diff(alarms[first : last + 1])
-    return first + np.flatnonzero((rise + run > 1) & (rise > 0) & (4 * rise >= hits[last] - hits[first]))
+    end = int(last.max())
+    rise = hits[1 : end + 1] - hits[:end]
+    ties = np.flatnonzero((rise > 0) & (rise + alarms[1 : end + 1] - alarms[:end] > 1))
+    between = (ties >= first[:, None]) & (ties < last[:, None])
+    span, which = np.nonzero(between & (4 * rise[ties] >= (hits[last] - hits[first])[:, None]))
+    return span, ties[which]
 
 
 def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
     """Largest j with P(Bin(n, rate) >= j) >= 1 - alpha; 0 when not even j = 1 is that likely."""
-    low, high = 0, n + 1  # the tail falls with j: halve
+    low, high = _within(n, rate, alpha)  # the tail falls with j: halve
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if bdtr(middle - 1, n, rate) <= alpha else (low, middle)
@@ -227,11 +246,20 @@ def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
 
 def _smallest_count_reached(n: int, rate: float, alpha: float) -> int:
     """Smallest j with P(Bin(n, rate) >= j) <= alpha; n + 1 when even all n are likelier."""
-    low, high = 0, n + 1
+    low, high = _within(n, rate, alpha)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if bdtr(middle - 1, n, rate) >= 1.0 - alpha else (middle, high)
     return high
+
+
+def _within(n: int, rate: float, alpha: float) -> tuple[int, int]:
+    """Counts that Bin(n, rate) is below, or above, with a probability less than alpha (Cantelli's inequality).
+
+    Beyond 2^31 trials SciPy's binomial law is NaN, no comparison holds, and these ends themselves are taken.
+    """
+    mean, reach = n * rate, sqrt(n * rate * (1.0 - rate) * (1.0 - alpha) / alpha)
+    return max(0, int(mean - reach) - 1), min(n + 1, int(mean + reach) + 2)
 
 
 def _pairs_interval(area: float, pairs: int, alpha: float) -> tuple[float, float]:

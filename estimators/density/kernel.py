@@ -109,10 +109,10 @@ class LineDensities:
             return cls(atoms, None, np.zeros(2), np.zeros(2), n1, n0, widths)
         if max(widths) <= APART * min(widths):
             shared = Line.over([a, b], list(widths))
-            lines = (shared, shared)
-        else:
-            lines = (Line.over([a], [widths[0]]), Line.over([b], [widths[1]]))
-        r, q = lines[0].density(a, n1, widths[0]), lines[1].density(b, n0, widths[1])
+            r, q = shared.densities([a, b], [n1, n0], list(widths))
+            return cls(atoms, (shared, shared), r, q, n1, n0, widths)
+        lines = Line.over([a], [widths[0]]), Line.over([b], [widths[1]])
+        r, q = lines[0].densities([a], [n1], [widths[0]])[0], lines[1].densities([b], [n0], [widths[1]])[0]
         return cls(atoms, lines, r, q, n1, n0, widths)
 
     @property

@@ -36,7 +36,7 @@ REACH = 8.0
 NOISE = 1e-13
 """Transforms leave this much of the largest density behind where there is none."""
 
-BLOCK = 2**16
+BLOCK = 2**15
 """Records worked on at a time, so that they stay in the cache."""
 
 
@@ -92,20 +92,22 @@ class Line:
         """The score at each node."""
         return np.asarray(np.interp(self.low + self.step * np.arange(self.points), self.places, self.knots))
 
-    def density(self, records: Floats, total: int, width: float) -> Floats:
-        """Density at the nodes of records that are part of ``total``."""
-        heights = np.zeros(self.points)
-        for block in blocks(records):
-            node, beyond = self.place(block)
-            to_right = np.bincount(node, beyond, minlength=self.points)
-            heights += np.bincount(node, minlength=self.points)
-            heights -= to_right
-            heights[1:] += to_right[:-1]
+    def densities(self, sides: list[Floats], totals: list[int], widths: list[float]) -> Floats:
+        """Density at the nodes, a row for each side, of records that are part of a total."""
+        heights = np.zeros((len(sides), self.points))
+        for side, records in enumerate(sides):
+            for block in blocks(records):
+                node, beyond = self.place(block)
+                to_right = np.bincount(node, beyond, minlength=self.points)
+                heights[side] += np.bincount(node, minlength=self.points)
+                heights[side] -= to_right
+                heights[side, 1:] += to_right[:-1]
         wave = np.arange(self.points // 2 + 1) / self.points
         # a Gaussian in frequency; linear binning was a triangle of one step, whose transform is sinc^2
-        kernel = np.exp(-2.0 * (np.pi * width / self.step * wave) ** 2) / np.sinc(wave) ** 2
-        density = irfft(rfft(heights) * kernel, self.points) / (total * self.step)
-        density[density < NOISE * density.max()] = 0.0
+        reach = np.pi * np.array(widths)[:, None] / self.step
+        kernel = np.exp(-2.0 * (reach * wave) ** 2) / np.sinc(wave) ** 2
+        density = irfft(rfft(heights) * kernel, self.points) / (np.array(totals)[:, None] * self.step)
+        density[density < NOISE * density.max(axis=1, keepdims=True)] = 0.0
         return np.asarray(density)
 
 

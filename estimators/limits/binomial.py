@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, gammaln, ndtri
 
 Floats = NDArray[np.float64]
+Numbers = float | NDArray[np.float64] | NDArray[np.int64]
 
 
 @overload
@@ -29,9 +30,9 @@ def lower_limit(
 
     It solves P(Bin(trials, limit) >= hits) = alpha; fractional ``hits`` interpolate monotonically.
     """
-    h, n = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    h, n = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     limit = np.where(h > 0, betaincinv(np.maximum(h, 1e-300), n - h + 1.0, alpha), 0.0)
-    return float(limit) if np.ndim(hits) == 0 and np.ndim(trials) == 0 else limit
+    return limit if limit.ndim else float(limit)
 
 
 @overload
@@ -44,9 +45,9 @@ def upper_limit(
     hits: float | NDArray[np.number], trials: float | NDArray[np.number], alpha: float
 ) -> float | Floats:
     """One-sided upper limit of level 1 - alpha for a proportion (Clopper and Pearson, 1934)."""
-    h, n = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    h, n = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     limit = np.where(h < n, betaincinv(h + 1.0, np.maximum(n - h, 1e-300), 1.0 - alpha), 1.0)
-    return float(limit) if np.ndim(hits) == 0 and np.ndim(trials) == 0 else limit
+    return limit if limit.ndim else float(limit)
 
 
 def clopper_pearson(
@@ -90,10 +91,10 @@ FEW = 40
 
 
 def weighted_accuracy_upper(
-    true_positives: Floats | float,
-    n_members: float,
-    true_negatives: Floats | float,
-    n_nonmembers: float,
+    true_positives: Numbers,
+    n_members: Numbers,
+    true_negatives: Numbers,
+    n_nonmembers: Numbers,
     prior: float,
     alpha: float,
 ) -> Floats:
@@ -113,16 +114,17 @@ def weighted_accuracy_upper(
     gap, few = np.atleast_1d(gap), np.atleast_1d((errors <= FEW) & (misses <= FEW))
     errors, misses = np.atleast_1d(errors), np.atleast_1d(misses)
     if few.any():
-        down = _few_gap(errors[few], prior / n_members, misses[few], (1.0 - prior) / n_nonmembers, level)
-        gap[few] = np.maximum(gap[few], down)
+        a, b = prior / n_members, (1.0 - prior) / n_nonmembers
+        total, square = a * errors + b * misses, a**2 * errors + b**2 * misses
+        gap[few] = np.maximum(gap[few], _few_gap(total[few], square[few], level))
     return np.minimum(prior * tp / n_members + (1.0 - prior) * tn / n_nonmembers + gap.reshape(tp.shape), 1.0)
 
 
 def weighted_accuracy_lower(
-    true_positives: Floats | float,
-    n_members: float,
-    true_negatives: Floats | float,
-    n_nonmembers: float,
+    true_positives: Numbers,
+    n_members: Numbers,
+    true_negatives: Numbers,
+    n_nonmembers: Numbers,
     prior: float,
     alpha: float,
 ) -> Floats:
@@ -134,10 +136,10 @@ def weighted_accuracy_lower(
 
 
 def _distinct(
-    limit: Callable[[Floats, float, float], Floats], hits: Floats, trials: float, alpha: float
+    limit: Callable[[Floats, Numbers, float], Floats], hits: Floats, trials: Numbers, alpha: float
 ) -> Floats:
     """A limit computed once for every distinct count: the inverse beta function is what costs."""
-    if hits.size <= 64:
+    if hits.size <= 64 or isinstance(trials, np.ndarray):
         return np.asarray(limit(np.atleast_1d(hits), trials, alpha)).reshape(hits.shape)
     whole = hits.astype(np.intp)
     if trials < 4 * hits.size and bool((whole == hits).all()):  # a table over 0..trials needs no sort
@@ -149,10 +151,8 @@ def _distinct(
     return limit(distinct, trials, alpha)[back.reshape(hits.shape)]
 
 
-def _few_gap(a: Floats, weight_a: float, b: Floats, weight_b: float, alpha: float) -> Floats:
-    """How far below its estimate the weighted sum of a few errors may lie."""
-    total = weight_a * a + weight_b * b
-    square = weight_a**2 * a + weight_b**2 * b
+def _few_gap(total: Floats, square: Floats, alpha: float) -> Floats:
+    """How far below its estimate the weighted ``total`` of a few errors may lie; ``square`` has squared weights."""
     some = total > 0
     gap = np.zeros_like(total)
     hits, trials = total[some] ** 2 / square[some], total[some] / square[some]

@@ -22,6 +22,7 @@ from estimators.limits.binomial import (
 )
 from estimators.limits.fieller import ratio_limits, ratio_range
 from estimators.metric.optimum import Objective, best_prefix, likelihood_order, optimum
+from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 
@@ -48,9 +49,8 @@ class View:
 
     def counts(self, fine: Counts) -> Counts:
         """The groups' counts, free of any meaning of the cells."""
-        return Counts.of(
-            np.add.reduceat(fine.members, self.starts), np.add.reduceat(fine.nonmembers, self.starts)
-        )
+        members, nonmembers = (np.add.reduceat(side, self.starts) for side in (fine.members, fine.nonmembers))
+        return Counts.trusted(members, nonmembers, Categories(np.arange(len(members))))
 
     def fit(self, objective: Objective, members: Integers, nonmembers: Integers) -> Guesses:
         """The best rule for each row of counts over the fine cells."""
@@ -71,7 +71,9 @@ def views_of(counts: Counts, bins: int | None = None) -> tuple[Counts, tuple[Vie
         ("coarse_cells", COARSE),
     ]
     views = [
-        View(name, _starts(fine, size), True) for name, size in groups if name == "cells" or fine.size > 12
+        View(name, fine.group_starts(size), True)
+        for name, size in groups
+        if name == "cells" or fine.size > 12
     ]
     return fine, (*views, View("threshold", np.arange(fine.size), False))
 
@@ -211,10 +213,3 @@ def _chain(groups: Counts, view: View) -> tuple[Floats, Floats]:
         members, nonmembers = members[order], nonmembers[order]
     tp, fp = (np.concatenate([[0], np.cumsum(side)]).astype(np.float64) for side in (members, nonmembers))
     return tp, fp
-
-
-def _starts(fine: Counts, size: int) -> Integers:
-    """First fine cell of each of about ``size`` groups of equal pooled mass: the cells ``coarsen`` makes."""
-    if size >= fine.size:
-        return np.arange(fine.size)
-    return np.searchsorted(fine.lower_edges(), fine.coarsen(size).lower_edges()).astype(np.int64)

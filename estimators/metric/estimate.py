@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from estimators.advantage import CellsTarget, advantage
+from estimators.advantage import Advantage, CellsTarget, advantage
 from estimators.adversary.holdout import SHUFFLES
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
@@ -98,8 +98,12 @@ def metric_optimum(
     bins: int | None = None,
     seed: int = 0,
     shuffles: int = SHUFFLES,
+    known: Advantage | None = None,
 ) -> MetricEstimate:
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
+
+    Where the metric is a line in accuracy its optimum is the advantage's. ``known`` is the advantage of the same
+    counts, asked with the same options, if there is one already: it is not worked out twice.
 
     ``min_positive_share`` is the least share of records guessed member (for NPV: nonmember); 5% by default
     where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of
@@ -125,11 +129,15 @@ def metric_optimum(
     alpha = (1.0 - confidence) / 2.0
     fine, views = views_of(counts, bins)
     cells = views[0].counts(fine)
-    best = optimum(cells, objective)
+    why, best = metric.degeneracy(prior), optimum(cells, objective)
     low, high = metric_range(objective)
     line = metric.line_in_accuracy(prior)
     if line is not None and not objective.constrained:
-        found = advantage(counts, prior, CellsTarget(bins), confidence, seed, shuffles)
+        target = CellsTarget(bins)
+        if known is not None and known.target == target:
+            found = known
+        else:
+            found = advantage(counts, prior, target, confidence, seed, shuffles)
         point, lower, upper = (
             line[0] + line[1] * (1.0 + v) / 2.0 for v in (found.value, found.lower, found.upper)
         )
@@ -149,8 +157,8 @@ def metric_optimum(
         point = min(high, max(low, objective.trivial, (value + flattered) / 2.0))
         guarantee = _guarantee(objective, cells.size, fine.cells.ordered)
     interval = Interval(lower, upper, confidence, guarantee)
-    known = metric.has_known_threshold and not objective.constrained
-    cut = metric.known_cut(prior) if known else best.cut if best.binding else metric.cut_at(point, prior)
+    given = metric.has_known_threshold and not objective.constrained
+    cut = metric.known_cut(prior) if given else best.cut if best.binding else metric.cut_at(point, prior)
     return MetricEstimate(
         metric,
         Estimate(point, interval),
@@ -158,13 +166,13 @@ def metric_optimum(
         value,
         cut,
         objective.trivial,
-        metric.degeneracy(prior),
+        why,
         (objective.low, objective.high),
         cells.size,
         leader,
         rejected,
         paper_estimate(cells, objective, seed),
-        tuple(_cautions(objective, cells, rejected)),
+        tuple(_cautions(objective.metric.name, why, cells, rejected)),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )
 
@@ -181,11 +189,10 @@ def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarante
     return Guarantee(f"the largest {objective.metric.name} of {who}{limits}", IID, finite_sample=False)
 
 
-def _cautions(objective: Objective, cells: Counts, rejected: bool) -> list[Caution]:
+def _cautions(name: str, why: Degeneracy | None, cells: Counts, rejected: bool) -> list[Caution]:
     found = cells.cautions()
-    why = objective.metric.degeneracy(objective.prior)
     if why is not None:
-        found.append(Caution("degenerate_optimum", f"{objective.metric.name}: {why.value}"))
+        found.append(Caution("degenerate_optimum", f"{name}: {why.value}"))
     if rejected:
         found.append(
             Caution(

@@ -69,7 +69,7 @@ class Objective:
         On that line the metric is monotone, so the ends decide; one that is 0/0 has its neighbour's value.
         """
         ends = np.array([max(self.low, 1e-9), self.low, self.high, min(self.high, 1.0 - 1e-9)])
-        return float(np.nanmax(self.metric.value(ends, ends, self.prior)))
+        return float(np.fmax.reduce(self.metric.value(ends, ends, self.prior)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,6 @@ def optimum(counts: Counts, objective: Objective) -> Optimum:
     linear forms is largest at a corner: a prefix, or where the share's limit crosses the chain.
     """
     order = likelihood_order(counts.members[None, :], counts.nonmembers[None, :])[0]
-    posterior = posteriors(counts.members, counts.nonmembers, objective.prior)[order]
     tpr = np.concatenate([[0.0], np.cumsum(counts.members[order]) / counts.n_members])
     fpr = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order]) / counts.n_nonmembers])
     share = objective.share(tpr, fpr)
@@ -108,6 +107,7 @@ def optimum(counts: Counts, objective: Objective) -> Optimum:
     binding = (0.0 < objective.low >= gamma - 1e-9) or (1.0 > objective.high <= gamma + 1e-9)
     cut = objective.metric.cut_at(float(value[best]), objective.prior)
     if binding:  # the share, not Lemma 3, sets the threshold: the posterior of the cell where the rule stops
+        posterior = posteriors(counts.members, counts.nonmembers, objective.prior)[order]
         marginal = posterior[min(int(np.ceil(edge)), len(posterior)) - 1] if edge > 0.0 else 1.0
         cut = Cut(float(marginal), above)
     return Optimum(float(value[best]), float(tpr[best]), float(fpr[best]), cut, binding)

@@ -94,7 +94,7 @@ class Intervals:
     def __post_init__(self) -> None:
         if self.cuts.ndim != 1:
             raise InvalidCounts(f"cuts: got {self.cuts.ndim} dimensions, need a list", field="edges")
-        if self.cuts.size and not (np.isfinite(self.cuts).all() and (np.diff(self.cuts) > 0).all()):
+        if self.cuts.size and not (np.isfinite(self.cuts).all() and (self.cuts[1:] > self.cuts[:-1]).all()):
             raise InvalidCounts("cuts must be finite and strictly increasing", field="edges")
 
     @property

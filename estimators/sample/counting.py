@@ -53,7 +53,7 @@ def on_cells(scores: Scores, cells: Cells) -> Counts:
             index = int(np.argmax(at < 0))
             raise InputError(f"{name} scores: record {index} falls into none of the given cells", index=index)
         columns.append(np.bincount(at, minlength=cells.size))
-    return Counts(columns[0], columns[1], cells)
+    return Counts.trusted(columns[0], columns[1], cells)
 
 
 def by_category(scores: Scores) -> Counts:
@@ -65,7 +65,7 @@ def by_category(scores: Scores) -> Counts:
             span = high - low + 1
             sides = [side.astype(np.intp, copy=False) for side in (a, b)]
             counted = [np.bincount(side - low if low else side, minlength=span) for side in sides]
-            return Counts(counted[0], counted[1], Values(np.arange(low, high + 1))).occupied()
+            return Counts.trusted(counted[0], counted[1], Values(np.arange(low, high + 1))).occupied()
     if "U" in (a.dtype.kind, b.dtype.kind):
         return _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_)).require_shared_cells()
     pooled = np.concatenate([a, b]) if a.dtype == b.dtype else np.concatenate([a, b]).astype(np.float64)
@@ -105,7 +105,7 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
 
 def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
     """Counts of records whose cells are known, members first."""
-    return Counts(
+    return Counts.trusted(
         np.bincount(at[:n_members], minlength=cells.size),
         np.bincount(at[n_members:], minlength=cells.size),
         cells,
@@ -138,8 +138,7 @@ def by_rank(scores: Scores) -> Counts:
     """
     a, b = _line(scores)
     if len(a) + len(b) <= EXACT_RECORDS:
-        cuts = np.unique(np.concatenate([a, b]))[1:]
-        return on_cells(scores, Intervals(cuts))
+        return _by_sorting(a, b)
     exponent, first, last = _central_grid(a, b)
     span = last - first + 1
     at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
@@ -150,7 +149,7 @@ def by_rank(scores: Scores) -> Counts:
     starts = np.ldexp(np.arange(first, last + 1, dtype=np.float64), exponent)
     light = np.flatnonzero((pooled > 0) & ~heavy)
     if not heavy.any():
-        return Counts(columns[0][light], columns[1][light], Intervals(starts[light[1:]]))
+        return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]))
     inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
     values = np.unique(np.concatenate(inside))
     every = max(1, len(values) // EXACT_RECORDS)
@@ -161,7 +160,18 @@ def by_rank(scores: Scores) -> Counts:
     edges = np.concatenate([starts[light], fine])
     order = np.argsort(edges, kind="stable")
     merged = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
-    return Counts(merged[0], merged[1], Intervals(edges[order][1:]))
+    return Counts.trusted(merged[0], merged[1], Intervals(edges[order][1:]))
+
+
+def _by_sorting(a: Floats, b: Floats) -> Counts:
+    """Every distinct score a cell: one sort puts records of a cell side by side, and a sum over them counts."""
+    pooled = np.concatenate([a, b])
+    order = np.argsort(pooled)
+    ordered = pooled[order]
+    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+    members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
+    records = np.diff(np.concatenate([starts, [len(pooled)]]))
+    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]))
 
 
 def by_grid(scores: Scores) -> Counts:
@@ -175,7 +185,7 @@ def by_grid(scores: Scores) -> Counts:
     at = [grid_keys(side, exponent) - first for side in (a, b)]
     span = max(int(at[0].max()), int(at[1].max())) + 1
     columns = [np.bincount(side, minlength=span) for side in at]
-    return Counts(columns[0], columns[1], Grid(exponent, first + np.arange(span))).occupied()
+    return Counts.trusted(columns[0], columns[1], Grid(exponent, first + np.arange(span))).occupied()
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:
@@ -218,7 +228,7 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
     if not usual:  # so narrow that cuts coincide, or too wide or too small a range for fast-histogram
         distinct = np.unique(cuts[cuts > low])
         tables = [np.bincount(intervals_of(distinct, side), minlength=len(distinct) + 1) for side in (a, b)]
-        return Counts(tables[0], tables[1], Intervals(distinct))
+        return Counts.trusted(tables[0], tables[1], Intervals(distinct))
     columns = []
     for side in (a, b):
         column = histogram1d(side, bins, (low, high)).astype(np.int64)
@@ -226,7 +236,7 @@ def _equal_width(a: Floats, b: Floats, low: float, high: float, bins: int) -> Co
             column.sum()
         )  # fast-histogram leaves x == max out, and nothing else here
         columns.append(column)
-    return Counts(columns[0], columns[1], Intervals(cuts))
+    return Counts.trusted(columns[0], columns[1], Intervals(cuts))
 
 
 def _numeric(scores: Scores) -> None:

@@ -7,8 +7,8 @@ would have on records (docs/methods.md, section 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,13 @@ HYPERGEOMETRIC_LIMIT = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many member and nonmember records fall into each cell."""
+    """How many member and nonmember records fall into each cell, and how many there are in all."""
 
     members: Integers
     nonmembers: Integers
     cells: Cells
+    n_members: int = field(init=False)
+    n_nonmembers: int = field(init=False)
 
     def __post_init__(self) -> None:
         for name in ("members", "nonmembers"):
@@ -80,9 +82,21 @@ class Counts:
                     field=name,
                     index=int(np.argmin(whole)),
                 )
-            if not whole.sum():
+            total = int(whole.sum())
+            if not total:
                 raise TooFewRecords(f"{name} counts: got 0 records, need at least 1", field=name)
             object.__setattr__(self, name, whole)
+            object.__setattr__(self, f"n_{name}", total)
+
+    @classmethod
+    def trusted(cls, members: Integers, nonmembers: Integers, cells: Cells) -> Counts:
+        """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check."""
+        made = object.__new__(cls)
+        for name, side in (("members", members), ("nonmembers", nonmembers)):
+            object.__setattr__(made, name, side)
+            object.__setattr__(made, f"n_{name}", int(side.sum()))
+        object.__setattr__(made, "cells", cells)
+        return made
 
     @property
     def size(self) -> int:
@@ -93,16 +107,6 @@ class Counts:
     def pooled(self) -> Integers:
         """Records of either side in each cell."""
         return self.members + self.nonmembers
-
-    @property
-    def n_members(self) -> int:
-        """Member records in all."""
-        return int(self.members.sum())
-
-    @property
-    def n_nonmembers(self) -> int:
-        """Nonmember records in all."""
-        return int(self.nonmembers.sum())
 
     @property
     def n_records(self) -> int:
@@ -179,14 +183,20 @@ class Counts:
         size = require_count("bins", size)
         if size >= self.size:
             return self
-        pooled = self.pooled
-        middle = np.cumsum(pooled) - pooled / 2.0
-        group = np.floor(middle * (size / self.n_records)).astype(np.int64)
-        start = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
-        edges = self.lower_edges()[start[1:]]
-        return Counts(
-            np.add.reduceat(self.members, start), np.add.reduceat(self.nonmembers, start), Intervals(edges)
+        starts = self.group_starts(size)
+        edges = self.lower_edges()[starts[1:]]
+        return Counts.trusted(
+            np.add.reduceat(self.members, starts), np.add.reduceat(self.nonmembers, starts), Intervals(edges)
         )
+
+    def group_starts(self, size: int) -> Integers:
+        """First cell of each of about ``size`` groups of equal pooled mass; every cell, if there are no more."""
+        if size >= self.size:
+            return np.arange(self.size)
+        pooled = self.pooled
+        middle = pooled.cumsum() - pooled / 2.0
+        group = np.floor(middle * (size / self.n_records))
+        return np.concatenate([[0], np.flatnonzero(group[1:] != group[:-1]) + 1])
 
     def lower_edges(self) -> Floats:
         """Where each ordered cell begins."""
@@ -203,7 +213,7 @@ class Counts:
         keep = np.flatnonzero(self.pooled)
         if len(keep) == self.size or self.cells.kind == "boxes":
             return self
-        return Counts(self.members[keep], self.nonmembers[keep], self.cells.select(keep))
+        return Counts.trusted(self.members[keep], self.nonmembers[keep], self.cells.select(keep))
 
     def require_shared_cells(self) -> Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""
@@ -237,7 +247,17 @@ class Counts:
 
         Drawing without replacement from counts has the law that shuffling records would have.
         """
-        return _split(self.members, fractions, rng), _split(self.nonmembers, fractions, rng)
+        members, nonmembers = self.shuffles(fractions, rng, 1)
+        return members[0], nonmembers[0]
+
+    def shuffles(self, fractions: Floats, rng: np.random.Generator, times: int) -> tuple[Integers, Integers]:
+        """The same several times, members before nonmembers each time: two arrays (times, blocks, cells)."""
+        splits = [
+            _splitter(self.members, self.n_members, fractions),
+            _splitter(self.nonmembers, self.n_nonmembers, fractions),
+        ]
+        drawn = [[split(rng) for split in splits] for _ in range(times)]
+        return np.array([a for a, _ in drawn]), np.array([b for _, b in drawn])
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: lists of counts and the cells they belong to."""
@@ -307,25 +327,35 @@ def _numbers(values: object, what: str, field: str) -> NDArray[Any]:
     return given if given.size else given.astype(np.float64)
 
 
-def _split(counts: Integers, fractions: Floats, rng: np.random.Generator) -> Integers:
-    total = int(counts.sum())
-    ends = np.round(np.cumsum(fractions) / np.sum(fractions) * total).astype(np.int64)
-    if total < 16 * len(counts) + 4096:  # few records: shuffle them
-        cell = np.repeat(np.arange(len(counts)), counts)
-        rng.shuffle(cell)
-        starts = np.concatenate([[0], ends[:-1]])
-        return np.stack(
-            [np.bincount(cell[i:j], minlength=len(counts)) for i, j in zip(starts, ends, strict=True)]
-        )
+def _splitter(
+    counts: Integers, total: int, fractions: Floats
+) -> Callable[[np.random.Generator], NDArray[np.generic]]:
+    """A way to split one side at random into blocks of the given shares, (blocks, cells), any number of times."""
+    ends = np.rint(fractions.cumsum() / fractions.sum() * total).astype(np.int64)
+    sizes = np.diff(np.concatenate([[0], ends]))
+    blocks, cells = len(sizes), len(counts)
+
+    def shuffle(rng: np.random.Generator) -> Integers:
+        order = cell.copy()
+        rng.shuffle(order)
+        order += first_of_block
+        return np.bincount(order, minlength=blocks * cells).reshape(blocks, cells)
+
+    def draw(rng: np.random.Generator) -> Integers:
+        table, left = np.empty((blocks, cells), dtype=np.int64), counts
+        for block in range(blocks - 1):
+            table[block] = rng.multivariate_hypergeometric(left, sizes[block], method="marginals")
+            left = left - table[block]
+        table[-1] = left
+        return table
+
+    def each_by_itself(rng: np.random.Generator) -> Integers:
+        return rng.multinomial(counts, fractions / fractions.sum()).T.astype(np.int64)
+
+    if total < 16 * cells + 4096:  # few records: shuffle them
+        cell = np.repeat(np.arange(cells), counts)
+        first_of_block = np.repeat(np.arange(blocks) * cells, sizes)
+        return shuffle
     if total >= HYPERGEOMETRIC_LIMIT:  # then each record draws its own block
-        return rng.multinomial(counts, fractions / np.sum(fractions)).T.astype(np.int64)
-    return np.stack(list(_without_replacement(counts, np.diff(ends, prepend=0), rng)))
-
-
-def _without_replacement(counts: Integers, sizes: Integers, rng: np.random.Generator) -> Iterator[Integers]:
-    left = counts
-    for size in sizes[:-1]:
-        drawn = rng.multivariate_hypergeometric(left, int(size), method="marginals").astype(np.int64)
-        yield drawn
-        left = left - drawn
-    yield left
+        return each_by_itself
+    return draw

@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
-from scipy.stats import beta, norm
+from scipy.stats import beta, binom, norm
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from estimators.audit.roc import auc, operating_point, operating_points, roc
+from estimators.audit.roc import (
+    _largest_count_exceeded,
+    _smallest_count_reached,
+    auc,
+    operating_point,
+    operating_points,
+    roc,
+)
 from estimators.errors import IncompatibleCells, OutOfRange
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.cells import Intervals
@@ -229,3 +236,24 @@ def test_categories_have_no_thresholds(ask):
 def test_a_rate_lies_strictly_between_0_and_1(fpr):
     with pytest.raises(OutOfRange, match="fpr"):
         operating_point(Counts.of([3, 4, 5], [5, 4, 3], edges=[0.0, 1.0]), fpr)
+
+
+@pytest.mark.parametrize("step", [0.0, 0.5])
+def test_several_rates_at_once_say_what_each_says_alone(step):
+    rng = np.random.default_rng(8)
+    scores = rng.normal(0.8, 1.0, 300), rng.normal(size=500)
+    counts = counted(*(step * np.round(side / step) if step else side for side in scores))
+    rates = (0.3, 0.001, 0.1, 0.9)
+
+    assert operating_points(counts, rates) == tuple(operating_point(counts, rate) for rate in rates)
+    assert operating_points(counts, ()) == ()
+
+
+@pytest.mark.parametrize("n", [1, 30, 5000])
+@pytest.mark.parametrize("rate", [0.0003, 0.1, 0.97])
+@pytest.mark.parametrize("alpha", [0.0005, 0.025, 0.4])
+def test_the_bracket_of_order_statistics_is_the_binomials(n, rate, alpha):
+    at_least = binom.sf(np.arange(-1, n + 1), n, rate)  # P(Bin >= j) for j = 0, ..., n + 1
+
+    assert _largest_count_exceeded(n, rate, alpha) == np.flatnonzero(at_least >= 1.0 - alpha)[-1]
+    assert _smallest_count_reached(n, rate, alpha) == np.flatnonzero(at_least <= alpha)[0]

@@ -189,3 +189,12 @@ def test_spread_indices_stay_inside_and_have_no_period() -> None:
     assert at.max() < 10_000
     assert abs((at % 2).mean() - 0.5) < 0.1  # interleaved sides are both seen
     assert np.abs(np.bincount(at // 1000) - 100).max() <= 2  # sorted records are seen evenly
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 200, 201, 202, 203])
+def test_quartiles_are_numpys(n: int) -> None:
+    x = np.random.default_rng(n).normal(size=n)
+
+    first, third = np.quantile(x, [0.25, 0.75])
+
+    assert Sample.of(x).quartile_range == third - first

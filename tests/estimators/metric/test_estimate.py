@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from estimators.advantage import advantage
+from estimators.advantage import CellsTarget, ThresholdTarget, advantage
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.limits.fieller import ratio_limits
 from estimators.metric.bounds import held_out, rule_upper, upper_limit, views_of
@@ -436,3 +436,18 @@ def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(pr
     assert metric_optimum(counts, preset("advantage", prior), prior).value == pytest.approx(
         found.value, abs=1e-12
     )
+
+
+@pytest.mark.parametrize("target", [CellsTarget(), CellsTarget(bins=5), ThresholdTarget()])
+def test_an_advantage_that_is_known_already_changes_nothing(target):
+    rng = np.random.default_rng(6)
+    counts = Counts.of(
+        rng.multinomial(400, np.full(40, 1 / 40)), rng.multinomial(300, np.full(40, 1 / 40)), range(39)
+    )
+
+    alone = metric_optimum(counts, preset("accuracy", 0.4), 0.4, seed=2)
+    shared = metric_optimum(
+        counts, preset("accuracy", 0.4), 0.4, seed=2, known=advantage(counts, 0.4, target, seed=2)
+    )
+
+    assert shared == alone

@@ -357,3 +357,40 @@ def test_equal_width_cells_of_any_range_count_every_record(ends: tuple[float, fl
 
     assert (counts.n_members, counts.n_nonmembers) == (20, 20)
     assert (counts.members[0], counts.members[-1]) == (10, 10)
+
+
+@pytest.mark.parametrize("n", [60, 60_000])
+def test_several_shuffles_are_the_same_as_one_after_the_other(n: int) -> None:
+    counts = Counts.of([n, 2 * n, 3 * n], [4 * n, n, n])
+    fractions, rng = np.array([0.1, 0.3, 0.6]), np.random.default_rng(4)
+
+    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(4), 3)
+
+    for shuffle in range(3):
+        one, other = counts.blocks(fractions, rng)
+        np.testing.assert_array_equal(members[shuffle], one)
+        np.testing.assert_array_equal(nonmembers[shuffle], other)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_counts_made_here_would_pass_every_check(decimals: int) -> None:
+    rng = np.random.default_rng(decimals)
+    a, b = np.round(rng.normal(size=500), decimals), np.round(rng.normal(size=400), decimals)
+
+    found = counting.by_rank(Scores.of(a, b, Query.CONTINUOUS))
+    checked = Counts(found.members, found.nonmembers, found.cells)
+
+    values = np.unique(np.concatenate([a, b]))
+    np.testing.assert_array_equal(found.cells.cuts, values[1:])
+    np.testing.assert_array_equal(found.members, (a == values[:, None]).sum(axis=1))
+    np.testing.assert_array_equal(found.nonmembers, (b == values[:, None]).sum(axis=1))
+    assert (found.n_members, found.n_nonmembers) == (checked.n_members, checked.n_nonmembers) == (500, 400)
+
+
+@pytest.mark.parametrize("size", [1, 4, 8, 20])
+def test_groups_start_where_coarse_cells_do(size: int) -> None:
+    fine = counting.by_rank(draw(2, 30)) if size < 20 else Counts.of([3, 1, 4], [1, 5, 9], edges=[0.0, 1.0])
+
+    starts = fine.group_starts(size)
+
+    np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])

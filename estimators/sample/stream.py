@@ -1,0 +1,291 @@
+"""Counts of scores that come block by block, of either side, in any order: the same as of all at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+from fast_histogram import histogram1d
+from numpy.typing import NDArray
+
+from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.sample.cells import Categories, Grid, Values, grid_keys
+from estimators.sample.counting import SMALL_INTEGER_RANGE
+from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.scores import MIN_RECORDS
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64] | NDArray[np.uint64]
+SIDES = ("member", "nonmember")
+
+MOST_VALUES = 2**20
+"""Integers of more distinct values than this go to the grid; as many labels of text are refused."""
+
+PIECE = 2**18
+"""Numbers counted at a time: two megabytes of scratch, and a table of cells is small beside it."""
+
+LARGEST_KEY = 2**52 - GRID_CELLS
+"""Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Records of both sides counted so far; numbers on a growing grid, integers and text each by value.
+
+    A block of floats after integers moves them to the grid, as if they had been floats from the start.
+    """
+
+    seen: _Grid | _Values | _Labels | None = None
+    n_members: int = 0
+    n_nonmembers: int = 0
+
+    def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> Tally:
+        """The tally with one more block; either side of it may be empty."""
+        sides = [
+            (side, _plain(values, SIDES[side], (self.n_members, self.n_nonmembers)[side]))
+            for side, values in enumerate((members, nonmembers))
+        ]
+        blocks = [(side, block) for side, block in sides if len(block)]
+        seen = self.seen
+        for side, block in blocks:
+            text = block.dtype.kind == "U"
+            if seen is not None and text != isinstance(seen, _Labels):
+                raise MixedTypes(
+                    f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
+                )
+            if text:
+                seen = (seen if isinstance(seen, _Labels) else _Labels.none()).plus(side, block)
+            elif block.dtype.kind in "iu" and not isinstance(seen, _Grid):
+                seen = (seen or _Values.none()).plus(side, block)
+            else:
+                start = (self.n_members, self.n_nonmembers)[side]
+                seen = _grid_of(seen).plus(side, block.astype(np.float64, copy=False), start)
+        return Tally(seen, self.n_members + len(sides[0][1]), self.n_nonmembers + len(sides[1][1]))
+
+    def counts(self) -> Counts:
+        """Counts of all blocks together, if each side has as many records as any statement needs."""
+        for n, name in zip((self.n_members, self.n_nonmembers), SIDES, strict=True):
+            if n < MIN_RECORDS:
+                raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
+        assert self.seen is not None  # there are records
+        return self.seen.counts()
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """A window of 2^16 cells of the growing grid; it moves, or its step doubles, when a score lies outside."""
+
+    exponent: int
+    first: int
+    columns: tuple[Floats, Floats]
+    scratch: Floats
+
+    @classmethod
+    def none(cls) -> _Grid:
+        """A grid before its first record: no step is too small for it."""
+        return cls(-2000, 0, (np.zeros(0), np.zeros(0)), np.empty(PIECE))
+
+    def plus(self, side: int, scores: Floats, start: int) -> _Grid:
+        """The grid with more scores of one side; ``start`` is the index of the first among all of its side."""
+        grid = self
+        for at in range(0, len(scores), PIECE):
+            piece = scores[at : at + PIECE]
+            found = grid._histogram(piece)
+            if found is None:
+                low, high = float(piece.min()), float(piece.max())
+                if not np.isfinite(low) or not np.isfinite(high):
+                    _refuse(piece, SIDES[side], start + at)
+                grid = grid.reaching(low, high)
+                found = grid.tabulate(piece)
+            found += grid.columns[side]
+            grid = replace(grid, columns=(found, grid.columns[1]) if side == 0 else (grid.columns[0], found))
+        return grid
+
+    def reaching(self, low: float, high: float) -> _Grid:
+        """The same records on the finest grid that also holds ``low`` and ``high``: the one of ``by_grid``."""
+        start = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
+        exponent = max(start, self.exponent)
+        cells = np.flatnonzero(self.columns[0] + self.columns[1]).astype(np.int64)
+        ours = [self.first + int(cell) for cell in (cells[0], cells[-1])] if cells.size else []
+        while True:
+            theirs = [int(np.floor(np.ldexp(end, -exponent))) for end in (low, high)]
+            keys = theirs + [key >> (exponent - self.exponent) for key in ours]
+            least, most = min(keys), max(keys)
+            if most - least < GRID_CELLS:
+                break
+            exponent += 1
+        from_zero = least >= 0 and most < GRID_CELLS
+        first = 0 if from_zero else least - (GRID_CELLS - 1 - (most - least)) // 2  # room on both sides
+        moved = ((cells + self.first) >> (exponent - self.exponent)) - first
+        columns = [_binned(moved, column[cells] if cells.size else column) for column in self.columns]
+        return _Grid(exponent, first, (columns[0], columns[1]), self.scratch)
+
+    def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
+        """Records in each cell of the window, where all lie in it."""
+        return _binned(grid_keys(scores, self.exponent) - self.first, weights)
+
+    def _histogram(self, scores: Floats) -> Floats | None:
+        """The same in one pass, or nothing if a score lies outside the window or is not finite.
+
+        fast-histogram leaves such scores out, which the total shows. It truncates (score - start) / width, which is
+        exact for whole numbers, and from a start at 0 if the width is a power of two.
+        """
+        if not self.columns[0].size or max(-self.first, self.first + GRID_CELLS) > LARGEST_KEY:
+            return None
+        if self.first == 0:
+            keys, reach = scores, (0.0, GRID_CELLS * 2.0**self.exponent)
+        else:
+            keys, reach = self.scratch[: len(scores)], (float(self.first), float(self.first + GRID_CELLS))
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.floor(np.multiply(scores, 2.0**-self.exponent, out=keys), out=keys)
+        found: Floats = histogram1d(keys, GRID_CELLS, reach)
+        return found if found.sum() == len(scores) else None
+
+    def counts(self) -> Counts:
+        """Occupied cells as counts."""
+        cells = np.flatnonzero(self.columns[0] + self.columns[1])
+        members, nonmembers = (column[cells].astype(np.int64) for column in self.columns)
+        return Counts(members, nonmembers, Grid(self.exponent, self.first + cells))
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Records of each integer seen."""
+
+    labels: Integers
+    columns: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+    @classmethod
+    def none(cls) -> _Values:
+        """Before the first record."""
+        return cls(np.zeros(0, np.int64), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+
+    def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
+        """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
+        labels, counted = _each_integer(_wide(block))
+        ours, theirs = _one_type(self.labels, labels)
+        columns = self.columns
+        at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
+        if not len(ours) or not (ours[at] == theirs).all():
+            both: Integers = np.union1d(ours, theirs)  # type: ignore[assignment]
+            place = np.searchsorted(both, ours)
+            members, nonmembers = (_placed(column, place, len(both)) for column in self.columns)
+            columns = (members, nonmembers)
+            ours, at = both, np.searchsorted(both, theirs)
+        added = _placed(counted, at, len(ours)) + columns[side]
+        grown = _Values(ours, (added, columns[1]) if side == 0 else (columns[0], added))
+        return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
+
+    def counts(self) -> Counts:
+        """Each value as a cell."""
+        counts = Counts(*self.columns, Values(self.labels))
+        narrow = int(self.labels[-1]) - int(self.labels[0]) < SMALL_INTEGER_RANGE
+        return counts if narrow else counts.require_shared_cells()
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Records of each text seen."""
+
+    columns: tuple[Counter[str], Counter[str]]
+
+    @classmethod
+    def none(cls) -> _Labels:
+        """Before the first record."""
+        return cls((Counter(), Counter()))
+
+    def plus(self, side: int, block: NDArray[np.generic]) -> _Labels:
+        """With a block of one side."""
+        grown = Counter(self.columns[side])
+        grown.update(block.tolist())
+        if len(grown) > MOST_VALUES:
+            raise TooManyCells(
+                f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories",
+                field=f"{SIDES[side]}s",
+            )
+        return _Labels((grown, self.columns[1]) if side == 0 else (self.columns[0], grown))
+
+    def counts(self) -> Counts:
+        """Each label as a cell."""
+        labels = sorted(self.columns[0].keys() | self.columns[1].keys())
+        columns = [np.array([column[label] for label in labels], dtype=np.int64) for column in self.columns]
+        return Counts(
+            columns[0], columns[1], Categories(np.array(labels, dtype=np.str_))
+        ).require_shared_cells()
+
+
+def _plain(values: NDArray[np.generic], name: str, start: int) -> NDArray[np.generic]:
+    """One side of a block as integers, floats or text, one a record."""
+    array = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if array.ndim != 1:
+        raise InputError(f"{name} scores: rows of numbers cannot be counted block by block", field=f"{name}s")
+    if len(array) and array.dtype.kind not in "biufU":
+        raise InputError(
+            f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=f"{name}s"
+        )
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # beyond 1e308 is infinite to us, and refused as that
+            return array.astype(np.float64)
+    return array.astype(np.int64) if array.dtype.kind == "b" else array
+
+
+def _refuse(scores: Floats, name: str, start: int) -> None:
+    """Name the first record that is NaN or infinite."""
+    at = int(np.argmin(np.isfinite(scores)))
+    what = "NaN" if np.isnan(scores[at]) else "infinite"
+    raise NotFinite(
+        f"{name} scores: record {start + at} is {what}; every score must be finite",
+        field=f"{name}s",
+        index=start + at,
+    )
+
+
+def _grid_of(seen: _Grid | _Values | _Labels | None) -> _Grid:
+    """Whatever numbers were counted, on a grid."""
+    if isinstance(seen, _Grid):
+        return seen
+    if not isinstance(seen, _Values):
+        return _Grid.none()
+    values = seen.labels.astype(np.float64)
+    grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
+    columns = [grid.tabulate(values, column.astype(np.float64)) for column in seen.columns]
+    return replace(grid, columns=(columns[0], columns[1]))
+
+
+def _wide(block: NDArray[np.generic]) -> Integers:
+    """Integers as int64, or as uint64 if one is beyond."""
+    if block.dtype.kind == "u" and block.dtype.itemsize == 8 and int(block.max()) >= 2**63:
+        return block.astype(np.uint64)
+    return block.astype(np.int64, copy=False)
+
+
+def _one_type(a: Integers, b: Integers) -> tuple[Integers, Integers]:
+    """Both as one type that holds them exactly; NumPy itself would turn to floats."""
+    if a.dtype == b.dtype:
+        return a, b
+    if any(len(labels) and labels.dtype.kind == "i" and labels[0] < 0 for labels in (a, b)):
+        raise InputError("scores: integers below 0 and beyond 2^63 in one sample; send them as text")
+    return a.astype(np.uint64), b.astype(np.uint64)
+
+
+def _each_integer(block: Integers) -> tuple[Integers, NDArray[np.int64]]:
+    """Distinct integers and how often each occurs; without sorting if their range is small."""
+    low, high = block.min(), block.max()
+    if int(high) - int(low) >= SMALL_INTEGER_RANGE:
+        return np.unique_counts(block)
+    table = np.bincount((block - low).astype(np.intp))
+    at = np.flatnonzero(table)
+    return at.astype(block.dtype) + low, table[at]
+
+
+def _binned(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
+    """Records in each cell of a window."""
+    return np.bincount(cells, weights, GRID_CELLS).astype(np.float64, copy=False)
+
+
+def _placed(counted: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:
+    """Counts at their places in a longer column."""
+    column = np.zeros(size, dtype=np.int64)
+    column[at] = counted
+    return column

@@ -1,0 +1,213 @@
+"""Counts made block by block are those of the whole, whatever the blocks and their order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.sample import stream
+from estimators.sample.counting import by_category, by_grid
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Query, Scores
+from estimators.sample.stream import Tally
+
+Side = NDArray[np.generic]
+NOTHING = np.empty(0)
+
+
+def same(a: Counts, b: Counts) -> bool:
+    return a.to_dict() == b.to_dict() and type(a.cells) is type(b.cells)
+
+
+def in_blocks(members: Side, nonmembers: Side, cuts: list[int], order: int) -> Tally:
+    """Blocks of one side or both, in an order of their own."""
+    ends = sorted(cut % (len(members) + 1) for cut in cuts)
+    blocks = [(part, nonmembers[:0]) for part in np.split(members, ends)]
+    for number, part in enumerate(np.split(nonmembers, [len(nonmembers) // 2])):
+        blocks[number] = (blocks[number][0], part)
+    tally = Tally()
+    for index in np.random.default_rng(order).permutation(len(blocks)):
+        tally = tally.plus(*blocks[index])
+    return tally
+
+
+numbers = st.one_of(
+    st.floats(-1e3, 1e3, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-100),
+    st.floats(1, 1 + 1e-12),
+    st.floats(-1e150, 1e150, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-100),
+    st.sampled_from([0.0, -0.0, 0.5, 1.0, -1.0, 2.0**52, 2.0**53, 65535.0, 65536.0]),
+)
+splits = st.lists(st.integers(0, 1000), min_size=1, max_size=5)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.lists(numbers, min_size=8, max_size=60),
+    st.lists(numbers, min_size=8, max_size=60),
+    splits,
+    st.integers(0, 99),
+)
+def test_any_split_of_numbers_in_any_order_gives_the_grid_of_the_whole(
+    members: list[float], nonmembers: list[float], cuts: list[int], order: int
+) -> None:
+    a, b = np.array(members), np.array(nonmembers)
+
+    tally = in_blocks(a, b, cuts, order)
+
+    assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
+
+
+@pytest.mark.parametrize("shift", [-3.0, 0.0, 10.0])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_many_blocks_of_a_normal_sample_give_the_grid_of_the_whole(shift: float, scale: float) -> None:
+    rng = np.random.default_rng(3)
+    a, b = (scale * (rng.normal(size=50_000) + shift) for _ in range(2))
+
+    tally = in_blocks(a, b, list(range(1000, 50_000, 3000)), 5)
+
+    assert same(tally.counts(), by_grid(Scores.of(a, b)))
+
+
+def test_a_block_larger_than_a_piece_counts_the_same() -> None:
+    rng = np.random.default_rng(4)
+    a, b = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
+
+    tally = Tally().plus(a, b)
+
+    assert same(tally.counts(), by_grid(Scores.of(a, b)))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=8, max_size=40),
+    st.lists(st.integers(-5, 5), min_size=8, max_size=40),
+    splits,
+    st.integers(0, 99),
+)
+def test_any_split_of_integers_gives_the_values_of_the_whole(
+    members: list[int], nonmembers: list[int], cuts: list[int], order: int
+) -> None:
+    a, b = np.array(members), np.array(nonmembers)
+
+    tally = in_blocks(a, b, cuts, order)
+
+    assert same(tally.counts(), by_category(Scores.of(a, b, Query.DISCRETE)))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.lists(st.sampled_from(["a", "b", "ab", "ß", ""]) | st.text("xyz"), min_size=8, max_size=40),
+    st.lists(st.sampled_from(["a", "b", "c"]), min_size=8, max_size=40),
+    splits,
+    st.integers(0, 99),
+)
+def test_any_split_of_text_gives_the_categories_of_the_whole(
+    members: list[str], nonmembers: list[str], cuts: list[int], order: int
+) -> None:
+    a, b = np.array(members), np.array(nonmembers)
+
+    tally = in_blocks(a, b, cuts, order)
+
+    assert same(tally.counts(), by_category(Scores.of(a, b)))
+
+
+def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
+    whole, fractions = np.arange(-20, 30), np.linspace(-1, 7, 50)
+    expected = by_grid(Scores.of(np.concatenate([whole, fractions]), fractions, Query.CONTINUOUS))
+
+    first = Tally().plus(whole, NOTHING).plus(fractions, fractions)
+    last = Tally().plus(fractions, fractions).plus(whole, NOTHING)
+
+    assert same(first.counts(), expected)
+    assert same(last.counts(), expected)
+
+
+def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "MOST_VALUES", 100)
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-(10**12), 10**12, 500), rng.integers(0, 10**12, 500)
+
+    tally = in_blocks(a, b, [40, 200, 300], 2)
+
+    assert same(tally.counts(), by_grid(Scores.of(a, b, Query.CONTINUOUS)))
+
+
+def test_identifiers_beyond_63_bits_are_told_apart() -> None:
+    a = np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64)
+
+    counts = Tally().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
+
+    assert counts.cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
+    with pytest.raises(InputError, match="send them as text"):
+        Tally().plus(a, np.array([-1]))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
+def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None:
+    a = np.linspace(-1, 1, 50).astype(kind)  # type: ignore[call-overload]
+
+    counts = Tally().plus(a, a[::2]).counts()
+
+    assert same(counts, by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
+
+
+def test_booleans_count_as_0_and_1() -> None:
+    a = np.array([True, False] * 8)
+
+    assert Tally().plus(a, a).counts().cells.to_dict()["labels"] == [0, 1]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(value: float) -> None:
+    block = np.linspace(0, 1, 100)
+    bad = block.copy()
+    bad[7] = value
+
+    with pytest.raises(NotFinite, match="nonmember scores: record 207") as caught:
+        Tally().plus(block, block).plus(block, block).plus(block, bad)
+
+    assert (caught.value.field, caught.value.index) == ("nonmembers", 207)
+
+
+def test_text_and_numbers_do_not_mix() -> None:
+    with pytest.raises(MixedTypes):
+        Tally().plus(np.array(["a"]), np.array([1]))
+    with pytest.raises(MixedTypes):
+        Tally().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING)
+
+
+def test_a_side_of_too_few_records_is_refused_at_the_end() -> None:
+    tally = Tally().plus(np.arange(8), np.arange(7))
+
+    with pytest.raises(TooFewRecords, match="nonmember scores: got 7, need at least 8"):
+        tally.counts()
+    with pytest.raises(TooFewRecords):
+        Tally().counts()
+
+
+def test_records_that_each_have_a_cell_of_their_own_say_nothing() -> None:
+    names = np.array([f"name {i}" for i in range(20)])
+
+    with pytest.raises(TooManyCells):
+        Tally().plus(names[:10], names[10:]).counts()
+
+
+def test_rows_and_objects_are_refused() -> None:
+    with pytest.raises(InputError, match="rows"):
+        Tally().plus(np.zeros((3, 2)), NOTHING)
+    with pytest.raises(InputError, match="not supported"):
+        Tally().plus(np.array([None, 1]), NOTHING)
+
+
+def test_a_tally_is_a_value_that_another_block_leaves_alone() -> None:
+    block = np.linspace(-1, 1, 20)
+    first = Tally().plus(block, block)
+    before = first.counts().to_dict()
+
+    first.plus(block, block)
+
+    assert first.counts().to_dict() == before
