@@ -1,24 +1,44 @@
-# The image of the service: hashed pins, one virtual environment copied over, an ordinary user.
-#   docker build -t mace .        docker run --rm mace
-ARG BASE=python:3.13-slim
+# The image of the service: hashed pins in one virtual environment, an ordinary user, nothing written but /tmp.
+#   docker build -t mace .
+#   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:8000:8000 -e MACE_API_KEY="$(openssl rand -hex 32)" mace
+# Without a key it refuses to start, as it listens beyond its own container; docs/operations.md has the rest.
+ARG BASE=python:3.13-slim-trixie
 
 FROM ${BASE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
-COPY requirements/run.txt requirements/build.txt requirements/
-RUN python -m venv /opt/mace \
-    && /opt/mace/bin/python -m pip install --require-hashes -r requirements/run.txt \
-    && python -m venv /opt/build \
-    && /opt/build/bin/python -m pip install --require-hashes -r requirements/build.txt
+RUN python3 -m venv /opt/build && python3 -m venv --without-pip /opt/mace
+# A mirror of packages, its address and its password stay out of the image: they come as secrets, if at all.
+COPY requirements/build.txt requirements/
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
+    /opt/build/bin/python -m pip install --require-hashes --requirement requirements/build.txt
+COPY requirements/run.txt requirements/otel.txt requirements/
+# Anything here adds OpenTelemetry, for MACE_OTLP_ENDPOINT.
+ARG OTEL=
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
+    /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --require-hashes \
+    --requirement requirements/run.txt ${OTEL:+--requirement requirements/otel.txt}
 COPY pyproject.toml README.md LICENSE ./
-COPY app app
 COPY estimators estimators
+COPY app app
 RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
-    && /opt/mace/bin/python -m pip install --no-deps --no-index /wheel/*.whl
+    && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \
+    --find-links /wheel --prefix /opt/project mace
 
 FROM ${BASE}
-RUN useradd --system --uid 10001 --no-create-home mace
+LABEL org.opencontainers.image.title="mace" \
+    org.opencontainers.image.description="Scores go in, a certified statement about membership leakage comes out." \
+    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.licenses="Apache-2.0"
+ENV PATH=/opt/mace/bin:$PATH HOME=/tmp PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 MACE_HOST=0.0.0.0
+# Two layers: what we depend on, which seldom changes, and the project, laid over it into the same environment.
 COPY --from=build /opt/mace /opt/mace
-ENV PATH=/opt/mace/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-USER 10001
-CMD ["mace", "demo"]
+COPY --from=build /opt/project /opt/mace
+COPY deploy/healthcheck.py /opt/mace/
+USER 10001:10001
+WORKDIR /tmp
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["python", "/opt/mace/healthcheck.py"]
+ENTRYPOINT ["mace"]
+CMD ["serve"]

@@ -33,14 +33,19 @@ TOOLS_ONLY = {"MPL-2.0"}
 # What older metadata says instead of an SPDX identifier.
 SPELLINGS = {
     "2-clause bsd": "BSD-2-Clause",
+    "3-clause bsd license": "BSD-3-Clause",
     "apache 2.0": "Apache-2.0",
     "apache software license": "Apache-2.0",
     "bsd": "BSD-3-Clause",
     "bsd 2-clause license": "BSD-2-Clause",
     "bsd license": "BSD-3-Clause",
+    "isc license (iscl)": "ISC",
     "mit license": "MIT",
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
 }
+
+# Distributions whose metadata states none, and what the licence file they install says.
+READ_BY_HAND = {"pysimdjson": "MIT"}
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ def licences() -> list[str]:
     found = []
     for name, distribution in sorted(installed().items()):
         allowed = PERMISSIVE if name in shipped else PERMISSIVE | TOOLS_ONLY
-        stated = stated_licences(distribution)
+        stated = stated_licences(distribution) or [READ_BY_HAND.get(name, "")]
         if not any(accepted(expression, allowed) for expression in stated):
             found.append(f"{name}: {' / '.join(stated) or 'states no licence'}")
     return found

@@ -1,0 +1,95 @@
+"""A body, wherever it lies: the read side that decoding sees, the same for bytes, a file and a pipe."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import stat
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from _typeshed import WriteableBuffer
+
+READ = 2**20
+"""Bytes that reads of a stream are gathered to."""
+
+
+class Body:
+    """A body that can be read again and again (memory, a mapped file), or once from its start (a pipe).
+
+    A file is mapped, so nothing is copied until it is looked at; it must not shrink meanwhile.
+    """
+
+    def __init__(self, view: memoryview | None, pipe: BinaryIO | None) -> None:
+        self._view = view
+        self._pipe = pipe
+        self.seekable = pipe is None
+
+    @classmethod
+    def of(cls, data: bytes | memoryview) -> Body:
+        """A body in memory."""
+        return cls(memoryview(data).cast("B"), None)
+
+    @classmethod
+    def of_descriptor(cls, fd: int) -> Body:
+        """A body behind a descriptor, which belongs to the body from here on."""
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return cls(None, cast("BinaryIO", io.BufferedReader(io.FileIO(fd), READ)))
+        try:
+            # Python's map keeps a descriptor of its own; an empty file cannot be mapped.
+            mapped = mmap.mmap(fd, 0, access=mmap.ACCESS_READ) if status.st_size else b""
+        finally:
+            os.close(fd)
+        return cls(memoryview(mapped), None)
+
+    def view(self) -> memoryview:
+        """The whole body without a copy; a pipe is read to its end first."""
+        if self._view is None:
+            self._view = memoryview(self.stream().read())
+        return self._view
+
+    def stream(self) -> BinaryIO:
+        """The body from its start, each read as large as asked; a pipe has one such stream, wherever it has got to."""
+        if self._view is not None:
+            return cast("BinaryIO", io.BufferedReader(_Window(self._view), READ))
+        if self._pipe is None:
+            raise ValueError("the body is closed")
+        return self._pipe
+
+    def close(self) -> None:
+        """Let go of the body; views handed out live on until they are dropped."""
+        self._view = None
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
+    def __enter__(self) -> Body:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Window(io.RawIOBase):
+    """Memory, read from its start."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._rest = view
+
+    def readable(self) -> bool:
+        """A window is for reading."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer as far as the memory goes."""
+        target = memoryview(buffer).cast("B")
+        size = min(len(target), len(self._rest))
+        target[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

@@ -1,0 +1,82 @@
+"""The `mace` command: one module for each thing it does; a new one is a line in ``COMMANDS``.
+
+A command is a module with ``add(commands)``, which describes its options and names the function to run. What a
+command works with is imported when it runs, so that `mace --version` stays fast.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from app.cli import config, demo, questions, serve
+from app.cli.parsing import Parser
+
+COMMANDS = (
+    demo,
+    questions,
+    serve,
+    config,
+)
+
+MISUSE = 2
+OUR_MISTAKE = 70
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit status, however it ends."""
+    for stream in (sys.stdout, sys.stderr):  # a name the terminal cannot spell is no reason to fail
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            options = parser().parse_args(arguments)
+            status: int = options.run(options)
+        finally:
+            _flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # who read us has read enough
+        _let_go()
+        return PIPE_CLOSED
+    except _CannotPrintError as error:
+        _let_go()
+        print(f"mace: the answer cannot be printed: {error}", file=sys.stderr)
+        return MISUSE
+    except Exception:  # 1 is for an answer: a mistake of ours must not pass for one
+        traceback.print_exc()
+        return OUR_MISTAKE
+    return status
+
+
+def parser() -> Parser:
+    """Every command, with its options and its function (`run`)."""
+    top = Parser(prog="mace", description="Certify membership leakage from scores.")
+    top.add_argument("--version", action="version", version=f"mace {version('mace')}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(commands)
+    return top
+
+
+class _CannotPrintError(Exception):
+    """Standard output takes no more: a full disk, say."""
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _CannotPrintError(error.strerror) from None
+
+
+def _let_go() -> None:
+    """Nothing more goes to standard output, so that the interpreter does not try at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,104 @@
+"""`mace config`: every setting, its value, where it came from and what it means; secrets are never shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+MASK = "********"
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    command = commands.add_parser("config", help="every setting, its value, and where it came from")
+    command.add_argument("--toml", action="store_true", help="print them as a file that MACE_CONFIG accepts")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the settings; 2 if they cannot be used."""
+    from app.settings import BadSettings, load, unknown_variables
+
+    try:
+        settings = load()
+    except BadSettings as error:
+        print("these settings cannot be used:", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
+        return 2
+    print(as_toml(settings) if options.toml else as_table(settings))
+    for name, near in unknown_variables().items():
+        print(f"{name} is not a setting" + (f"; did you mean {near}?" if near else ""), file=sys.stderr)
+    return 0
+
+
+def as_table(settings: Settings) -> str:
+    """One line a setting: its variable, its value, where it came from, what it is."""
+    from app.settings import PREFIX
+
+    found = origins()
+    rows = [
+        (PREFIX + name.upper(), _shown(getattr(settings, name)), found[name], field.description or "")
+        for name, field in type(settings).model_fields.items()
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        "  ".join([*(word.ljust(width) for word, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    )
+
+
+def as_toml(settings: Settings) -> str:
+    """A file that gives the same settings; what is not set, and what is secret, stands in it as a comment."""
+    lines = ["# Settings of mace; variables MACE_* win over this file."]
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        lines += ["", f"# {field.description}"]
+        if value is None:
+            lines.append(f"# {name} = ")
+        elif _secret(value):
+            lines.append(f'# {name} = "{MASK}"')
+        else:
+            lines.append(f"{name} = {_toml(value)}")
+    return "\n".join(lines)
+
+
+def origins() -> dict[str, str]:
+    """Where each setting came from: environment, file or default."""
+    from app.settings import PREFIX, Settings, file_settings
+
+    variables = {name.upper() for name in os.environ}
+    file = file_settings()
+    return {
+        name: "environment" if PREFIX + name.upper() in variables else "file" if name in file else "default"
+        for name in Settings.model_fields
+    }
+
+
+def _secret(value: object) -> bool:
+    """Whether a value is a secret, or an address with one in it."""
+    return hasattr(value, "get_secret_value") or (isinstance(value, str) and "@" in value)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not set"
+    if _secret(value):
+        return f"{MASK} (set)"
+    if isinstance(value, tuple):
+        return ",".join(value) or "none"
+    return str(value).lower() if isinstance(value, bool) else str(value) or "empty"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(part) for part in value) + "]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

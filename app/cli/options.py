@@ -1,0 +1,141 @@
+"""The options of a question as options of the shell: made from the question itself, as the service's parameters are."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.openapi.parameters import parameters
+from app.schemas.columns import Asked
+
+FLAGS = {"estimator.kind": "--estimator", "members": "--member-count"}
+"""Options of the shell that are not named like the last part of the service's."""
+
+TWICE = {"metric.preset"}
+"""Parameters of the service that say what another says already."""
+
+COLUMNS = {
+    "score": ("NAME", "the column of scores; several, separated by commas, for a vector"),
+    "member": ("NAME", "the column that says who is a member: 1 and 0, or true and false"),
+    "group": ("NAME", "the column of group labels"),
+    "unit": ("NAME", "the column that says whom a record belongs to; one record of each is kept"),
+    "members": ("N", "NPY of one dimension: so many values at the start are members, the rest are not"),
+}
+"""Options that speak of a table, not of the question."""
+
+BARE = re.compile(r"\.[0-9]+(e[-+]?[0-9]+)?")
+ROUND = re.compile(r"-?[0-9]+\.")
+
+HEADINGS = {
+    "": "what is asked",
+    "metric": "parameters of a metric",
+    "estimator": "which adversaries",
+    "columns": "columns of a table",
+    "how": "how it is answered",
+}
+HOW = {"query", "seed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its flag, what the service calls it, and what its help says."""
+
+    flag: str
+    name: str
+    metavar: str
+    text: str
+    heading: str
+    boolean: bool = False
+
+    @property
+    def key(self) -> str:
+        """Where the parser keeps it."""
+        return f"asked:{self.name}"
+
+
+def options_of(question: type[Asked]) -> list[Option]:
+    """Every option that one question has in the shell."""
+    found = parameters(question) or list(_fields(question))
+    return [_option(question, each) for each in found if each["name"] not in TWICE]
+
+
+def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
+    """Describe the options, under headings."""
+    groups: dict[str, Any] = {
+        heading: parser.add_argument_group(HEADINGS[heading])
+        for heading in HEADINGS
+        if any(each.heading == heading for each in options)
+    }
+    for each in options:
+        kind: dict[str, Any] = {"metavar": each.metavar}
+        if each.boolean:
+            kind = {"action": argparse.BooleanOptionalAction}
+        groups[each.heading].add_argument(
+            each.flag, dest=each.key, help=each.text.replace("%", "%%"), default=None, **kind
+        )
+
+
+def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """What was given, as the service's query string has it."""
+    values = {each.name: getattr(given, each.key) for each in options}
+    found = {name: value for name, value in values.items() if value is not None}
+    if "metric" in found and any(name.startswith("metric.") for name in found):
+        found["metric.preset"] = found.pop("metric")
+    return tuple(
+        (name, str(value).lower() if isinstance(value, bool) else _json_number(value))
+        for name, value in found.items()
+    )
+
+
+def _option(question: type[Asked], given: dict[str, Any]) -> Option:
+    name, schema = given["name"], given["schema"]
+    flag = FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
+    if name in COLUMNS:
+        return Option(flag, name, *COLUMNS[name], "columns")
+    text = given["description"]
+    names = schema.get("enum") or schema.get("items", {}).get("enum")
+    if names and not all(each in text for each in names):
+        text += f": {', '.join(names)}"
+    default = _default(question, name)
+    if default is not None:
+        text += f" (default {_spelled(default)})"
+    metavar = "NAME" if names else "N" if schema.get("type") in {"number", "integer"} else "TEXT"
+    if schema.get("type") == "array":
+        metavar = f"{metavar},…"
+    heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
+    return Option(flag, name, metavar, text, heading, schema.get("type") == "boolean")
+
+
+def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:
+    """Parameters of a question that has no records, and so no query string."""
+    for name, schema in question.model_json_schema()["properties"].items():
+        kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
+        yield {"name": name, "schema": kinds[0], "description": schema.get("description", "")}
+
+
+def _default(question: type[BaseModel], name: str) -> object:
+    at: Any = question
+    value: object = None
+    for part in name.split("."):
+        if not hasattr(at, "model_fields") or part not in at.model_fields:
+            return None
+        field = at.model_fields[part]
+        value = None if field.is_required() else field.get_default()
+        at = value
+    return value
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(_spelled(each) for each in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json_number(text: str) -> str:
+    """``.5`` and ``1.`` as the service spells them; what is no such number stays as it is."""
+    return f"0{text}" if BARE.fullmatch(text) else text.removesuffix(".") if ROUND.fullmatch(text) else text

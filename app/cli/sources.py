@@ -1,0 +1,192 @@
+"""Files and standard input as bodies: how they are written, whether they are compressed, how large they are."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from app.body import READ, Body
+from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from app.cli.words import shown
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
+"""What --format takes, as the service calls it."""
+
+SUFFIXES = {f".{name}": name for name in FORMATS} | {
+    ".pq": "parquet",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd"}
+
+ARROW_FILE = "application/vnd.apache.arrow.file"
+ARROW_MAGIC = b"ARROW1"
+
+HELD = 64 * 2**20
+"""Bytes of a pipe that are kept in memory; what is longer is a stream."""
+
+
+class Misuse(Exception):
+    """What cannot be done as asked; the text says why, and is fit to be printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input, open; ``size`` is None where only its end will tell."""
+
+    name: str
+    stem: str
+    format: str
+    encoding: str
+    size: int | None
+    head: bytes
+    fd: int
+
+    @property
+    def media_type(self) -> str:
+        """What the service calls the format."""
+        return ARROW_FILE if self.head.startswith(ARROW_MAGIC) else FORMATS[self.format]
+
+    @property
+    def indexed(self) -> bool:
+        """Whether its index stands at its end, so that it cannot be read from its start."""
+        return self.media_type in (PARQUET, ARROW_FILE)
+
+    def body(self) -> Body:
+        """The whole of it, mapped or in memory; it belongs to the body from here on."""
+        if self.fd < 0:
+            return Body.of(self.head)
+        return Body.of_descriptor(self.fd) if self.size is not None else self.stream(lambda _: None)
+
+    def stream(self, told: Callable[[int], None]) -> Body:
+        """The same to be read once from its start; ``told`` hears of each read how many bytes came."""
+        head = b"" if self.size is not None and self.fd >= 0 else self.head
+        return Body(None, cast("BinaryIO", io.BufferedReader(_Told(head, self.fd, told), READ)))
+
+
+def open_source(path: str, named: str | None = None) -> Source:
+    """A file, or standard input for ``-``; ``named`` is its format, if its name and its first bytes do not tell."""
+    name = "standard input" if path == "-" else shown(path)
+    try:
+        fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except ValueError:
+        raise Misuse(f"{name}: not a file name") from None
+    except OSError as error:
+        raise Misuse(f"{name}: {error.strerror}") from None
+    try:
+        return _source(name, path, named, fd)
+    except OSError as error:
+        os.close(fd)
+        raise Misuse(f"{name}: {error.strerror}") from None
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def stem_of(path: str) -> str:
+    """What a file is called in a comparison: its name without folders and suffixes."""
+    pure = PurePath(path)
+    if pure.suffix.lower() in COMPRESSED_SUFFIXES:
+        pure = pure.with_suffix("")
+    return pure.stem if pure.suffix.lower() in SUFFIXES else pure.name
+
+
+def _source(name: str, path: str, named: str | None, fd: int) -> Source:
+    size: int | None
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        size, head = os.fstat(fd).st_size, os.pread(fd, 4096, 0)
+    else:
+        head = _held(fd)
+        size = len(head) if len(head) < HELD else None
+        if size is not None:
+            os.close(fd)
+            fd = -1
+    if not head:
+        raise Misuse(f"{name}: empty")
+    encoding = next((known for magic, known in COMPRESSED.items() if head.startswith(magic)), "identity")
+    form = named or _by_name(path) or _by_first_bytes(_expanded(head, encoding))
+    return Source(name, stem_of(path), form, encoding, size, head, fd)
+
+
+def _held(fd: int) -> bytes:
+    """A pipe to its end, or as much as is kept."""
+    parts, total = [], 0
+    while total < HELD and (part := os.read(fd, min(READ, HELD - total))):
+        parts.append(part)
+        total += len(part)
+    return b"".join(parts)
+
+
+def _by_name(path: str) -> str | None:
+    pure = PurePath(path)
+    if pure.suffix.lower() in COMPRESSED_SUFFIXES:
+        pure = pure.with_suffix("")
+    return SUFFIXES.get(pure.suffix.lower())
+
+
+def _by_first_bytes(head: bytes) -> str:
+    known = next((form for magic, form in MAGIC.items() if head.startswith(magic)), None)
+    if known is not None:
+        return known
+    return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
+
+
+def _expanded(head: bytes, encoding: str) -> bytes:
+    """The first bytes of what was compressed, as far as the head goes."""
+    if encoding == "gzip":
+        try:
+            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, 4096)
+        except zlib.error:
+            return b""
+    if encoding == "zstd":
+        import pyarrow as pa
+
+        try:
+            with pa.CompressedInputStream(pa.BufferReader(head), "zstd") as stream:
+                return bytes(stream.read(64))
+        except OSError:
+            return b""
+    return head
+
+
+class _Told(io.RawIOBase):
+    """A head that was read already, then the rest behind a descriptor; somebody is told of every read."""
+
+    def __init__(self, head: bytes, fd: int, told: Callable[[int], None]) -> None:
+        self._head = memoryview(head)
+        self._file = io.FileIO(fd) if fd >= 0 else None
+        self._tell = told
+
+    def readable(self) -> bool:
+        """It is for reading."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        """Fill the buffer from the head, then from the file."""
+        target = memoryview(buffer).cast("B")
+        if self._head:
+            size = min(len(target), len(self._head))
+            target[:size] = self._head[:size]
+            self._head = self._head[size:]
+        else:
+            size = (self._file.readinto(target) if self._file is not None else 0) or 0
+        self._tell(size)
+        return size
+
+    def close(self) -> None:
+        """Close the file with it."""
+        if self._file is not None:
+            self._file.close()
+        super().close()

@@ -1,0 +1,35 @@
+"""What came from outside - file names, columns, labels - made fit to be printed."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST = 60
+"""Characters of a name that are shown."""
+
+
+def shown(text: str, most: int = MOST) -> str:
+    """A name on one line, without anything a terminal would obey, and not longer than a name should be."""
+    cut = text if len(text) <= most else text[: most - 1] + "…"
+    return plain(cut)
+
+
+def plain(text: str) -> str:
+    """Text with controls, direction marks and broken characters spelled out: what is printed is what is there."""
+    return "".join(_spelled(letter) if unicodedata.category(letter) in SPELLED else letter for letter in text)
+
+
+SPELLED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Unicode's categories of characters that do something, or nothing, instead of being seen."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean X?``, or nothing if nothing is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _spelled(letter: str) -> str:
+    return letter.encode("unicode_escape").decode()

@@ -1,0 +1,205 @@
+"""From open inputs to an answer, by the operations of the service, in this process.
+
+One table goes through ``perform`` as it would in the service. What the service has no body for - two files for the
+two sides, a file for each query, options beside a JSON body, a file that is counted first - is brought together here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import msgspec
+
+from app.call import JSON, NPY, Call, Reply
+from app.cli.progress import Progress
+from app.cli.sides import side_of
+from app.cli.sources import Misuse, Source
+from app.cli.wording import detail_of, in_shell
+from app.decoding import decode
+from app.decoding.material import Material, Sample
+from app.decoding.options import options
+from app.operations import OPERATIONS, perform
+from app.operations.asking import ask, spoken
+from app.operations.counts import streams
+from app.problems import Problem
+from app.schemas.questions import QUESTIONS
+from estimators import MaceError
+
+LARGE = 256 * 2**20
+"""Bytes from which an input is counted as a stream, if counts are enough for what is asked."""
+
+EXPANSION = 4
+"""How much larger compressed data is taken to be than it looks."""
+
+LARGEST = 2**40
+"""Bytes that one's own compressed file may expand to while it is counted."""
+
+COUNTS_SUFFICE = frozenset({"advantage", "metrics", "audit"})
+"""Operations that look at counts only, unless an estimator asks for the records themselves."""
+
+NEED_RECORDS = frozenset({"kde", "learned"})
+
+COUNTED = frozenset({"score", "member", "members", "query"})
+"""Options that say what is counted."""
+
+OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """One file for members and one for nonmembers."""
+
+    members: Source
+    nonmembers: Source
+
+
+def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
+    """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
+    if isinstance(inputs, Sides):
+        progress.now("reading")
+        sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
+        progress.now("computing")
+        return _operate(call, Material({"": sample}, _asked(call), textual=True))
+    if not inputs:  # a question that has no records
+        return _operate(call, Material({}, _asked(call), textual=True))
+    if len(inputs) > 1:
+        return _operate(call, _several(call, inputs, progress))
+    (source,) = inputs
+    if counted_first(call, source):
+        return _operate(call, _counted(call, source, progress))
+    if source.media_type == JSON and call.query:
+        return _operate(call, _with_options(call, source))
+    if call.operation == "counts" and streams(_about(call, source)):
+        return _streamed(call, source, progress)
+    progress.now("computing")
+    with source.body() as body:
+        return perform(_about(call, source), body)
+
+
+def require_question(call: Call) -> None:
+    """Refuse a question that could not be answered whatever the records are."""
+    ask(QUESTIONS[call.operation], cast("dict[str, object]", spoken(_asked(call))))
+
+
+def counted_first(call: Call, source: Source) -> bool:
+    """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
+    grown = 1 if source.encoding == "identity" else EXPANSION
+    large = source.size is None or source.size * grown > LARGE
+    given = _asked(call)
+    estimator = cast("dict[str, object]", given.get("estimator", {}))
+    table = dict(call.query)
+    return (
+        large
+        and call.operation in COUNTS_SUFFICE
+        and source.media_type != JSON
+        and estimator.get("kind") not in NEED_RECORDS
+        and "unit" not in table
+        and "," not in table.get("score", "")
+    )
+
+
+def _about(call: Call, source: Source) -> Call:
+    """The call about this input; one's own compressed file may expand as far as memory goes."""
+    return replace(
+        call, media_type=source.media_type, encoding=source.encoding, expanded_limit=_memory() // 2
+    )
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _asked(call: Call) -> dict[str, object]:
+    """The options of the question, without those that speak of a table or an array."""
+    return options(replace(call, media_type=NPY))
+
+
+def _operate(call: Call, material: Material) -> Reply:
+    """What ``perform`` does once a body is decoded."""
+    try:
+        return OPERATIONS[call.operation](call, material)
+    except Problem as problem:
+        return problem.reply()
+    except MaceError as error:
+        return Problem.of(error).reply()
+
+
+def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Material:
+    """One query from each input, named by its stem."""
+    names = [source.stem for source in sources]
+    twice = {name for name in names if names.count(name) > 1}
+    single = replace(call, operation="advantage")
+    samples = {}
+    for source in sources:
+        name = source.name if source.stem in twice else source.stem
+        if name in samples:
+            raise Misuse(f"{source.name}: came twice")
+        if counted_first(single, source):
+            found = _counted(single, source, progress)
+        else:
+            progress.now("reading")
+            found = _decoded(single, source)
+        if set(found.samples) != {""}:
+            raise Misuse(f"{source.name}: holds several queries; each of several files is one")
+        samples[name] = found.samples[""]
+    progress.now("computing")
+    return Material(samples, _asked(call), textual=True)
+
+
+def _decoded(call: Call, source: Source) -> Material:
+    """One input as material."""
+    about = _about(call, source)
+    if source.media_type == JSON:
+        about = replace(about, query=())
+    try:
+        with source.body() as body:
+            return decode(about, body)
+    except Problem as problem:
+        raise _named(problem, source) from None
+    except MaceError as error:
+        raise _named(Problem.of(error), source) from None
+
+
+def _with_options(call: Call, source: Source) -> Material:
+    """A request as it would be posted, with options that say otherwise."""
+    found = _decoded(call, source)
+    said = cast("dict[str, object]", spoken(_asked(call)))
+    return replace(found, options=_merged(found.options, said))
+
+
+def _merged(under: dict[str, object], over: dict[str, object]) -> dict[str, object]:
+    both = {
+        name: _merged(cast("dict[str, object]", under[name]), cast("dict[str, object]", value))
+        for name, value in over.items()
+        if isinstance(value, dict) and isinstance(under.get(name), dict)
+    }
+    return {**under, **over, **both}
+
+
+def _counted(call: Call, source: Source, progress: Progress) -> Material:
+    """The counts of a large input, made as it is read."""
+    progress.say(
+        f"{source.name} is large: it is counted as it is read, and the question is asked of the counts"
+    )
+    table = {name: value for name, value in call.query if name in COUNTED}
+    reply = _streamed(Call("counts", query=tuple(table.items())), source, progress)
+    if reply.status != OK:
+        raise Misuse(f"{source.name}: {detail_of(reply)}")
+    counts = msgspec.json.decode(reply.body)["counts"]
+    progress.now("computing")
+    return Material({"": Sample(counts=counts)}, _asked(call), textual=True)
+
+
+def _streamed(call: Call, source: Source, progress: Progress) -> Reply:
+    """Counts of an input read from its start to its end; what has its index at its end is mapped."""
+    progress.now("counting", source.size)
+    about = replace(_about(call, source), expanded_limit=LARGEST)
+    with source.body() if source.indexed else source.stream(progress.read) as body:
+        return perform(about, body)
+
+
+def _named(problem: Problem, source: Source) -> Misuse:
+    return Misuse(f"{source.name}: {in_shell(problem.detail)}")

@@ -1,0 +1,79 @@
+"""From bytes to material: columns of records, and the options of the question.
+
+In reading order: material; columns, fast, careful, json; options, roles, labels, table; typed, arrow, parquet,
+spelled, csv, npy; compression around all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.body import Body
+from app.call import ARROW, CSV, JSON, NPY, PARQUET, Call
+from app.decoding import arrow, csv, json, npy, parquet
+from app.decoding.compression import expanded, unpacked
+from app.decoding.material import Material
+from app.decoding.options import named
+from app.decoding.table import sides
+from app.problems import Problem
+
+ARROW_FILE = "application/vnd.apache.arrow.file"
+READERS = {
+    JSON: json.decode,
+    CSV: csv.decode,
+    NPY: npy.decode,
+    ARROW: arrow.decode,
+    ARROW_FILE: arrow.decode,
+    PARQUET: parquet.decode,
+}
+"""Who reads which media type."""
+
+
+def decode(call: Call, body: Body) -> Material:
+    """The whole body as material; raises ``Problem`` or the library's ``MaceError``, nothing else."""
+    _require_known(call)
+    return READERS[call.media_type](call, expanded(call, body))
+
+
+def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
+    """Members and nonmembers block after block of about a megabyte; either side of a block may be empty.
+
+    Never the whole body, with three exceptions: a Parquet or Arrow file that is compressed or comes through a pipe, for
+    its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole.
+    """
+    _require_known(call)
+    if named(call).unit is not None:
+        raise Problem(
+            "bad-option", "unit: one record of each cannot be drawn while records are counted", field="unit"
+        )
+    if len(named(call).score) > 1:
+        raise Problem("bad-option", "score: rows of numbers cannot be counted block by block", field="score")
+    limit = call.expanded_limit
+    if call.media_type == NPY:
+        yield from npy.blocks(call, unpacked(call, body))
+    elif call.media_type == CSV:
+        yield from (sides(table, chosen, limit) for table, chosen in csv.blocks(call, unpacked(call, body)))
+    elif call.media_type == PARQUET:
+        yield from (
+            sides(table, chosen, limit) for table, chosen in parquet.blocks(call, expanded(call, body))
+        )
+    elif call.media_type in (ARROW, ARROW_FILE):
+        in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
+        source = expanded(call, body) if in_place else unpacked(call, body)
+        yield from (sides(table, chosen, limit) for table, chosen in arrow.blocks(call, source))
+    else:
+        raise Problem(
+            "unsupported-media-type", "JSON is read as a whole; it cannot be counted block by block"
+        )
+
+
+def _require_known(call: Call) -> None:
+    if call.media_type not in READERS:
+        raise Problem(
+            "unsupported-media-type",
+            f"Content-Type: not known here; known are {', '.join(READERS)}",
+            field="Content-Type",
+        )

@@ -1,0 +1,117 @@
+"""``application/vnd.apache.arrow.stream``, and Arrow files: batches of typed columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from app.call import Call
+from app.decoding.compression import Source
+from app.decoding.foreign import guarded, refusals
+from app.decoding.material import Material
+from app.decoding.roles import Roles, roles
+from app.decoding.table import Table, material
+from app.decoding.typed import values_of
+from app.problems import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "Arrow"
+FILE_MAGIC = b"ARROW1"
+STREAM_ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
+"""What a stream ends with since format 0.15, and what it ended with before."""
+
+ROWS = 2**17
+"""Rows of a block: a megabyte of numbers."""
+
+
+def decode(call: Call, body: memoryview) -> Material:
+    """The material of an Arrow stream or file."""
+    import pyarrow as pa
+
+    limit = max(call.expanded_limit, len(body))
+    with refusals(NAME):
+        chosen = roles(_open(body).reader.schema.names, call)
+        opened = _open(body, chosen.used)
+    batches, size = [], 0
+    for batch in _batches(opened):
+        size += batch.nbytes
+        if size > limit:
+            raise Problem("too-large", f"the batches expand to more than {limit} bytes")
+        batches.append(batch)
+    return material(
+        table_of(pa.Table.from_batches(batches, opened.reader.schema), chosen), chosen, call, limit
+    )
+
+
+def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
+    """The table in blocks; a batch larger than a block is held as a whole while it is read."""
+    with refusals(NAME):
+        opened = _open(body)
+        chosen = roles(opened.reader.schema.names, call)
+    yield from cut(_batches(opened), chosen)
+
+
+def cut(batches: Iterator[pa.RecordBatch], chosen: Roles) -> Iterator[tuple[Table, Roles]]:
+    """Batches of whole tables as blocks of the columns in use."""
+    start = 0
+    for batch in batches:
+        with refusals(NAME):
+            used = batch.select(chosen.used)
+        for at in range(0, len(used), ROWS):
+            yield table_of(used.slice(at, ROWS), chosen, start + at), chosen
+        start += len(used)
+
+
+def table_of(used: pa.Table | pa.RecordBatch, chosen: Roles, start: int = 0) -> Table:
+    """A table of only the columns in use, in their order."""
+    what = dict.fromkeys(chosen.scores, "score") | {chosen.member: "member"}
+    what |= {
+        place: name for place, name in ((chosen.group, "group"), (chosen.unit, "unit")) if place is not None
+    }
+    places = zip(chosen.used, used.columns, strict=True)
+    return Table({place: values_of(column, what[place], start) for place, column in places}, start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A reader of batches, and how to learn what stood last and whether anything follows."""
+
+    reader: Any
+    end: Callable[[], tuple[bytes, bool]] | None
+
+
+def _open(body: memoryview | Source, fields: list[int] | None = None) -> _Opened:
+    import pyarrow as pa
+
+    options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
+    if isinstance(body, Source):
+        return _Opened(
+            pa.ipc.open_stream(pa.PythonFile(body, mode="r"), options=options),
+            lambda: (body.tail, bool(body.read(1))),
+        )
+    if not len(body):
+        raise Problem("incomplete-body", f"the body is empty; need {NAME}")
+    file = pa.BufferReader(pa.py_buffer(body))
+    if bytes(body[: len(FILE_MAGIC)]) == FILE_MAGIC:
+        return _Opened(pa.ipc.open_file(file, options=options), None)
+    return _Opened(
+        pa.ipc.open_stream(file, options=options),
+        lambda: (bytes(body[: file.tell()][-8:]), file.tell() < len(body)),
+    )
+
+
+def _batches(opened: _Opened) -> Iterator[pa.RecordBatch]:
+    """Every batch; a stream must say where it ends, or a cut one would pass for a shorter one."""
+    if opened.end is None:
+        count = opened.reader.num_record_batches
+        yield from guarded((opened.reader.get_batch(i) for i in range(count)), NAME)
+        return
+    yield from guarded(iter(opened.reader), NAME)
+    tail, more = opened.end()
+    if not tail.endswith(STREAM_ENDS):
+        raise Problem("incomplete-body", "the Arrow stream ended without its end marker")
+    if more:
+        raise Problem("malformed-body", "something follows the end of the Arrow stream")

@@ -1,0 +1,138 @@
+"""A list of JSON values as a column: one type throughout, or the first value at fault by its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from itertools import chain
+from typing import NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.decoding.material import Column
+from app.problems import Problem
+from estimators.errors import MixedTypes, NotFinite, RaggedRows
+
+COLUMNS = frozenset(
+    {"members", "nonmembers", "targets", "groups", "units"}
+    | {"edges", "labels", "cuts", "keys", "low", "high", "axes"}  # of cells
+)
+"""Names whose arrays are columns, at any depth."""
+
+NUMBERS = {int, float}
+KINDS = {
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a row",
+    dict: "an object",
+    type(None): "missing",
+}
+
+
+def column(values: list[object], where: str) -> Column:
+    """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
+    kinds = set(map(type, values))
+    if not kinds:
+        return np.empty(0)
+    if kinds <= NUMBERS:
+        return _integers(values) if kinds == {int} else _floats(cast("list[float]", values), where)
+    if kinds == {str}:
+        require_text(values, where)
+        return values
+    if kinds == {bool}:
+        return values
+    if kinds == {list}:
+        return _rows(cast("list[list[object]]", values), where)
+    refuse_mixed(values, where, KINDS)
+
+
+def refuse_mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> NoReturn:
+    """Name the first value that is not what the first is, or what the first is."""
+    first = kinds[type(values[0])]
+    index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
+    if not index:
+        raise Problem(
+            "wrong-type", f"{where}: record 0 is {first}; need numbers or text", field=where, index=0
+        )
+    raise MixedTypes(
+        f"{where}: record {index} is {kinds[type(values[index])]} but record 0 is {first}",
+        field=where,
+        index=index,
+    )
+
+
+def refuse_ragged(rows: Sequence[Sized], where: str) -> None:
+    """Name the first row that is longer or shorter than the first."""
+    lengths = list(map(len, rows))
+    if len(set(lengths)) > 1:
+        index = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        raise RaggedRows(
+            f"{where}: row {index} has {lengths[index]} values, row 0 has {lengths[0]}",
+            field=where,
+            index=index,
+        )
+
+
+def require_text(values: Sequence[object], where: str) -> None:
+    """Refuse half of a surrogate pair: no text can be written with it."""
+    texts = cast("Sequence[str]", values)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        index = next(i for i, text in enumerate(texts) if any("\ud800" <= c <= "\udfff" for c in text))
+        raise Problem(
+            "malformed-body", f"{where}: record {index} holds half of a surrogate pair", index=index
+        ) from None
+
+
+def _integers(values: list[object]) -> Column:
+    """Integers exactly: as Python's own where 64 bits are too few."""
+    for kind in (np.int64, np.uint64):
+        try:
+            return np.array(values, dtype=kind)
+        except OverflowError:
+            continue
+    return np.array(values, dtype=object)
+
+
+def _floats(values: list[float], where: str) -> NDArray[np.float64]:
+    try:
+        floats = np.array(values, dtype=np.float64)
+    except OverflowError:  # an integer of more than 308 digits
+        floats = np.array([_or_infinite(value) for value in values])
+    finite = np.isfinite(floats)
+    if not finite.all():
+        index = int(np.argmin(finite))
+        raise NotFinite(f"{where}: record {index} is NaN or beyond 1e308", field=where, index=index)
+    return floats
+
+
+def _or_infinite(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
+    """Rows of one length as a table."""
+    if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
+        index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
+        raise Problem(
+            "wrong-type",
+            f"{where}: row {index} holds {KINDS[type(bad)]}; need numbers",
+            field=where,
+            index=index,
+        )
+    refuse_ragged(rows, where)
+    wide = len(rows[0])
+    flat = cast("list[float]", list(chain.from_iterable(rows)))
+    try:
+        return _floats(flat, where).reshape(len(rows), wide)
+    except NotFinite as error:
+        row = (error.index or 0) // wide
+        raise NotFinite(
+            f"{where}: row {row} holds NaN or a number beyond 1e308", field=where, index=row
+        ) from None

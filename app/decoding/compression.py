@@ -1,0 +1,148 @@
+"""``Content-Encoding`` undone piece by piece, so that a body never expands beyond its limit."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from app.body import Body
+from app.call import Call
+from app.problems import Problem
+
+ENCODINGS = ("identity", "gzip", "zstd")
+TAKEN = 2**16
+GZIP = zlib.MAX_WBITS | 16
+GIVEN = 2**18
+
+
+class Source(io.RawIOBase):
+    """Pieces as a file: a read is as long as asked unless the end comes, and remembers what came last."""
+
+    def __init__(self, pieces: Iterator[bytes], longest: int) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+        self._longest = longest
+        self.tail = b""
+
+    def readable(self) -> bool:
+        """A source is for reading."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next ``size`` bytes, fewer at the end only; what a lying header asks for is not allocated."""
+        if size > self._longest:
+            raise Problem(
+                "too-large",
+                f"the body announces a part of more than {self._longest} bytes; send smaller batches",
+            )
+        parts: list[bytes | memoryview] = []
+        wanted = size
+        while wanted:
+            if not self._rest:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
+                self._rest = memoryview(piece)
+            part = self._rest if wanted < 0 else self._rest[:wanted]
+            self._rest = self._rest[len(part) :]
+            parts.append(part)
+            wanted -= len(part) if wanted > 0 else 0
+        found = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+        self.tail = (self.tail + found[-8:])[-8:]
+        return found
+
+    def back(self, data: bytes) -> None:
+        """Give back what was read too far."""
+        self._rest = memoryview(data + bytes(self._rest))
+
+
+def expanded(call: Call, body: Body) -> memoryview:
+    """The whole body as it was before it was compressed; without a copy if it was not."""
+    if _encoding(call) == "identity":
+        return body.view()
+    whole = bytearray()
+    for piece in _pieces(call, body):
+        whole += piece
+    return memoryview(whole)
+
+
+def unpacked(call: Call, body: Body) -> Source:
+    """The body as a stream, expanded on the way."""
+    return Source(_pieces(call, body), max(call.expanded_limit, GIVEN))
+
+
+def _encoding(call: Call) -> str:
+    if call.encoding not in ENCODINGS:
+        raise Problem(
+            "unsupported-media-type",
+            f"Content-Encoding: not known here; known are {', '.join(ENCODINGS)}",
+            field="Content-Encoding",
+        )
+    return call.encoding
+
+
+def _pieces(call: Call, body: Body) -> Iterator[bytes]:
+    encoding = _encoding(call)
+    raw = _read(body.stream())
+    if encoding == "identity":
+        return raw
+    return _bounded(_gunzip(raw) if encoding == "gzip" else _unzstd(raw), call.expanded_limit)
+
+
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    while piece := stream.read(TAKEN):
+        yield piece
+
+
+def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limit:
+            raise Problem("too-large", f"the body expands to more than {limit} bytes")
+        yield piece
+
+
+def _gunzip(raw: Iterator[bytes]) -> Iterator[bytes]:
+    """Members of a gzip file one after another, as RFC 1952 has them."""
+    decoder, complete = zlib.decompressobj(GZIP), 0
+    begun = False
+    for piece in raw:
+        data = piece
+        while data:
+            begun, full = True, True
+            while full and not decoder.eof:  # output may be pending though all input is taken
+                try:
+                    found = decoder.decompress(data, GIVEN)
+                except zlib.error:
+                    raise _corrupt("gzip") from None
+                data = decoder.unconsumed_tail
+                full = len(found) == GIVEN or bool(data)
+                if found:
+                    yield found
+            if decoder.eof:
+                data, decoder = decoder.unused_data, zlib.decompressobj(GZIP)
+                begun, complete = False, complete + 1
+    if begun or not complete:
+        raise _short("gzip")
+
+
+def _unzstd(raw: Iterator[bytes]) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    try:
+        with pa.CompressedInputStream(pa.PythonFile(Source(raw, GIVEN), mode="r"), "zstd") as stream:
+            while piece := stream.read(GIVEN):
+                yield piece
+    except (pa.ArrowException, OSError) as error:
+        raise _short("zstd") if "runcated" in str(error) else _corrupt("zstd") from None
+
+
+def _corrupt(encoding: str) -> Problem:
+    return Problem("malformed-body", f"the body is not {encoding}, or was damaged on the way")
+
+
+def _short(encoding: str) -> Problem:
+    return Problem("incomplete-body", f"the {encoding} data ended before it was complete")

@@ -1,0 +1,147 @@
+"""``text/csv``: a header, and a row for each record; separated by commas, semicolons or tabs."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from app.call import Call
+from app.decoding.compression import Source
+from app.decoding.foreign import guarded, refusals
+from app.decoding.labels import Labels
+from app.decoding.material import Material
+from app.decoding.roles import Roles, roles
+from app.decoding.spelled import NUMBER, spelled
+from app.decoding.table import Table, Values, material
+from app.decoding.typed import labels
+from app.problems import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "CSV"
+BOM = b"\xef\xbb\xbf"
+SEPARATORS = (",", ";", "\t")
+QUOTED = re.compile(r'"[^"]*"')
+BLOCK = 2**20
+"""Bytes read at a time, and the longest a row may be."""
+
+
+def decode(call: Call, body: memoryview) -> Material:
+    """The material of a CSV body."""
+    import pyarrow as pa
+
+    names, separator, taken = _header(bytes(body[:BLOCK]))
+    chosen = roles(names, call)
+    batches = list(_batches(pa.BufferReader(pa.py_buffer(body[taken:])), len(names), separator, chosen))
+    if not batches:
+        return material(_nothing(chosen), chosen, call, call.expanded_limit)
+    table = pa.Table.from_batches(batches)
+    return material(_table(table, chosen, 0), chosen, call, max(call.expanded_limit, 8 * len(body)))
+
+
+def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
+    """The rows in blocks of a megabyte of text."""
+    import pyarrow as pa
+
+    head = source.read(BLOCK)
+    names, separator, taken = _header(head)
+    chosen = roles(names, call)
+    source.back(head[taken:])
+    start = 0
+    for batch in _batches(pa.PythonFile(source, mode="r"), len(names), separator, chosen):
+        yield _table(batch, chosen, start), chosen
+        start += len(batch)
+
+
+def _header(head: bytes) -> tuple[list[str], str, int]:
+    """Column names, what separates them, and how many bytes they take."""
+    begun = head.removeprefix(BOM).lstrip(b"\r\n")
+    line = re.match(rb"[^\r\n]*", begun)
+    assert line is not None  # it matches nothing, too
+    if not line[0].strip():
+        raise Problem("incomplete-body", "the body is empty; need a header, and a row for each record")
+    if len(line[0]) == len(begun) and len(head) == BLOCK:
+        raise Problem("malformed-body", f"the first line of the CSV is longer than {BLOCK} bytes")
+    try:
+        text = line[0].decode()
+    except UnicodeDecodeError:
+        raise Problem("malformed-body", "the header of the CSV is not UTF-8") from None
+    bare = QUOTED.sub("", text)
+    separator = max(SEPARATORS, key=bare.count)
+    try:
+        names = [name.strip() for name in next(csv.reader([text], delimiter=separator, strict=True))]
+    except csv.Error:
+        raise Problem("malformed-body", "the header of the CSV cannot be read: check its quotes") from None
+    if all(NUMBER.fullmatch(name) for name in names):
+        raise Problem(
+            "missing-field", "the first line of the CSV holds numbers; need a header with column names"
+        )
+    return names, separator, len(head) - len(begun) + len(line[0])
+
+
+def _batches(file: Any, wide: int, separator: str, chosen: Roles) -> Iterator[pa.RecordBatch]:
+    """Batches of the columns in use, all as text: Arrow would guess their types from the first block."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    bad: list[Any] = []
+
+    def remember(row: Any) -> str:
+        bad.append(row)
+        return "error"
+
+    names = [str(at) for at in range(wide)]
+    used = [names[at] for at in chosen.used]
+    reading = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names)
+    parsing = arrow_csv.ParseOptions(
+        delimiter=separator, newlines_in_values=True, invalid_row_handler=remember
+    )
+    converting = arrow_csv.ConvertOptions(
+        include_columns=used, column_types=dict.fromkeys(used, pa.string()), strings_can_be_null=False
+    )
+    try:
+        try:
+            with refusals(NAME):
+                reader = arrow_csv.open_csv(file, reading, parsing, converting)
+        except Problem as problem:
+            if isinstance(problem.__context__, pa.ArrowInvalid) and "Empty CSV" in str(problem.__context__):
+                return
+            raise
+        yield from guarded(iter(reader), NAME)
+    except Problem:
+        if not bad:
+            raise
+        row = bad[0].number - 1 if bad[0].number else None
+        raise Problem(
+            "malformed-body",
+            f"CSV: {'a row' if row is None else f'row {row}'} has {bad[0].actual_columns} values, the header {wide}",
+            index=row,
+        ) from None
+
+
+def _table(used: pa.Table | pa.RecordBatch, chosen: Roles, start: int) -> Table:
+    """Scores as what they spell; membership, groups and units as text."""
+    columns: dict[int, Values] = {}
+    for place, column in zip(chosen.used, used.columns, strict=True):
+        with refusals(NAME):
+            if place in chosen.scores:
+                columns[place] = spelled(column, "score", start)
+            else:
+                found = labels(column)
+                given = place != chosen.member
+                columns[place] = Labels(
+                    found.codes, [text or None for text in found.texts] if given else found.texts
+                )
+    return Table(columns, start)
+
+
+def _nothing(chosen: Roles) -> Table:
+    """A table without rows."""
+    import numpy as np
+
+    return Table(
+        {place: np.empty(0, np.bool_ if place == chosen.member else np.float64) for place in chosen.used}
+    )

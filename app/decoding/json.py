@@ -1,0 +1,113 @@
+"""``application/json``: the question and its columns in one object."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from app.call import Call
+from app.decoding import careful, fast
+from app.decoding.material import Column, Material, Sample
+from app.problems import Problem, unknown_field
+
+MOST_LETTERS = 200
+SAMPLE = ("members", "nonmembers", "counts")
+SIDES = ("members", "nonmembers")
+
+
+def decode(call: Call, body: memoryview) -> Material:
+    """The material of a JSON body; null stands for what is not there."""
+    if call.query:
+        raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
+    data = bytes(body)
+    try:
+        tree = fast.read(data)
+    except fast.NotPlainError:
+        tree = careful.read(data)
+    samples = {}
+    if any(tree.get(name) is not None for name in SAMPLE):
+        samples[""] = _sample(tree, "")
+    for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
+        samples[require_name(name, place)] = _query(each, place)
+    if "" in samples and len(samples) > 1:
+        raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
+    held = {*SAMPLE, "queries", "targets", "groups", "units"}
+    return Material(
+        samples,
+        {name: value for name, value in tree.items() if name not in held},
+        textual=False,
+        targets=_column(tree, "targets", ""),
+        groups=_labels(tree, "groups"),
+        units=_labels(tree, "units"),
+    )
+
+
+def require_name(name: str, place: int) -> str:
+    """The name of a query, if it can be one."""
+    if not 0 < len(name) <= MOST_LETTERS:
+        raise Problem(
+            "out-of-range",
+            f"queries[{place}]: its name has {len(name)} characters; need 1 to {MOST_LETTERS}",
+            field="queries",
+            index=place,
+        )
+    return name
+
+
+def _queries(value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Problem("wrong-type", "queries: need an object, a name for each query", field="queries")
+    return value
+
+
+def _query(value: object, place: int) -> Sample:
+    where = f"queries[{place}]"
+    if not isinstance(value, dict):
+        raise Problem(
+            "wrong-type",
+            f"{where}: need an object with members and nonmembers, or counts",
+            field="queries",
+            index=place,
+        )
+    for name in value:
+        if name not in SAMPLE:
+            raise unknown_field(name, SAMPLE, where)
+    return _sample(value, f"{where}.")
+
+
+def _sample(tree: dict[str, Any], where: str) -> Sample:
+    counts = tree.get("counts")
+    if counts is not None and not isinstance(counts, dict):
+        raise Problem("wrong-type", f"{where}counts: need an object", field=f"{where}counts")
+    return Sample(_column(tree, "members", where), _column(tree, "nonmembers", where), counts)
+
+
+def _column(tree: dict[str, Any], name: str, where: str) -> Column | None:
+    value = tree.get(name)
+    if value is not None and not isinstance(value, list | np.ndarray):
+        raise Problem("wrong-type", f"{where}{name}: need a list", field=f"{where}{name}")
+    return cast("Column | None", value)
+
+
+def _labels(tree: dict[str, Any], name: str) -> Column | None:
+    """Labels in the order of the records, whether they came as one list or side by side."""
+    value = tree.get(name)
+    if not isinstance(value, dict):
+        return _column(tree, name, "")
+    for side in value:
+        if side not in SIDES:
+            raise unknown_field(side, SIDES, name)
+    a, b = (_column(value, side, f"{name}.") for side in SIDES)
+    if a is None or b is None:
+        raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return _listed(a) + _listed(b)
+    alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
+    return np.concatenate([a, b]) if alike else _listed(a) + _listed(b)
+
+
+def _listed(column: Column) -> list[object]:
+    return column.tolist() if isinstance(column, np.ndarray) else column

@@ -1,0 +1,224 @@
+"""``application/x-npy``: fields with names, columns of numbers with membership last, or one column of scores.
+
+Nothing is unpickled, and nothing allocated before the shape in the header fits the bytes that follow.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.call import Call
+from app.decoding.compression import Source
+from app.decoding.labels import Labels
+from app.decoding.material import Material, Sample
+from app.decoding.options import FIRST_MEMBERS, first_members, options
+from app.decoding.roles import Roles, roles
+from app.decoding.table import Table, Values, material, plain, sides
+from app.problems import Problem
+
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 2**18
+BLOCK = 2**20
+WORDS = {"descr", "fortran_order", "shape"}
+Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the array is: its type, its shape, and whether columns lie together."""
+
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes of the array; no number in a header is too large for Python."""
+        return math.prod(self.shape) * self.kind.itemsize
+
+
+def decode(call: Call, body: memoryview) -> Material:
+    """The material of an NPY body, without copying the columns it needs no copy of."""
+    at = 0
+
+    def take(size: int) -> bytes:
+        nonlocal at
+        at += size
+        return bytes(body[at - size : at])
+
+    header = read_header(take)
+    array = _array(header, body[at:])
+    limit = max(call.expanded_limit, 8 * len(body))
+    if array.ndim == 1 and not header.kind.names:
+        n = _first_members(call, len(array))
+        scores = _plain_scores(array, 0, limit)
+        return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
+    chosen = _roles(header, call)
+    return material(_table(array, chosen, 0), chosen, call, limit)
+
+
+def blocks(call: Call, source: Source) -> Iterator[Sides]:
+    """The same in blocks of a megabyte; columns that lie one after another must all be held."""
+    header = read_header(source.read)
+    plain_array = len(header.shape) == 1 and not header.kind.names
+    first = _first_members(call, header.shape[0]) if plain_array else 0
+    chosen = None if plain_array else _roles(header, call)
+    limit = call.expanded_limit
+    for start, part in _parts(header, source, limit):
+        if chosen is None:
+            scores = _plain_scores(part, start, limit)
+            cut = min(max(first - start, 0), len(scores))
+            yield scores[:cut], scores[cut:]
+        else:
+            yield sides(_table(part, chosen, start), chosen, limit)
+    if source.read(1):
+        raise Problem("malformed-body", "something follows the array that the NPY header describes")
+
+
+def read_header(take: Callable[[int], bytes]) -> Header:
+    """The header, read as a literal and nothing else."""
+    head = take(8)
+    if head[:2] == b"PK":
+        raise Problem(
+            "unsupported-media-type", "this is an NPZ archive; send one array of it as NPY (numpy.save)"
+        )
+    if len(head) < 8:
+        raise Problem("incomplete-body", "the NPY header ended before it was complete")
+    if head[:6] != MAGIC or head[6] not in (1, 2, 3):
+        raise Problem("malformed-body", "the body is not NPY")
+    wide = 2 if head[6] == 1 else 4
+    length = int.from_bytes(_exactly(take, wide), "little")
+    if length > LONGEST_HEADER:
+        raise Problem("malformed-body", f"the NPY header is longer than {LONGEST_HEADER} bytes")
+    text = _exactly(take, length)
+    try:
+        words = ast.literal_eval(text.decode("utf-8" if head[6] == 3 else "latin1").strip())
+        kind = np.lib.format.descr_to_dtype(words["descr"])
+        shape, fortran = words["shape"], words["fortran_order"]
+    except (ValueError, SyntaxError, TypeError, LookupError, AttributeError, MemoryError, RecursionError):
+        raise Problem("malformed-body", "the NPY header cannot be read") from None
+    known = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
+    if not known or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+        raise Problem("malformed-body", "the NPY header is not one")
+    header = Header(kind, shape, fortran)
+    _require_usable(header)
+    return header
+
+
+def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
+    found = take(size)
+    if len(found) < size:
+        raise Problem("incomplete-body", "the NPY header ended before it was complete")
+    return found
+
+
+def _require_usable(header: Header) -> None:
+    kind, shape = header.kind, header.shape
+    if kind.hasobject:
+        raise Problem(
+            "malformed-body", "the array holds Python objects, which are never unpickled here; need numbers"
+        )
+    if kind.itemsize == 0 or kind.subdtype is not None:
+        raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
+    if len(shape) == 2 and not kind.names and shape[1] > 1:
+        return
+    if len(shape) != 1:
+        raise Problem(
+            "dimension-mismatch",
+            f"the array has {len(shape)} dimensions; need fields with names, or two dimensions with membership in the "
+            "last of at least two columns, or one dimension and members=N in the query string",
+        )
+
+
+def _array(header: Header, data: memoryview) -> NDArray[Any]:
+    """The array over the bytes as they lie."""
+    if len(data) < header.size:
+        raise Problem(
+            "incomplete-body", f"the NPY header announces {header.size} bytes of data, {len(data)} came"
+        )
+    if len(data) > header.size:
+        raise Problem("malformed-body", "something follows the array that the NPY header describes")
+    if not header.shape[0]:
+        return np.empty(
+            (0, *header.shape[1:2]) if header.size == 0 and header.shape[-1] < LONGEST_HEADER else 0,
+            header.kind,
+        )
+    flat = np.frombuffer(data, dtype=header.kind)
+    return flat.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Runs of rows, and where each starts."""
+    n = header.shape[0]
+    row = header.size // n if n else 1
+    if header.fortran and len(header.shape) > 1:
+        if header.size > limit:
+            raise Problem(
+                "too-large", "columns lie one after another (Fortran order); send the array in C order"
+            )
+        step = max(n, 1)
+    else:
+        step = max(1, BLOCK // row)
+    for start in range(0, n, step):
+        rows = min(step, n - start)
+        data = source.read(rows * row)
+        if len(data) < rows * row:
+            raise Problem(
+                "incomplete-body", f"the NPY header announces {header.size} bytes of data, fewer came"
+            )
+        yield start, _array(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data))
+
+
+def _roles(header: Header, call: Call) -> Roles:
+    """Fields go by their names, columns by their numbers with membership last."""
+    if first_members(call) is not None:
+        raise Problem(
+            "bad-option",
+            "members: a number of members belongs to an array of one dimension",
+            field=FIRST_MEMBERS,
+        )
+    if header.kind.names:
+        return roles(header.kind.names, call)
+    wide = header.shape[1]
+    return roles([str(at) for at in range(wide)], call, wide - 1)
+
+
+def _table(array: NDArray[Any], chosen: Roles, start: int) -> Table:
+    names = array.dtype.names
+    columns = {place: array[names[place]] if names else array[:, place] for place in chosen.used}
+    return Table({place: _values(column) for place, column in columns.items()}, start)
+
+
+def _values(column: NDArray[Any]) -> Values:
+    """One column in this machine's byte order."""
+    if column.dtype.kind == "U" and column.ndim == 1:
+        return Labels.of(column)
+    return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
+
+
+def _plain_scores(array: NDArray[Any], start: int, limit: int) -> NDArray[np.generic]:
+    values = _values(array)
+    return (
+        values.array("score", start, limit) if isinstance(values, Labels) else plain(values, "score", start)
+    )
+
+
+def _first_members(call: Call, total: int) -> int:
+    """How many values are members, as the caller said."""
+    said = first_members(call)
+    if said is None:
+        raise Problem(
+            "missing-field",
+            "members: an array of one dimension needs members=N in the query string: its first N values are members",
+            field=FIRST_MEMBERS,
+        )
+    if not (said.isascii() and said.isdigit() and len(said) < 19 and int(said) <= total):
+        raise Problem("out-of-range", f"members: need a whole number from 0 to {total}", field=FIRST_MEMBERS)
+    return int(said)

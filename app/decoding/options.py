@@ -1,0 +1,86 @@
+"""Options that came in the query string: columns of a table, and the rest of the question with its dots nested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.call import NPY, Call
+from app.problems import Problem
+
+MOST_OPTIONS = 200
+MOST_DEPTH = 4
+FIRST_MEMBERS = "members"
+"""NPY of one dimension: so many values at the start are members."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The columns of a table the caller named."""
+
+    score: tuple[str, ...]
+    member: str | None
+    group: str | None
+    unit: str | None
+
+
+TABLE = frozenset({"score", "member", "group", "unit"})
+
+
+def named(call: Call) -> Named:
+    """Which columns are what, as far as the caller said."""
+    given = _distinct(call.query)
+    score = given.get("score")
+    return Named(
+        tuple(name.strip() for name in score.split(",")) if score is not None else (),
+        given.get("member"),
+        given.get("group"),
+        given.get("unit"),
+    )
+
+
+def first_members(call: Call) -> str | None:
+    """How many values of a plain array are members, still as text."""
+    return _distinct(call.query).get(FIRST_MEMBERS)
+
+
+def options(call: Call) -> dict[str, object]:
+    """The rest of the question, as text: ``metric.beta=2`` is ``{"metric": {"beta": "2"}}``."""
+    about_columns = TABLE | ({FIRST_MEMBERS} if call.media_type == NPY else set())
+    found: dict[str, object] = {}
+    for name, value in _distinct(call.query).items():
+        if name not in about_columns:
+            _place(found, name.split("."), value)
+    return found
+
+
+def _place(found: dict[str, object], path: list[str], value: str) -> None:
+    if len(path) > MOST_DEPTH:
+        raise Problem("unknown-field", "query string: an option has more dots in its name than any known")
+    at = found
+    for part in path[:-1]:
+        inner = at.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise _both()
+        at = inner
+    if path[-1] in at:
+        raise _both()
+    at[path[-1]] = value
+
+
+def _both() -> Problem:
+    return Problem("bad-option", "query string: an option is given as a whole and, with dots, in parts")
+
+
+def _distinct(query: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The pairs as a mapping; an option given twice means two things."""
+    pairs = list(query)
+    if len(pairs) > MOST_OPTIONS:
+        raise Problem("bad-option", f"query string: got {len(pairs)} options, at most {MOST_OPTIONS}")
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        known = twice if twice in TABLE else None
+        raise Problem("bad-option", f"query string: {known or 'an option'} is given twice", field=known)
+    return found

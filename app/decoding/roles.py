@@ -1,0 +1,107 @@
+"""Which column of a table is what: as the caller named them, or by their usual names.
+
+Column names came from the caller, too: messages give the number of a column and never its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.call import Call
+from app.decoding.bounds import MOST_QUERIES
+from app.decoding.json import require_name
+from app.decoding.options import named
+from app.problems import Problem
+
+MEMBER_NAMES = ("member", "members", "is_member", "membership", "label")
+COMPARE = "compare"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Places of the columns; ``queries`` names those of scores if each is a query of its own."""
+
+    scores: tuple[int, ...]
+    member: int
+    group: int | None
+    unit: int | None
+    queries: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> list[int]:
+        """Every column that is read, in the order of the table."""
+        others = [place for place in (self.member, self.group, self.unit) if place is not None]
+        return sorted({*self.scores, *others})
+
+
+def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
+    """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
+    given = named(call)
+    said = {"member": given.member, "group": given.group, "unit": given.unit}
+    places = {role: _find(names, name, role) for role, name in said.items() if name is not None}
+    if "member" not in places:
+        places["member"] = member if member is not None else _usual_member(names)
+    taken = list(places.values())
+    several = call.operation == COMPARE
+    if given.score:
+        scores = [_find(names, name, "score") for name in given.score]
+    else:
+        scores = _usual_scores(names, taken, several)
+    if len({*scores, *taken}) < len(scores) + len(taken):
+        raise Problem("bad-option", "score, member, group, unit: one column is named for two of them")
+    if several and len(scores) > MOST_QUERIES:
+        raise Problem(
+            "out-of-range", f"score: got {len(scores)} columns, at most {MOST_QUERIES}", field="score"
+        )
+    queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
+    if len(set(queries)) < len(queries):
+        raise Problem("bad-option", "score: two columns have the same name", field="score")
+    return Roles(tuple(scores), places["member"], places.get("group"), places.get("unit"), queries)
+
+
+def _find(names: Sequence[str], name: str, role: str) -> int:
+    places = [at for at, known in enumerate(names) if known == name]
+    if not places:
+        raise Problem("unknown-name", f"{role}: no column of the {len(names)} has this name", field=role)
+    if len(places) > 1:
+        raise Problem(
+            "bad-option", f"{role}: columns {places[0]} and {places[1]} both have this name", field=role
+        )
+    return places[0]
+
+
+def _usual_member(names: Sequence[str]) -> int:
+    lower = [name.lower() for name in names]
+    for usual in MEMBER_NAMES:
+        places = [at for at, name in enumerate(lower) if name == usual]
+        if len(places) > 1:
+            raise Problem(
+                "bad-option",
+                f"member: columns {places[0]} and {places[1]} are both called {usual}; say which with member=NAME",
+                field="member",
+            )
+        if places:
+            return places[0]
+    raise Problem(
+        "missing-field",
+        f"member: no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
+        "columns tells members from nonmembers",
+        field="member",
+    )
+
+
+def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list[int]:
+    free = [at for at in range(len(names)) if at not in taken]
+    if several and free:
+        return free
+    called = [at for at in free if names[at].lower() == "score"]
+    if len(called) == 1:
+        return called
+    if len(free) == 1:
+        return free
+    raise Problem(
+        "missing-field",
+        f"score: {len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
+        field="score",
+    )

@@ -1,0 +1,66 @@
+"""How much may be under way: counted before a body is read, so that what cannot be done is not received."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.jobs.refusals import shutting_down
+from app.problems import Problem
+
+LONGEST_WAIT = 60
+
+
+class Admission:
+    """Requests under way, of everybody and of each client."""
+
+    def __init__(self, processes: int, queue: int, per_client: int) -> None:
+        self.under_way = 0
+        self.closed = False
+        self._processes = processes
+        self._most = processes + queue
+        self._per_client = per_client
+        self._clients: Counter[str] = Counter()
+        self._seconds = 1.0
+
+    @contextmanager
+    def admit(self, client: str) -> Iterator[None]:
+        """Count one request while it lasts, or refuse it."""
+        self._check(client)
+        self.under_way += 1
+        self._clients[client] += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
+
+    def took(self, seconds: float) -> None:
+        """Learn how long jobs take: a moving average over about ten."""
+        self._seconds += (seconds - self._seconds) / 10
+
+    def wait(self) -> int:
+        """Seconds until a place is likely free: what is under way, spread over the processes, half done on average."""
+        expected = self._seconds * self.under_way / self._processes / 2
+        return min(max(math.ceil(expected), 1), LONGEST_WAIT)
+
+    def _check(self, client: str) -> None:
+        if self.closed:
+            raise shutting_down()
+        if self._per_client and self._clients[client] >= self._per_client:
+            raise Problem(
+                "too-many-requests",
+                f"this client has {self._per_client} requests under way, as many as it may; "
+                "wait for an answer before sending the next",
+                retry_after=1,
+            )
+        if self.under_way >= self._most:
+            raise Problem(
+                "busy",
+                f"{self.under_way} requests are under way, as many as this service takes; try again later",
+                retry_after=self.wait(),
+            )

@@ -1,0 +1,123 @@
+"""The service, put together: settings, workers, routes, and what stands in front of them.
+
+``create_app`` makes an app of given settings; ``app`` is the one of this process's environment, made when it is
+first asked for, so that importing this module reads nothing and starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from anyio import to_thread
+from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
+
+from app.jobs.pool import Pool
+from app.openapi.document import complete
+from app.pages import pages
+from app.routes import health, reference, v1
+from app.routes.answers import HANDLERS
+from app.routes.front import front
+from app.routes.service import Service
+from app.settings import Settings, load
+from app.telemetry import logs
+from app.telemetry.traces import traces
+
+app: FastAPI
+
+NOTHING: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""FastAPI's own telemetry, which would send along exceptions and addresses, and start by an environment variable."""
+
+PROBES = frozenset({"/healthz", "/readyz"})
+OPENAPI = "/openapi.json"
+
+ABOUT = """\
+Scores go in, a certified statement about membership leakage comes out.
+
+Every answer carries its interval and what the interval guarantees. Everything that can go wrong is an
+`application/problem+json` document (RFC 9457) with a stable `type`.
+"""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Make an app of these settings, or of the environment's; it starts its workers with its lifespan."""
+    settings = load() if settings is None else settings
+    service = Service(settings, Pool(settings), traces(settings.otlp_endpoint))
+    service.metrics.watch(service.pool.snapshot)
+    made = FastAPI(
+        title="mace",
+        version=version("mace"),
+        description=ABOUT,
+        openapi_url=OPENAPI,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        exception_handlers=HANDLERS,
+        telemetry=NOTHING,
+    )
+    made.root_path = settings.root_path  # it may or may not still stand before a path
+    made.state.service = service
+    shown = pages(OPENAPI)
+    for router in (v1.router(), reference.router, health.router, reference.files):
+        made.router.routes.extend(router.routes)  # an included router is searched twice for every request
+    made.router.routes.extend(shown)
+    open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in shown}
+    made.user_middleware = front(service, made.routes, open_to_all)
+    _document(made, locked=settings.key is not None, open_to_all=open_to_all)
+    return made
+
+
+@asynccontextmanager
+async def _lifespan(made: FastAPI) -> AsyncIterator[dict[str, Any]]:
+    """Keep the workers up while the app serves, and send the last spans when it ends."""
+    service: Service = made.state.service
+    await service.pool.start()
+    try:
+        yield {"service": service}
+    finally:
+        service.draining = True
+        await service.pool.stop()
+        await to_thread.run_sync(service.traces.close)
+
+
+def _document(made: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:
+    """Complete the OpenAPI document, and say in it where the key is needed."""
+    described = made.openapi
+
+    def openapi() -> dict[str, Any]:
+        if made.openapi_schema:
+            return made.openapi_schema
+        document = complete(described())
+        if locked:
+            schemes = document["components"].setdefault("securitySchemes", {})
+            schemes["key"] = {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "MACE_API_KEY of the service",
+            }
+            for path, item in document["paths"].items():
+                for operation in item.values():
+                    operation["security"] = [] if path in open_to_all else [{"key": []}]
+        return document
+
+    made.openapi = openapi  # type: ignore[method-assign]
+
+
+def __getattr__(name: str) -> Any:
+    """Make ``app`` when it is first asked for, as in ``uvicorn app.main:app``."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    settings = load()
+    logs.configure(settings)
+    globals()["app"] = create_app(settings)
+    return globals()["app"]

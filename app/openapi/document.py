@@ -1,0 +1,147 @@
+"""What each operation says about itself, and the whole document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from app.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
+from app.openapi.examples import FILES, JSON_EXAMPLES, csv_text
+from app.openapi.parameters import parameters
+from app.problems import KINDS
+from app.schemas.answers import ANSWERS
+from app.schemas.questions import QUESTIONS
+
+Schema = dict[str, Any]
+REF = "#/components/schemas/{model}"
+WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
+"""Statuses of the problems that an operation with a body may answer with."""
+
+LATER = (429, 503)
+RETRY_AFTER: Schema = {
+    "Retry-After": {"description": "seconds to wait before asking again", "schema": {"type": "integer"}}
+}
+
+SUMMARIES = {
+    "advantage": "The optimal membership advantage, certified, and everything beside it",
+    "individual-risk": "The risk of each record and of each group",
+    "metrics": "Several accuracy-like metrics of one sample",
+    "compare": "Several queries or models side by side",
+    "audit": "A promised epsilon and delta against the scores",
+    "plan": "How many records a decision or a width takes",
+    "counts": "Scores in, mergeable counts out",
+}
+
+PROBLEM_SCHEMA: Schema = {
+    "type": "object",
+    "title": "Problem",
+    "description": "What went wrong and what to do about it (RFC 9457); every type is described in docs/errors.md.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "examples": ["urn:mace:problem:too-few-records"]},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "field": {"type": "string", "description": "the field at fault"},
+        "index": {"type": "integer", "description": "the first record at fault, from 0"},
+        "instance": {"type": "string", "format": "uri", "description": "the request's id"},
+    },
+}
+
+
+def operation(name: str) -> Schema:
+    """Body, parameters and answers of one operation, for ``openapi_extra``."""
+    return {
+        "parameters": parameters(QUESTIONS[name]),
+        "requestBody": {"required": True, "content": _content(name), "description": _options_of(name)},
+        "responses": {"200": _answered(name), **problems(*WORK_PROBLEMS)},
+    }
+
+
+def problems(*statuses: int) -> dict[int | str, Schema]:
+    """Documented problem responses, with the types each status may have."""
+    found: dict[int | str, Schema] = {}
+    for status in statuses:
+        kinds = [kind for kind in KINDS.values() if kind.status == status]
+        found[str(status)] = {
+            **({"headers": RETRY_AFTER} if status in LATER else {}),
+            "description": "; ".join(kind.title for kind in kinds),
+            "content": {
+                PROBLEM: {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": {
+                        kind.slug: {
+                            "summary": kind.title,
+                            "value": {
+                                "type": f"urn:mace:problem:{kind.slug}",
+                                "title": kind.title,
+                                "status": kind.status,
+                                "detail": "what came, and what was needed",
+                            },
+                        }
+                        for kind in kinds
+                    },
+                }
+            },
+        }
+    return found
+
+
+def components() -> Schema:
+    """Schemas of all questions, answers and problems."""
+    models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
+    models += [(name, "validation", TypeAdapter(model)) for name, model in QUESTIONS.items()]
+    models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
+    _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
+    return {**schemas["$defs"], "Problem": PROBLEM_SCHEMA}
+
+
+def complete(document: Schema) -> Schema:
+    """The framework's document with our schemas, and without its own picture of an error."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    for stray in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(stray, None)
+    schemas.update(components())
+    return document
+
+
+def media_types(name: str) -> tuple[str, ...]:
+    """Formats in which an operation takes its body."""
+    return (JSON,) if name == "plan" else (JSON, CSV, NPY, ARROW, PARQUET)
+
+
+def _options_of(name: str) -> str:
+    if media_types(name) == (JSON,):
+        return "The question."
+    return "JSON carries records and options; any other format the records, with options in the query string."
+
+
+def _content(name: str) -> Schema:
+    bodies = {
+        key: {"summary": example.summary, "value": example.value}
+        for key, example in JSON_EXAMPLES[name].items()
+    }
+    content: Schema = {
+        JSON: {"schema": {"$ref": REF.format(model=QUESTIONS[name].__name__)}, "examples": bodies}
+    }
+    for file, media_type in FILES.items():
+        if media_type not in media_types(name) or (name == "compare" and media_type == NPY):
+            continue
+        if media_type == CSV:
+            example: Schema = {"summary": "A table with a header", "value": csv_text()}
+            schema: Schema = {"type": "string"}
+        else:
+            example = {"summary": f"A file to post as it is: {file}", "externalValue": f"/examples/{file}"}
+            schema = {"type": "string", "format": "binary"}
+        content[media_type] = {"schema": schema, "examples": {file: example}}
+    return content
+
+
+def _answered(name: str) -> Schema:
+    content: Schema = {JSON: {"schema": {"$ref": REF.format(model=ANSWERS[name].__name__)}}}
+    if name == "individual-risk":
+        content[CSV] = {"schema": {"type": "string"}}
+        content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
+    return {"description": SUMMARIES[name], "content": content}

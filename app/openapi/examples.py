@@ -1,0 +1,143 @@
+"""Examples that run as they stand: the same in Swagger UI, in README's first request and in the tests.
+
+Their scores are those of a model that has overfitted: members are predicted with more confidence.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.call import ARROW, CSV, NPY, PARQUET
+
+MEMBERS = [
+    0.90, 0.83, 0.76, 0.88, 0.99, 0.76, 0.99, 0.95, 0.67, 0.85, 0.99, 0.58,
+    0.68, 0.82, 0.89, 0.83, 0.97, 0.73, 0.93, 0.94, 0.97, 0.74, 0.77, 0.85,
+]  # fmt: skip
+NONMEMBERS = [
+    0.26, 0.88, 0.66, 0.65, 0.52, 0.70, 0.11, 0.55, 0.91, 0.79, 0.46, 0.69,
+    0.51, 0.48, 0.66, 0.35, 0.36, 0.65, 0.65, 0.39, 0.64, 0.48, 0.75, 0.71,
+]  # fmt: skip
+SAMPLE = {"members": MEMBERS, "nonmembers": NONMEMBERS}
+GROUPS = ["adult", "child", "adult"] * 16
+COUNTS = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
+LOSS = [round(1.0 - score, 2) for score in MEMBERS], [round(1.0 - score, 2) for score in NONMEMBERS]
+OTHER = [0.61, 0.55, 0.72, 0.48, 0.66, 0.59, 0.70, 0.52], [0.58, 0.49, 0.63, 0.51, 0.60, 0.47, 0.68, 0.54]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One request body: a line about it, and the body itself."""
+
+    summary: str
+    value: object
+
+
+JSON_EXAMPLES: dict[str, dict[str, Example]] = {
+    "advantage": {
+        "scores": Example("Scores of both sides, and a threshold to decide at", {**SAMPLE, "threshold": 0.1}),
+        "counts": Example(
+            "Counts in place of scores: 1,000 records a side in three cells",
+            {"counts": COUNTS, "threshold": 0.1, "claimed_epsilon": 1.0},
+        ),
+        "options": Example(
+            "Rare members, F1 as a further metric, one threshold as the adversary",
+            {
+                **SAMPLE,
+                "prior": 0.1,
+                "metric": {"preset": "f_beta", "beta": 1},
+                "estimator": {"kind": "threshold"},
+                "confidence": 0.9,
+            },
+        ),
+    },
+    "individual-risk": {
+        "records": Example("Every record, with a table of groups", {**SAMPLE, "groups": GROUPS}),
+        "targets": Example(
+            "Three scores asked about, against counts", {"counts": COUNTS, "targets": [0.1, 0.5, 0.95]}
+        ),
+    },
+    "metrics": {
+        "presets": Example("Every preset", SAMPLE),
+        "own": Example(
+            "F2, and a metric of your own by its coefficients",
+            {
+                **SAMPLE,
+                "metrics": [
+                    {"preset": "f_beta", "beta": 2},
+                    {"name": "jaccard by hand", "coefficients": {"a11": 1, "b11": 1, "b10": 1, "b01": 1}},
+                ],
+            },
+        ),
+    },
+    "compare": {
+        "queries": Example(
+            "Two queries of one model on the same records",
+            {"queries": {"confidence": SAMPLE, "loss": {"members": LOSS[0], "nonmembers": LOSS[1]}}},
+        ),
+        "models": Example(
+            "Two models, each with records of its own",
+            {
+                "queries": {"before": SAMPLE, "after": {"members": OTHER[0], "nonmembers": OTHER[1]}},
+                "paired": False,
+            },
+        ),
+    },
+    "audit": {
+        "claim": Example(
+            "A promise of epsilon 0.5, against the scores",
+            {**SAMPLE, "claimed_epsilon": 0.5, "direction": "high"},
+        ),
+        "bound": Example("Only what the records show, at a delta", {"counts": COUNTS, "claimed_delta": 1e-5}),
+    },
+    "plan": {
+        "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "threshold": 0.1}),
+        "width": Example(
+            "Records for an interval of width 0.1", {"expected": 0.2, "width": 0.1, "prior": 0.5}
+        ),
+    },
+    "counts": {
+        "scores": Example("Scores to counts on a grid that merges with any other", SAMPLE),
+        "shards": Example("Counts of two shards, merged", {"shards": [COUNTS, COUNTS]}),
+    },
+}
+"""JSON bodies, by operation; the first of each is what Swagger UI shows."""
+
+FILES = {"scores.csv": CSV, "scores.npy": NPY, "scores.arrow": ARROW, "scores.parquet": PARQUET}
+"""Bodies in other formats, served under ``/examples/``: one file each, the same records as ``SAMPLE``."""
+
+
+def csv_text() -> str:
+    """The sample as a table: two scores a record, whether it is a member, and its group."""
+    rows = ["score,loss,member,group"]
+    scores = MEMBERS + NONMEMBERS
+    rows += [
+        f"{score:.2f},{1 - score:.2f},{int(i < len(MEMBERS))},{GROUPS[i]}" for i, score in enumerate(scores)
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def file_bytes(name: str) -> bytes:
+    """One of ``FILES``, made when asked for."""
+    scores = np.array(MEMBERS + NONMEMBERS)
+    member = np.arange(len(scores)) < len(MEMBERS)
+    sink = io.BytesIO()
+    if name == "scores.csv":
+        return csv_text().encode()
+    if name == "scores.npy":
+        np.save(sink, np.column_stack([scores, member]))
+        return sink.getvalue()
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(
+        {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": pa.array(GROUPS)}
+    )
+    if name == "scores.parquet":
+        parquet.write_table(table, sink)
+    else:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()

@@ -1,0 +1,39 @@
+"""What the service does: one module for each operation, from a decoded body to an encoded answer.
+
+``perform`` is the whole of it: bytes in, bytes out, the same in a worker, in the server and in the shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.body import Body
+from app.call import Call, Reply
+from app.decoding import decode
+from app.decoding.material import Material
+from app.operations import advantage, audit, compare, counts, metrics, plan, risk
+from app.problems import Problem
+from estimators import MaceError
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
+    "advantage": advantage.answer,
+    "individual-risk": risk.answer,
+    "metrics": metrics.answer,
+    "compare": compare.answer,
+    "audit": audit.answer,
+    "plan": plan.answer,
+    "counts": counts.answer,
+}
+"""Every operation that works on a body."""
+
+
+def perform(call: Call, body: Body) -> Reply:
+    """Answer one call; what is wrong with it is an answer, too. Only a mistake of ours raises."""
+    try:
+        if call.operation == "counts" and counts.streams(call):
+            return counts.answer_stream(call, body)
+        return OPERATIONS[call.operation](call, decode(call, body))
+    except Problem as problem:
+        return problem.reply(call.request_id)
+    except MaceError as error:
+        return Problem.of(error).reply(call.request_id)

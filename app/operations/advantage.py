@@ -1,0 +1,34 @@
+"""``/v1/advantage``: everything about one sample."""
+
+from __future__ import annotations
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.encoding import statements
+from app.operations.answering import json_reply, question_of
+from app.operations.asking import metric, reading, stated, target
+from app.operations.sampling import sample_of
+from app.schemas.questions import AdvantageQuestion
+from estimators import Ask, assess
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """The optimal advantage with its interval, and what belongs to it."""
+    question = question_of(AdvantageQuestion, material)
+    data = sample_of(material, question)
+    found = assess(
+        data,
+        Ask(
+            prior=question.prior,
+            target=target(question.estimator),
+            metric=None if question.metric is None else metric(question.metric, question.prior),
+            confidence=question.confidence,
+            threshold=question.threshold,
+            claimed_epsilon=question.claimed_epsilon,
+            claimed_delta=question.claimed_delta,
+            operating_points=tuple(question.operating_points),
+            seed=question.seed,
+            reading=reading(question.estimator),
+        ),
+    )
+    return json_reply(call, statements.assessment(found, data, stated(question)), data)

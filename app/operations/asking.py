@@ -1,0 +1,172 @@
+"""From options as they came to a checked question, and from its words to the library's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+import msgspec
+from pydantic import BaseModel, ValidationError
+
+from app.problems import Problem, unknown_field
+from app.schemas.columns import Asked
+from app.schemas.questions import COLUMNS, Estimator, LinearMetric, MetricGiven, PresetMetric
+from estimators import CellsTarget, LearnedTarget, Metric, ThresholdTarget, TwoSidedTarget, preset
+from estimators.advantage import Target
+from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
+from estimators.density.bandwidth import (
+    Bandwidth,
+    Fixed,
+    ImprovedSheatherJones,
+    LeastSquaresCV,
+    Scott,
+    Silverman,
+)
+from estimators.paper import EqualWidth, Kernel
+
+Q = TypeVar("Q", bound=Asked)
+
+LEARNERS = {"quadratic": quadratic, "logistic": logistic, "boxes": boxes, "boosting": boosting}
+BANDWIDTHS: dict[str, Bandwidth] = {
+    "scott": Scott(),
+    "silverman": Silverman(),
+    "sheather_jones": ImprovedSheatherJones(),
+    "least_squares": LeastSquaresCV(),
+}
+LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
+"""Options that are lists."""
+
+KINDS = {
+    "missing": "missing-field",
+    "extra_forbidden": "unknown-field",
+    "literal_error": "unknown-name",
+    "string_pattern_mismatch": "unknown-name",
+    "too_short": "out-of-range",
+    "too_long": "out-of-range",
+    "string_too_long": "out-of-range",
+    "string_too_short": "out-of-range",
+    "finite_number": "out-of-range",
+    "greater_than": "out-of-range",
+    "greater_than_equal": "out-of-range",
+    "less_than": "out-of-range",
+    "less_than_equal": "out-of-range",
+}
+"""What pydantic calls a fault, as a kind of problem; what is not listed is of the wrong type."""
+
+
+def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
+    """The question, or the first thing wrong with it."""
+    try:
+        return kind.model_validate(options)
+    except ValidationError as error:
+        raise _problem(kind, error) from None
+
+
+def spoken(options: object) -> object:
+    """Options that came as text, as the values they spell: ``0.5``, ``true``, ``null``; ``a,b`` is a list."""
+    if isinstance(options, Mapping):
+        return {name: _listed(name, spoken(value)) for name, value in options.items()}
+    if not isinstance(options, str):
+        return options
+    if "," in options:
+        return [spoken(part.strip()) for part in options.split(",")]
+    try:
+        return cast("object", msgspec.json.decode(options))
+    except (msgspec.DecodeError, RecursionError):
+        return options
+
+
+def _listed(name: str, value: object) -> object:
+    """A list of one entry is spelt like the entry."""
+    return [value] if name in LISTS and not isinstance(value, list) else value
+
+
+def stated(question: Asked) -> dict[str, object]:
+    """The options of a question as plain values, columns left out: what provenance repeats."""
+    return question.model_dump(exclude=set(COLUMNS), exclude_none=True)
+
+
+def target(estimator: Estimator) -> Target | None:
+    """The class of adversaries an estimator speaks of."""
+    _only_for(estimator, "bins", ("histogram", "learned"))
+    _only_for(estimator, "universe", ("histogram",))
+    _only_for(estimator, "bandwidth", ("kde",))
+    _only_for(estimator, "learners", ("learned",))
+    match estimator.kind:
+        case "histogram":
+            return CellsTarget(estimator.bins, estimator.universe)
+        case "threshold":
+            return ThresholdTarget()
+        case "two_sided":
+            return TwoSidedTarget()
+        case "learned":
+            chosen: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
+            return LearnedTarget(chosen, estimator.bins)
+    return None
+
+
+def reading(estimator: Estimator) -> EqualWidth | Kernel | None:
+    """How the paper's statistic reads a continuous score."""
+    if estimator.kind == "histogram":
+        return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
+    if estimator.kind != "kde" or estimator.bandwidth is None:
+        return None
+    if isinstance(estimator.bandwidth, str):
+        return Kernel(BANDWIDTHS[estimator.bandwidth])
+    return Kernel(Fixed(estimator.bandwidth))
+
+
+def metric(given: MetricGiven, prior: float) -> Metric:
+    """A metric by name, by name and parameters, or by coefficients."""
+    if isinstance(given, LinearMetric):
+        return Metric(given.name, **given.coefficients.model_dump())
+    if isinstance(given, PresetMetric):
+        return preset(given.preset, prior, **given.model_dump(exclude={"preset"}, exclude_none=True))
+    return preset(given, prior)
+
+
+def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None:
+    if getattr(estimator, option) is not None and estimator.kind not in kinds:
+        raise Problem(
+            "bad-option",
+            f"estimator.{option}: belongs to kind {' or '.join(kinds)}; with kind {estimator.kind} it would do nothing",
+            field=f"estimator.{option}",
+        )
+
+
+def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
+    """The first fault, in words that repeat nothing of what was submitted."""
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    path, at = _path(kind, fault["loc"])
+    slug = KINDS.get(fault["type"], "wrong-type")
+    if slug == "unknown-field":
+        return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
+    field = ".".join(path)
+    said = fault["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    if slug == "missing-field":
+        return Problem(slug, f"{field}: is needed and not there", field=field)
+    index = next((part for part in fault["loc"] if isinstance(part, int)), None)
+    return Problem(slug, f"{field}: needs to be {said}", field=field, index=index)
+
+
+def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str], type[BaseModel]]:
+    """Field names along a fault's place, and the class in which it lies; names of union branches are left out."""
+    path: list[str] = []
+    at: Any = kind
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        known = at.model_fields if at is not None else {}
+        if part in known:
+            path.append(str(part))
+            at = _class_of(known[part].annotation, None) or at
+        elif (branch := _BRANCHES.get(str(part))) is not None:
+            at = branch
+    return path, at
+
+
+def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseModel] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else fallback
+
+
+_BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}

@@ -1,0 +1,48 @@
+"""``/v1/audit``: what was promised against what the records show."""
+
+from __future__ import annotations
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.encoding import statements
+from app.operations.answering import json_reply, question_of
+from app.operations.asking import stated
+from app.operations.sampling import counted, sample_of
+from app.problems import Problem
+from app.schemas.answers import AuditAnswer
+from app.schemas.questions import AuditQuestion
+from estimators import Counts, advantage
+from estimators.audit.epsilon import check_claim, epsilon_lower_bound
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """A lower bound on epsilon, the claim held against it, and the advantage beside the claim's ceiling."""
+    question = question_of(AuditQuestion, material)
+    data = sample_of(material, question)
+    counts = counted(data)
+    if not isinstance(counts, Counts):
+        raise Problem(
+            "bad-option",
+            "audit: a vector has no two ends to guess at; post the score of one attack a record",
+            field="members",
+        )
+    q = question
+    claim = None
+    if q.claimed_epsilon is None:
+        bound = epsilon_lower_bound(counts, q.confidence, q.claimed_delta, q.direction, q.seed)
+    else:
+        claim = check_claim(
+            counts, q.claimed_epsilon, q.claimed_delta, q.confidence, q.prior, q.direction, q.seed
+        )
+        bound = claim.bound
+    found = advantage(counts, q.prior, confidence=q.confidence, seed=q.seed)
+    answered: AuditAnswer = {
+        "sentence": bound.sentence if claim is None else claim.sentence,
+        "epsilon": statements.epsilon(bound),
+        "claim": None if claim is None else statements.claim(claim),
+        "advantage": statements.certified(found),
+        "baseline": found.baseline,
+        "warnings": statements.warnings((*bound.cautions, *found.cautions)),
+        "provenance": statements.provenance(data, "one-run epsilon", q.seed, stated(q)),
+    }
+    return json_reply(call, answered, data)

@@ -1,0 +1,96 @@
+"""``/v1/counts``: scores in, counts out, block by block where the body comes as a stream."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.body import Body
+from app.call import JSON, Call, Reply
+from app.decoding import blocks
+from app.decoding.material import Material
+from app.decoding.options import options
+from app.operations.answering import json_reply, question_of
+from app.operations.sampling import counts_of, sample_of
+from app.problems import Problem
+from app.schemas.answers import CountsAnswer
+from app.schemas.questions import CountsQuestion
+from estimators import Counts, Query, Scores
+from estimators.report import fingerprint
+from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
+from estimators.sample.stream import Tally
+
+
+def streams(call: Call) -> bool:
+    """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
+    asked = dict(call.query)
+    return (
+        call.media_type != JSON
+        and asked.get("cells", "auto") in ("auto", "grid")
+        and asked.get("query", "auto") != "discrete"
+        and "unit" not in asked
+    )
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Counts of the scores posted, or of all shards together."""
+    options = dict(material.options)
+    shards, edges = options.pop("shards", None), options.pop("edges", None)
+    question = question_of(CountsQuestion, replace(material, options=options))
+    if shards is not None:
+        return _reply(call, _merged(shards, material))
+    if (question.cells == "edges") != (edges is not None):
+        raise Problem("bad-option", "edges: belong to cells edges, which needs them", field="edges")
+    data = sample_of(material, question)
+    return _reply(call, data if isinstance(data, Counts) else _counted(data, question, edges))
+
+
+def answer_stream(call: Call, body: Body) -> Reply:
+    """The same from blocks of records as they come; no more than a block is held."""
+    question = question_of(CountsQuestion, Material(options=options(call), textual=True))
+    on_grid = question.cells == "grid" or question.query == "continuous"
+    tally = Tally()
+    for sides in blocks(call, body):
+        tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
+    return _reply(call, tally.counts())
+
+
+def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Integers and booleans as numbers on a line; text stays what it is, for the tally to refuse."""
+    return side.astype(np.float64, copy=False) if side.dtype.kind in "biuf" else side
+
+
+def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts:
+    match question.cells:
+        case "edges":
+            return by_edges(data, np.asarray(edges))
+        case "equal_mass":
+            return by_equal_mass(data, question.bins)
+        case "grid":
+            return by_grid(data)
+        case "categories":
+            return by_category(data)
+    return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+
+
+def _merged(shards: object, material: Material) -> Counts:
+    if material.samples or not isinstance(shards, list) or not shards:
+        raise Problem("bad-option", "shards: need a list of counts, and no scores beside it", field="shards")
+    if not all(isinstance(each, dict) for each in shards):
+        raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
+    return reduce(Counts.merge, (counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)))
+
+
+def _reply(call: Call, counts: Counts) -> Reply:
+    n, m = counts.n_members, counts.n_nonmembers
+    answered: CountsAnswer = {
+        "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
+        "n_members": n,
+        "n_nonmembers": m,
+        "counts": counts.to_dict(),
+        "input_sha256": fingerprint(counts),
+    }
+    return json_reply(call, answered, counts)

@@ -1,0 +1,48 @@
+"""``/v1/metrics``: several metrics of one sample."""
+
+from __future__ import annotations
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.encoding import statements
+from app.operations.answering import json_reply, question_of
+from app.operations.asking import metric, stated
+from app.operations.sampling import counted, sample_of
+from app.problems import Problem
+from app.schemas.answers import MetricsAnswer
+from app.schemas.questions import MetricsQuestion
+from estimators import PRESETS, Counts, metric_optimum
+from estimators.report import fingerprint
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Each metric at its optimum, with an interval of its own."""
+    question = question_of(MetricsQuestion, material)
+    data = sample_of(material, question)
+    counts = counted(data)
+    if not isinstance(counts, Counts):
+        raise Problem(
+            "bad-option",
+            "metrics: a vector has none by itself; post the score of a learned adversary, or ask /v1/advantage",
+            field="members",
+        )
+    wanted = question.metrics if question.metrics is not None else list(PRESETS)
+    found = [
+        metric_optimum(
+            counts,
+            metric(given, question.prior),  # type: ignore[arg-type]
+            question.prior,
+            question.min_positive_share,
+            question.confidence,
+            question.bins,
+            question.seed,
+        )
+        for given in wanted
+    ]
+    answered: MetricsAnswer = {
+        "metrics": [statements.metric(each) for each in found],
+        "provenance": statements.provenance(
+            data, found[0].provenance.method, question.seed, stated(question), fingerprint(data)
+        ),
+    }
+    return json_reply(call, answered, data)

@@ -1,0 +1,31 @@
+"""``/v1/plan``: how many records it takes."""
+
+from __future__ import annotations
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.operations.answering import json_reply, question_of
+from app.problems import Problem
+from app.schemas.answers import PlanAnswer
+from app.schemas.questions import PlanQuestion
+from estimators import plan_verdict, plan_width
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Records for a decision at a threshold, or for an interval of a width."""
+    q = question_of(PlanQuestion, material)
+    if (q.threshold is None) == (q.width is None):
+        raise Problem("bad-option", "plan: give threshold or width, one of the two", field="threshold")
+    shared = (q.prior, q.member_share, q.confidence)
+    found = (
+        plan_verdict(q.expected, q.threshold, *shared)
+        if q.threshold is not None
+        else plan_width(q.expected, q.width or 0.0, *shared)
+    )
+    answered: PlanAnswer = {
+        "records": found.records,
+        "members": found.members,
+        "nonmembers": found.nonmembers,
+        "sentence": found.sentence,
+    }
+    return json_reply(call, answered)

@@ -1,0 +1,19 @@
+"""Which calls are sure to be answered in milliseconds: those need no worker."""
+
+from __future__ import annotations
+
+import re
+
+from app.call import Call
+
+QUICK = frozenset({"advantage", "individual-risk", "audit", "counts"})
+"""Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples."""
+
+SLOW = re.compile(rb'\\|"counts"|"estimator"|"shards"|\[\s*\[')
+"""What can make a small body slow: counts of any number of records, learned adversaries, vectors; an escape may hide
+any of them."""
+
+
+def quick(call: Call, body: bytes) -> bool:
+    """Whether a small JSON body is sure to be answered at once."""
+    return call.operation in QUICK and SLOW.search(body) is None

@@ -1,0 +1,101 @@
+"""The files that the pages load, read once and checked: what is served is what was reviewed.
+
+``assets/`` holds other people's files as ``scripts/assets`` took them, with ``manifest.json`` to say which they
+are; ``own/`` holds ours. An address carries the file's hash, so a browser may keep it for ever.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+}
+"""What is served; all else on the shelf is a licence or says what the rest is."""
+
+
+class DamagedAsset(RuntimeError):
+    """A file of the pages is missing, or is not the one its manifest describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file as it is served."""
+
+    file: str
+    media_type: str
+    data: bytes
+    digest: bytes
+
+    @property
+    def tag(self) -> str:
+        """What names this content and no other."""
+        return self.digest.hex()[:16]
+
+    @property
+    def address(self) -> str:
+        """The file's name with its hash in it."""
+        path = Path(self.file)
+        return f"{path.stem}.{self.tag}{path.suffix}"
+
+    @property
+    def integrity(self) -> str:
+        """What the browser checks the file against before it runs it."""
+        return f"sha256-{b64encode(self.digest).decode()}"
+
+    @property
+    def compressible(self) -> bool:
+        """Whether compression gains anything."""
+        return self.media_type.startswith("text/")
+
+
+@cache
+def compressed(asset: Asset) -> bytes:
+    """The file as gzip, made when first asked for: the same bytes every time."""
+    return gzip.compress(asset.data, compresslevel=9, mtime=0)
+
+
+def shelf(home: Path = HERE) -> Mapping[str, Asset]:
+    """Every file that may be served, by its plain name; ``DamagedAsset`` if one is not what it should be."""
+    return {
+        path.name: Asset(path.name, MEDIA_TYPES[path.suffix], data, digest)
+        for path, data, digest in (*_shipped(home / "assets"), *_own(home / "own"))
+        if path.suffix in MEDIA_TYPES
+    }
+
+
+def _shipped(home: Path) -> Iterator[tuple[Path, bytes, bytes]]:
+    manifest = json.loads(_read(home / "manifest.json"))
+    for package, about in manifest.items():
+        for name, entry in about["files"].items():
+            data = _read(home / package / name)
+            digest = sha256(data).digest()
+            if digest.hex() != entry["sha256"]:
+                raise DamagedAsset(
+                    f"the file {name} of {package} is not the one its manifest describes: install mace anew"
+                )
+            yield home / package / name, data, digest
+
+
+def _own(home: Path) -> Iterator[tuple[Path, bytes, bytes]]:
+    for path in sorted(home.iterdir()):
+        data = _read(path)
+        yield path, data, sha256(data).digest()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DamagedAsset(f"the file {path.name} of the pages cannot be read: install mace anew") from error

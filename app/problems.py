@@ -1,0 +1,161 @@
+"""Everything that can go wrong, as RFC 9457 problem documents: one table from errors to HTTP.
+
+A problem says what to do about it, names the field and the record at fault, and repeats nothing that was
+submitted. Its ``type`` is stable; docs/errors.md describes each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from app.call import PROBLEM, Reply
+from estimators import MaceError
+from estimators import errors as library
+
+MOST_DETAIL = 1200
+"""Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of problem; ``urn:mace:problem:SLUG`` is its type."""
+
+    slug: str
+    status: int
+    title: str
+
+
+KINDS = {
+    kind.slug: kind
+    for kind in (
+        Kind("malformed-body", 400, "The body cannot be read in the format it claims to be"),
+        Kind("incomplete-body", 400, "The body ended before it was complete"),
+        Kind("bad-request", 400, "The request is not one this server can read"),
+        Kind("unauthorized", 401, "A bearer key is needed, or the one given is not it"),
+        Kind("not-found", 404, "There is nothing at this address"),
+        Kind("method-not-allowed", 405, "This address does not take this method"),
+        Kind("not-acceptable", 406, "The answer does not exist in the format asked for"),
+        Kind("upload-stalled", 408, "The body stopped arriving"),
+        Kind("request-stalled", 408, "The request's head stopped arriving"),
+        Kind("too-large", 413, "The body, or what it expands to, is larger than this service accepts"),
+        Kind("memory-limit", 413, "The request needs more memory than this service grants"),
+        Kind("too-long-address", 414, "The address is longer than this service accepts"),
+        Kind("unsupported-media-type", 415, "The format of the body, or its compression, is not known here"),
+        Kind("too-few-records", 422, "A side has too few records for any statement"),
+        Kind("not-finite", 422, "A score is NaN or infinite"),
+        Kind("mixed-types", 422, "Scores of one request are of more than one type"),
+        Kind("ragged-rows", 422, "Rows of a vector query differ in length"),
+        Kind("dimension-mismatch", 422, "Columns that belong together differ in length or dimension"),
+        Kind("bad-records", 422, "The records cannot be used as they came"),
+        Kind("out-of-range", 422, "A number lies outside the range in which it means something"),
+        Kind("unknown-name", 422, "A name is none of those known"),
+        Kind("unknown-field", 422, "A field is none of those known"),
+        Kind("missing-field", 422, "A field that is needed is not there"),
+        Kind("wrong-type", 422, "A field is of another type than needed"),
+        Kind("bad-option", 422, "The question cannot be answered as asked"),
+        Kind("bad-metric", 422, "The coefficients do not make a metric at this prior"),
+        Kind("bad-counts", 422, "The counts cannot be used as they came"),
+        Kind("incompatible-cells", 422, "Two counts are over cells that cannot be brought together"),
+        Kind("too-many-cells", 422, "So many cells that the answer would say nothing or not fit in memory"),
+        Kind("too-many-requests", 429, "This client has as many requests under way as it may"),
+        Kind("too-large-head", 431, "The request's headers are larger than this service accepts"),
+        Kind("internal", 500, "The service made a mistake"),
+        Kind("worker-lost", 500, "The process that worked on the request ended before it answered"),
+        Kind("busy", 503, "Every worker is busy and the queue is full"),
+        Kind("time-limit", 503, "The request took longer than this service grants"),
+        Kind("not-ready", 503, "The service is starting, or has lost its workers"),
+        Kind("shutting-down", 503, "The service is shutting down"),
+    )
+}
+"""Every kind of problem by its slug."""
+
+OF_ERROR: dict[type[MaceError], str] = {
+    library.TooFewRecords: "too-few-records",
+    library.NotFinite: "not-finite",
+    library.MixedTypes: "mixed-types",
+    library.RaggedRows: "ragged-rows",
+    library.DimensionMismatch: "dimension-mismatch",
+    library.InputError: "bad-records",
+    library.OutOfRange: "out-of-range",
+    library.UnknownName: "unknown-name",
+    library.OptionError: "bad-option",
+    library.MetricError: "bad-metric",
+    library.InvalidCounts: "bad-counts",
+    library.IncompatibleCells: "incompatible-cells",
+    library.TooManyCells: "too-many-cells",
+    library.CountsError: "bad-counts",
+    library.MaceError: "bad-option",
+}
+"""The kind of each of the library's errors; a class not listed takes that of the nearest class it derives from."""
+
+
+class Problem(Exception):
+    """A problem on its way to the caller."""
+
+    def __init__(
+        self,
+        slug: str,
+        detail: str,
+        *,
+        field: str | None = None,
+        index: int | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.kind = KINDS[slug]
+        self.detail = detail
+        self.field = field
+        self.index = index
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self.kind.slug, self.detail, self.field, self.index, self.retry_after)
+
+    @classmethod
+    def of(cls, error: MaceError) -> Problem:
+        """The library's error as a problem."""
+        slug = next(OF_ERROR[known] for known in type(error).__mro__ if known in OF_ERROR)
+        return cls(slug, error.message, field=error.field, index=error.index)
+
+    def document(self, instance: str | None = None) -> dict[str, object]:
+        """The problem document; ``instance`` is the request's id."""
+        detail = self.detail if len(self.detail) <= MOST_DETAIL else self.detail[: MOST_DETAIL - 1] + "…"
+        found: dict[str, object] = {
+            "type": f"urn:mace:problem:{self.kind.slug}",
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": detail,
+        }
+        if self.field is not None:
+            found["field"] = self.field[:100]
+        if self.index is not None:
+            found["index"] = self.index
+        if instance is not None:
+            found["instance"] = f"urn:mace:request:{instance}"
+        return found
+
+    def body(self, instance: str | None = None) -> bytes:
+        """The problem document as it is sent."""
+        return json.dumps(self.document(instance), ensure_ascii=False).encode("utf-8", "replace")
+
+    def reply(self, instance: str | None = None) -> Reply:
+        """The problem as an answer."""
+        status = self.kind.status
+        return Reply(
+            status, PROBLEM, self.body(instance), problem=self.kind.slug, retry_after=self.retry_after
+        )
+
+
+def unknown_field(name: str, known: Iterable[str], where: str) -> Problem:
+    """A field that is not known, and the nearest that is; the name submitted is not repeated."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
+    return Problem("unknown-field", f"{where}: a field is not known; {hint}", field=near[0] if near else None)
+
+
+def _again(slug: str, detail: str, field: str | None, index: int | None, retry_after: int | None) -> Problem:
+    return Problem(slug, detail, field=field, index=index, retry_after=retry_after)

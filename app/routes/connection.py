@@ -1,0 +1,206 @@
+"""HTTP/1.1 as it arrives: what is not HTTP never reaches the app, so it is refused here, as a problem like all others.
+
+uvicorn's parser has no limit on a request's head and no clock for it, goes on reading after an upgrade it does not
+offer, and answers in plain text. This protocol adds the two limits and the clock, and answers problems. Both a length
+and a transfer encoding, two lengths, or a chunk that is none are errors of the parser and end the connection, so
+nothing behind them is taken for a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from app.call import PROBLEM
+from app.problems import Problem
+from app.routes.front.headers import ALWAYS
+from app.routes.front.identity import HEADER
+from app.telemetry.exchange import Exchange
+
+MOST_HEAD = 64 * 1024
+MOST_ADDRESS = 16 * 1024
+HEAD_SECONDS = 30.0
+"""Seconds from the first byte of a head, or from a connection's start, until the head must be complete."""
+LINGER_SECONDS = 2.0
+"""Seconds that a refused sender is listened to further: closing at once would lose the answer on its way."""
+
+log = logging.getLogger(__name__)
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, and the requests on it."""
+
+    _clock: asyncio.TimerHandle | None = None
+    _refused = False
+    _reading_head = False
+    _head = 0
+    _tail = 0
+    _declined = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock: a connection that says nothing is not kept."""
+        super().connection_made(transport)
+        self._wind()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, and refuse what is not HTTP."""
+        if self._refused:
+            return
+        self._unset_keepalive_if_required()
+        try:
+            self._feed(data)
+        except httptools.HttpParserError as error:
+            cause = error.__context__
+            self._refuse(cause if isinstance(cause, Problem) else Problem("bad-request", _why(error)))
+        else:
+            self._head = self._head + len(data) if self._reading_head else 0
+            if self._head > MOST_HEAD:
+                self._refuse(_too_large())
+            elif self._clock is None and self._under_way is None:
+                self._wind()  # bytes that begin nothing, such as empty lines
+
+    def _feed(self, data: bytes) -> None:
+        """Parse; a request that asks for an upgrade is read again without asking, since none is on offer.
+
+        The parser takes whatever follows such a head for another protocol, its body included.
+        """
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            start = b"%s %s HTTP/%s" % (
+                self.parser.get_method(),
+                self.url,
+                self.parser.get_http_version().encode(),
+            )
+            kept = [b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}]
+            self.parser = httptools.HttpRequestParser(self)
+            self._declined = True
+            self.parser.feed_data(
+                b"\r\n".join([start, *kept, b"connection: close", b"", data[upgrade.args[0] :]])
+            )
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        super().on_message_begin()
+        self._reading_head = True
+        self._tail = 0
+        self._wind()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; those after the body are dropped: the app has long decided by those before it."""
+        if self._reading_head:
+            super().on_header(name, value)
+        else:
+            self._tail += len(name) + len(value) + 4
+            if self._tail > MOST_HEAD:
+                raise _too_large()
+
+    def on_headers_complete(self) -> None:
+        """Check the head as a whole before anything acts on it."""
+        self._reading_head = False
+        self._stop()
+        if len(self.url) > MOST_ADDRESS:
+            raise Problem("too-long-address", f"the address is longer than {MOST_ADDRESS} bytes")
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD:
+            raise _too_large()
+        spoken = self.parser.get_http_version()
+        if spoken not in {"1.0", "1.1"}:
+            raise Problem("bad-request", "this server speaks HTTP/1.1")
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and spoken == "1.1"):
+            raise Problem("bad-request", "a request names its host, once")
+        if not self.parser.should_upgrade():
+            super().on_headers_complete()
+        elif self._declined or self.parser.get_method() == b"CONNECT":
+            raise Problem("bad-request", "nothing but HTTP/1.1 is spoken here")
+
+    def on_message_complete(self) -> None:
+        """End a body; where an upgrade was asked for, it has not even begun."""
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer that this cannot be read, unless another answer is under way, and end the connection.
+
+        A cycle that has its whole body is an earlier request: it is answered first, and the connection closes then.
+        """
+        self._refused = True
+        self._stop()
+        cycle = self._under_way
+        if self.pipeline or (cycle is not None and cycle.response_started and cycle.more_body):
+            self.transport.close()
+        elif cycle is not None and not cycle.more_body:
+            cycle.keep_alive = False
+        else:
+            if cycle is not None:  # its body turned out to be none: whoever waits for the rest is told so
+                cycle.disconnected = True
+                cycle.message_event.set()
+            self._write(problem)
+
+    @property
+    def _under_way(self) -> RequestResponseCycle | None:
+        """The latest request, unless it is answered."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return None if cycle is None or cycle.response_complete else cycle
+
+    def _write(self, problem: Problem) -> None:
+        exchange = Exchange(
+            secrets.token_hex(16), "other", status=problem.kind.status, problem=problem.kind.slug
+        )
+        if (service := self.app_state.get("service")) is not None:
+            service.metrics.count(exchange)
+        told = {"request_id": exchange.request_id, "status": exchange.status, "problem": exchange.problem}
+        log.info("refused", extra={"fields": told})
+        body = problem.body(exchange.request_id)
+        headers = [
+            *self.server_state.default_headers,
+            (b"content-type", PROBLEM.encode()),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+            (HEADER, exchange.request_id.encode()),
+            *ALWAYS,
+        ]
+        lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+        self.transport.write(STATUS_LINE[problem.kind.status] + lines + b"\r\n" + body)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._clock = self.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+    def _wind(self) -> None:
+        self._stop()
+        self._clock = self.loop.call_later(HEAD_SECONDS, self._late)
+
+    def _stop(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def _late(self) -> None:
+        if self._reading_head:
+            self._refuse(
+                Problem("request-stalled", f"the head was not complete after {HEAD_SECONDS:g} seconds")
+            )
+        else:
+            self.transport.close()
+
+
+def _too_large() -> Problem:
+    return Problem("too-large-head", f"the headers are larger than {MOST_HEAD} bytes")
+
+
+def _why(error: httptools.HttpParserError) -> str:
+    """Say what is wrong, without the parser's words where they may quote the request."""
+    if isinstance(error, httptools.HttpParserInvalidMethodError):
+        return "the request does not begin with a method of HTTP/1.1, in capitals"
+    if isinstance(error, httptools.HttpParserInvalidURLError):
+        return "the address is not one"
+    return "this is not HTTP/1.1; the connection is closed"

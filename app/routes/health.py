@@ -1,0 +1,103 @@
+"""How the service is: for probes, for whoever asks which version answers, and for Prometheus."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from importlib.metadata import version
+from typing import Literal
+
+import numpy as np
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from app.openapi.document import problems
+from app.problems import Problem
+from app.routes.service import service
+from app.telemetry.metrics import CONTENT_TYPE
+from estimators import VERSION
+
+router = APIRouter(tags=["health"], responses=problems(500))
+SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"
+
+
+class Alive(BaseModel):
+    """The process runs and its loop turns."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Ready(BaseModel):
+    """A request sent now is worked on."""
+
+    status: Literal["ready"] = "ready"
+
+
+class Versions(BaseModel):
+    """What answers: the service, its methods, and what they are computed with."""
+
+    mace: str = Field(description="version of the service")
+    methods: str = Field(description="version of the methods: the same numbers come from the same version")
+    python: str
+    numpy: str
+    scipy: str
+    scikit_learn: str
+
+
+@router.get("/healthz", operation_id="healthz", summary="Whether the service is alive")
+async def healthz() -> Alive:
+    """Answers as long as the event loop turns; needs no key."""
+    return Alive()
+
+
+@router.get(
+    "/readyz",
+    operation_id="readyz",
+    summary="Whether the service takes requests",
+    responses=problems(503),
+)
+async def readyz(request: Request) -> Ready:
+    """Answers 503 until the workers are up, and again once the service is shutting down; needs no key."""
+    asked = service(request)
+    if asked.draining:
+        raise Problem("shutting-down", "the service is shutting down", retry_after=5)
+    if not asked.pool.ready:
+        raise Problem("not-ready", "the workers are not up", retry_after=1)
+    return Ready()
+
+
+@router.get("/version", operation_id="version", summary="Which versions answer", responses=problems(401))
+async def versions() -> Versions:
+    """Name the service, its methods, and what they are computed with."""
+    return _versions()
+
+
+@router.get(
+    "/metrics",
+    operation_id="prometheus",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Metrics in Prometheus' text format",
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": SAMPLE}},
+        },
+        **problems(401),
+    },
+)
+async def metrics(request: Request) -> Response:
+    """Requests, seconds, records, the queue and the workers; needs the key, if there is one."""
+    return Response(service(request).metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+
+@cache
+def _versions() -> Versions:
+    return Versions(
+        mace=version("mace"),
+        methods=VERSION,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        scipy=version("scipy"),
+        scikit_learn=version("scikit-learn"),
+    )

@@ -1,0 +1,74 @@
+"""What the headers of a request say about its body and about the answer it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+
+from app.problems import Problem
+
+ENCODINGS = ("identity", "gzip", "zstd")
+
+
+def media_type(headers: Headers, known: Sequence[str]) -> str:
+    """The body's format, without parameters."""
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given not in known:
+        came = "one that is not known here" if given else "none"
+        raise Problem(
+            "unsupported-media-type", f"Content-Type: got {came}, need {_either(known)}", field="Content-Type"
+        )
+    return given
+
+
+def encoding(headers: Headers) -> str:
+    """How the body is compressed; one layer at most."""
+    given = headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if given not in ENCODINGS:
+        raise Problem(
+            "unsupported-media-type",
+            f"Content-Encoding: got one that is not known here, need {_either(ENCODINGS)}",
+            field="Content-Encoding",
+        )
+    return given
+
+
+def accepted(headers: Headers, offered: Sequence[str]) -> str:
+    """The form of the answer: of those offered the one the client likes best, the first in a draw."""
+    ranges = [_range(part) for part in headers.get("accept", "*/*").split(",") if part.strip()]
+    best, liking = "", 0.0
+    for form in offered:
+        weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
+        weight = (
+            max(weights)[1] if weights else 0.0
+        )  # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        if weight > liking:
+            best, liking = form, weight
+    if not best:
+        raise Problem("not-acceptable", f"Accept: the answer exists as {_either(offered)}", field="Accept")
+    return best
+
+
+def _range(part: str) -> tuple[str, float]:
+    pattern, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "q":
+            try:
+                return pattern, min(max(float(value), 0.0), 1.0)
+            except ValueError:
+                return pattern, 0.0
+    return pattern, 1.0
+
+
+def _fits(pattern: str, form: str) -> bool:
+    return pattern in {"*/*", "*", form} or pattern == form.partition("/")[0] + "/*"
+
+
+def _narrow(pattern: str) -> int:
+    return 0 if pattern in {"*/*", "*"} else 1 if pattern.endswith("/*") else 2
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,47 @@
+"""What there is to ask for: methods, presets, and the files of the examples."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from app.openapi.document import problems
+from app.openapi.examples import FILES, file_bytes
+from app.problems import Problem
+from app.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
+from estimators import PRESETS, VERSION
+
+router = APIRouter(tags=["reference"], responses=problems(401, 500, 503))
+
+
+@router.get("/v1/metrics/presets", operation_id="presets", summary="Every named metric")
+async def presets() -> PresetsAnswer:
+    """Name, formula in the confusion table, and parameters of each metric that has a name."""
+    return {
+        "presets": [
+            {
+                "name": name,
+                "formula": preset.formula,
+                "description": preset.description,
+                "parameters": dict(preset.parameters),
+                "depends_on_prior": preset.by_prior,
+            }
+            for name, preset in PRESETS.items()
+        ]
+    }
+
+
+@router.get("/v1/methods", operation_id="methods", summary="Every method, its guarantee and its reference")
+async def methods() -> MethodsAnswer:
+    """What each number states, what it takes for granted, and where it comes from."""
+    return {"version": VERSION, "methods": METHODS}
+
+
+files = APIRouter(include_in_schema=False)
+
+
+@files.get("/examples/{name}")
+def example(name: str) -> Response:
+    """A file that can be posted as it is."""
+    if name not in FILES:
+        raise Problem("not-found", f"examples are {', '.join(FILES)}")
+    return Response(file_bytes(name), media_type=FILES[name])

@@ -1,0 +1,76 @@
+"""The operations: each takes a body, hands it to the workers as it came, and returns what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.call import ARROW, CSV, JSON, PARQUET, Call
+from app.jobs import intake
+from app.openapi.document import SUMMARIES, media_types, operation
+from app.operations.counts import streams
+from app.operations.quick import quick
+from app.routes.answers import answer
+from app.routes.negotiation import accepted, encoding, media_type
+from app.routes.service import service
+from app.telemetry.exchange import Exchange
+
+FORMS = {"individual-risk": (JSON, CSV, ARROW)}
+"""Forms of the answer, where there is another than JSON."""
+
+CLIENT_GONE = 499
+"""What the log and the metrics say of a request whose client left before the answer; nobody receives it."""
+
+ABOUT = {
+    "advantage": "With `threshold` there is a verdict; with `claimed_epsilon` the claim is checked.",
+    "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone.",
+    "metrics": "Every preset if `metrics` is left out.",
+    "compare": "Intervals hold for all queries together.",
+    "audit": "Guesses at the two ends of the scores, against what the promise allows.",
+    "plan": "Tried on simulated samples; takes a second or two.",
+    "counts": "NPY, Arrow and CSV are counted as they arrive, however many.",
+}
+
+
+def router() -> APIRouter:
+    """A route for each operation."""
+    made = APIRouter(prefix="/v1", tags=["work"])
+    for name, summary in SUMMARIES.items():
+        made.add_api_route(
+            f"/{name}",
+            _endpoint(name),
+            methods=["POST"],
+            operation_id=name.replace("-", "_"),
+            summary=summary,
+            description=ABOUT[name],
+            response_class=Response,
+            openapi_extra=operation(name),
+        )
+    return made
+
+
+def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def work(request: Request) -> Response:
+        pool = service(request).pool
+        call = Call(
+            name,
+            media_type(request.headers, media_types(name)),
+            encoding(request.headers),
+            tuple(request.query_params.multi_items()),
+            accepted(request.headers, FORMS.get(name, (JSON,))),
+            pool.settings.expanded_limit,
+            Exchange.of(request.scope).request_id,
+        )
+        streamed = name == "counts" and call.media_type != PARQUET and streams(call)
+        client = request.client.host if request.client else ""
+        try:
+            reply = await intake.answer(
+                pool, call, request.receive, request.headers, client=client, streamed=streamed, inline=quick
+            )
+        except intake.Disconnected:
+            return Response(status_code=CLIENT_GONE)
+        return answer(request.scope, reply)
+
+    return work

@@ -1,0 +1,323 @@
+"""What is answered: the shape of every answer, which mypy holds the encoders to and OpenAPI is made from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Limit = Annotated[float, Field(description="end of an interval")]
+
+
+class GuaranteeAnswer(TypedDict):
+    """What an interval covers, what it takes for granted, and whether it holds at every sample size."""
+
+    covers: str
+    assumes: str
+    finite_sample: bool
+
+
+class IntervalAnswer(TypedDict):
+    """A point estimate and the two ends that hold together with probability ``confidence``."""
+
+    estimate: float | None
+    lower: float
+    upper: float
+    confidence: float
+    guarantee: GuaranteeAnswer
+
+
+class CertifiedAnswer(IntervalAnswer):
+    """The optimal advantage, certified."""
+
+    resolution: Annotated[int, Field(description="cells at which the score is certified")]
+    leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
+    class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
+
+
+class PaperAnswer(TypedDict):
+    """The statistic as published: its interval covers the expectation of the statistic, not the advantage."""
+
+    statistic: str
+    estimate: float
+    lower: float
+    upper: float
+    covers: str
+    assumes: str
+
+
+class MetricAnswer(TypedDict):
+    """The largest value of a metric over adversaries."""
+
+    name: str
+    estimate: float
+    lower: float
+    upper: float
+    confidence: float
+    guarantee: GuaranteeAnswer
+    threshold: Annotated[
+        float | None, Field(description="posterior at which the best rule changes its guess")
+    ]
+    direction: Literal["above", "below"]
+    trivial: Annotated[float, Field(description="what guessing without the score gives")]
+    degenerate: Annotated[str | None, Field(description="why the optimum says nothing about leakage, if so")]
+    least_share: Annotated[float, Field(description="least share of records called members")]
+    most_share: Annotated[float, Field(description="greatest share of records called members")]
+    resolution: int
+    leader: str
+    paper: Annotated[float | None, Field(description="what the paper's Algorithm 2 or 3 prints")]
+    paper_algorithm: int
+    sentence: str
+    warnings: list[WarningAnswer]
+
+
+class OperatingPointAnswer(TypedDict):
+    """The true positive rate at a false positive rate."""
+
+    fpr: float
+    tpr: float
+    lower: float
+    upper: float
+
+
+class RocAnswer(TypedDict):
+    """Every threshold at once; a higher score means member."""
+
+    fpr: list[float]
+    tpr: list[float]
+    auc: float
+    auc_lower: float
+    auc_upper: float
+    operating_points: list[OperatingPointAnswer]
+
+
+class EpsilonAnswer(TypedDict):
+    """What the records say epsilon must be at least."""
+
+    lower_bound: float
+    delta: float
+    confidence: float
+    right: Annotated[int, Field(description="guesses that were right")]
+    guesses: int
+    guarantee: GuaranteeAnswer
+    sentence: str
+
+
+class ClaimAnswer(TypedDict):
+    """A promised (epsilon, delta) against the records."""
+
+    epsilon: float
+    delta: float
+    decision: Literal["contradicted", "not contradicted"]
+    advantage_ceiling: Annotated[float, Field(description="largest advantage the promise allows")]
+    sentence: str
+
+
+class VerdictAnswer(TypedDict):
+    """A decision at a threshold."""
+
+    threshold: float
+    decision: Literal["pass", "fail", "inconclusive"]
+    reason: str
+    records_needed: Annotated[int | None, Field(description="records of both sides that would settle it")]
+
+
+class WarningAnswer(TypedDict):
+    """Something to know before using a number; ``code`` is stable."""
+
+    code: str
+    message: str
+
+
+class ProvenanceAnswer(TypedDict):
+    """How the numbers came about, enough to make them again."""
+
+    method: str
+    version: str
+    n_members: int
+    n_nonmembers: int
+    input_sha256: str
+    query: str
+    seed: int
+    options: dict[str, object]
+
+
+class AdvantageAnswer(TypedDict):
+    """Everything about one sample."""
+
+    sentence: str
+    advantage: CertifiedAnswer
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    mip_eta: Annotated[float, Field(description="accuracy above the better constant guess")]
+    security: Annotated[
+        float, Field(description="1 - the gain over the baseline as a share of what there is to gain")
+    ]
+    paper: PaperAnswer | None
+    metric: MetricAnswer | None
+    roc: RocAnswer | None
+    epsilon_lower_bound: float | None
+    epsilon: EpsilonAnswer | None
+    claim: ClaimAnswer | None
+    verdict: VerdictAnswer | None
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class RecordsAnswer(TypedDict):
+    """One entry a record in every column; null where the sample says nothing."""
+
+    index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
+    risk: list[float | None]
+    lower: list[float]
+    upper: list[float]
+    simultaneous_lower: list[float]
+    simultaneous_upper: list[float]
+    signed_risk: list[float | None]
+    posterior: list[float | None]
+    flagged: list[bool]
+    cell: list[int]
+    metric: list[float | None] | None
+
+
+class GroupAnswer(TypedDict):
+    """What a group bears."""
+
+    label: str | float | bool
+    records: int
+    unknown: int
+    flagged: int
+    risk: float | None
+    lower: float
+    upper: float
+    n_members: int | None
+    n_nonmembers: int | None
+    advantage: CertifiedAnswer | None
+    warnings: list[WarningAnswer]
+
+
+class CellsAnswer(TypedDict):
+    """One entry a cell in every column: the table the records were looked up in."""
+
+    cells: dict[str, object]
+    members: list[int]
+    nonmembers: list[int]
+    risk: list[float | None]
+    lower: list[float]
+    upper: list[float]
+    simultaneous_lower: list[float]
+    simultaneous_upper: list[float]
+    signed_risk: list[float | None]
+    posterior: list[float | None]
+    flagged: list[bool]
+    metric: list[float | None] | None
+
+
+class FlagsAnswer(TypedDict):
+    """What a flag means here."""
+
+    threshold: float
+    rate: Annotated[float, Field(description="share of the flagged that may be false, on average")]
+    over: str
+    records: Annotated[int, Field(description="records flagged")]
+
+
+class RiskAnswer(TypedDict):
+    """The risk of each record, of each group, and the cells they came from."""
+
+    sentence: str
+    baseline: float
+    flags: FlagsAnswer
+    guarantee: Annotated[
+        GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
+    ]
+    simultaneous_guarantee: GuaranteeAnswer
+    records: RecordsAnswer
+    groups: list[GroupAnswer]
+    cells: CellsAnswer
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class MetricsAnswer(TypedDict):
+    """Several metrics of one sample."""
+
+    metrics: list[MetricAnswer]
+    provenance: ProvenanceAnswer
+
+
+class RankedAnswer(TypedDict):
+    """One query's place."""
+
+    name: str
+    advantage: CertifiedAnswer
+    best_rank: int
+    worst_rank: int
+
+
+class DifferenceAnswer(TypedDict):
+    """How much more the first gives away than the second."""
+
+    first: str
+    second: str
+    estimate: float
+    lower: float
+    upper: float
+    confidence: float
+    guarantee: GuaranteeAnswer
+    decided: bool
+    sentence: str
+
+
+class CompareAnswer(TypedDict):
+    """A ranking, the largest, and the differences."""
+
+    sentence: str
+    maximum: IntervalAnswer
+    ranking: list[RankedAnswer]
+    differences: list[DifferenceAnswer]
+    warnings: list[WarningAnswer]
+    provenance: list[ProvenanceAnswer]
+
+
+class AuditAnswer(TypedDict):
+    """What was promised, what the records show, and whether they agree."""
+
+    sentence: str
+    epsilon: EpsilonAnswer
+    claim: ClaimAnswer | None
+    advantage: CertifiedAnswer
+    baseline: float
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class PlanAnswer(TypedDict):
+    """Records that are expected to be enough; null if no reasonable number is."""
+
+    records: int | None
+    members: int | None
+    nonmembers: int | None
+    sentence: str
+
+
+class CountsAnswer(TypedDict):
+    """Counts, ready to be posted as ``counts`` or merged as ``shards``."""
+
+    counts: dict[str, object]
+    n_members: int
+    n_nonmembers: int
+    input_sha256: str
+    sentence: str
+
+
+ANSWERS: dict[str, type] = {
+    "advantage": AdvantageAnswer,
+    "individual-risk": RiskAnswer,
+    "metrics": MetricsAnswer,
+    "compare": CompareAnswer,
+    "audit": AuditAnswer,
+    "plan": PlanAnswer,
+    "counts": CountsAnswer,
+}
+"""The answer of each operation."""

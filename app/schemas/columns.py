@@ -1,0 +1,127 @@
+"""What records look like in JSON: scores, labels, and counts with their cells.
+
+For the description only: columns reach the library as arrays, which checks them itself (``app.decoding``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
+from pydantic.config import JsonDict
+
+from estimators.sample.scores import MIN_RECORDS
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Row = Annotated[list[Number], Field(min_length=1)]
+Column = list[Number] | list[Row] | list[str] | list[bool]
+Side = Annotated[Column, Field(json_schema_extra={"minItems": MIN_RECORDS})]
+Targets = Annotated[Column, Field(json_schema_extra={"minItems": 1})]
+Labels = Annotated[list[str] | list[Number] | list[bool], Field(json_schema_extra={"minItems": 1})]
+Records = Annotated[int, Field(ge=0, lt=2**62)]
+Position = Annotated[int, Field(ge=-(2**53), le=2**53)]
+
+
+class Asked(BaseModel):
+    """Base of every question: nothing is guessed, nothing unknown is passed over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def given(kind: str, *names: str) -> JsonDict:
+    """State that fields are there and not null, which is as good as nothing."""
+    return {"required": list(names), "properties": {name: {"type": kind} for name in names}}
+
+
+def absent(*names: str) -> JsonDict:
+    """State that fields are not there, or null."""
+    return {"properties": {name: {"type": "null"} for name in names}}
+
+
+SIDES_OR_COUNTS: JsonDict = {
+    "if": given("object", "counts"),
+    "then": absent("members", "nonmembers"),
+    "else": given("array", "members", "nonmembers"),
+}
+
+
+class CategoryCells(Asked):
+    """One cell a category, in no order that matters."""
+
+    kind: Literal["categories"]
+    labels: Labels = Field(description="one a cell, ascending")
+
+
+class ValueCells(Asked):
+    """One cell a value, in the order of the values."""
+
+    kind: Literal["values"]
+    labels: Annotated[list[Number], Field(min_length=1)] = Field(description="one a cell, ascending")
+
+
+class IntervalCells(Asked):
+    """Cells between cuts."""
+
+    kind: Literal["intervals"]
+    cuts: list[Number] = Field(description="inner cuts, ascending: one fewer than cells")
+
+
+class GridCells(Asked):
+    """Cells of a grid whose step is a power of two: it merges with any other."""
+
+    kind: Literal["grid"]
+    exponent: int = Field(gt=-1100, lt=1000, description="the step is 2 to this power")
+    keys: list[Position] = Field(min_length=1, description="which cells, ascending")
+
+
+class LatticeCells(Asked):
+    """Slices of every axis, as the paper cuts vectors."""
+
+    kind: Literal["lattice"]
+    bins: int = Field(ge=1, description="slices of an axis")
+    low: Row = Field(description="least score of each axis")
+    high: Row = Field(description="greatest score of each axis")
+    keys: list[Position] = Field(min_length=1, description="which cells, ascending")
+
+
+class BoxCells(Asked):
+    """Boxes of a tree that halves the records at each level."""
+
+    kind: Literal["boxes"]
+    axes: list[Annotated[int, Field(ge=0)]] = Field(description="the axis each node of the tree cuts")
+    cuts: list[Number] = Field(description="where it cuts it")
+
+
+CELLS: dict[str, type[Asked]] = {
+    "categories": CategoryCells,
+    "values": ValueCells,
+    "intervals": IntervalCells,
+    "grid": GridCells,
+    "lattice": LatticeCells,
+    "boxes": BoxCells,
+}
+"""What a cell is, by kind, as ``/v1/counts`` writes it down."""
+
+CellsGiven = Annotated[
+    CategoryCells | ValueCells | IntervalCells | GridCells | LatticeCells | BoxCells, Discriminator("kind")
+]
+Tallies = Annotated[list[Records], Field(min_length=1, json_schema_extra={"contains": {"minimum": 1}})]
+"""Records in each cell: any numbers, as long as there is a record at all."""
+
+
+class CountsGiven(Asked):
+    """Records in each cell, in place of scores: what ``/v1/counts`` answers, or counted by yourself."""
+
+    members: Tallies = Field(description="member records in each cell")
+    nonmembers: Tallies = Field(description="nonmember records in each cell")
+    edges: list[Number] | None = Field(
+        None, description="increasing cuts between ordered cells, with or without the two outer ends"
+    )
+    cells: CellsGiven | None = Field(None, description="the cells, as /v1/counts writes them")
+
+
+class LabelsOfSides(Asked):
+    """Labels side by side, as the scores are."""
+
+    members: Labels
+    nonmembers: Labels

@@ -1,0 +1,280 @@
+"""What may be asked: one class for each endpoint, strict, with unknown fields refused.
+
+Columns (members, counts, ...) stand here for the description only: they reach the library as arrays,
+which checks them itself (``app.decoding``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag
+
+from app.schemas.columns import (
+    SIDES_OR_COUNTS,
+    Asked,
+    CountsGiven,
+    Labels,
+    LabelsOfSides,
+    Number,
+    Side,
+    Targets,
+    absent,
+    given,
+)
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+MetricName = Literal[
+    "accuracy",
+    "advantage",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+    "specificity",
+    "npv",
+    "f_beta",
+    "jaccard",
+    "weighted_accuracy",
+]
+LearnerName = Literal["quadratic", "logistic", "boxes", "boosting"]
+BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
+
+
+class PresetMetric(Asked):
+    """A named metric with its parameters."""
+
+    preset: MetricName
+    beta: float | None = Field(None, gt=0, le=1e6, description="f_beta: weight of recall")
+    w1: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of true positives")
+    w2: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of true negatives")
+    w3: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of false positives")
+    w4: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of false negatives")
+
+
+class Coefficients(Asked):
+    """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN)."""
+
+    a0: Number = 0.0
+    a11: Number = 0.0
+    a10: Number = 0.0
+    a01: Number = 0.0
+    a00: Number = 0.0
+    b0: Number = 0.0
+    b11: Number = 0.0
+    b10: Number = 0.0
+    b01: Number = 0.0
+    b00: Number = 0.0
+
+
+class LinearMetric(Asked):
+    """A metric of your own, by its coefficients."""
+
+    coefficients: Coefficients
+    name: str = Field("custom", max_length=60, pattern=r"^[A-Za-z][A-Za-z0-9_ -]*$")
+
+
+def _metric_form(value: object) -> str:
+    if isinstance(value, str):
+        return "name"
+    names = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return "linear" if "coefficients" in names else "preset"
+
+
+MetricGiven = Annotated[
+    Annotated[MetricName, Tag("name")]
+    | Annotated[PresetMetric, Tag("preset")]
+    | Annotated[LinearMetric, Tag("linear")],
+    Discriminator(_metric_form),
+]
+
+
+class Estimator(Asked):
+    """Which adversaries the certified interval speaks of, and how the paper's statistic reads the scores."""
+
+    kind: Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"] = Field(
+        "auto",
+        description="auto: cells for one score a record, a learned adversary for vectors; histogram: cells, and the "
+        "paper's W_N on equal-width cells; kde: cells, and the paper's U_N; threshold, two_sided: assume that "
+        "the best adversary is of this form; learned: classifiers for vectors",
+    )
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="histogram, learned: cells to certify at")
+    universe: int | None = Field(
+        None, ge=2, le=2**53, description="histogram: how many categories there are, if more than were seen"
+    )
+    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
+        None, description="kde: how the bandwidth is chosen, or the bandwidth itself"
+    )
+    learners: list[LearnerName] | None = Field(None, min_length=1, max_length=4, description="learned: which")
+
+
+class Sampled(Asked):
+    """The records: scores of both sides, or counts."""
+
+    model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
+
+    members: Side | None = Field(
+        None, description="score of each member record: numbers, rows of numbers, or text"
+    )
+    nonmembers: Side | None = Field(None, description="score of each nonmember record")
+    counts: CountsGiven | None = Field(None, description="counts, instead of members and nonmembers")
+    units: Labels | LabelsOfSides | None = Field(
+        None,
+        description="whom each record belongs to, members first; one record of each is kept, at random, because "
+        "rows of one person are not independent",
+    )
+    query: Literal["auto", "continuous", "discrete"] = Field("auto", description="how scores are to be read")
+    seed: int = Field(0, ge=0, le=2**53, description="seed of everything random in the answer")
+
+
+class Judged(Sampled):
+    """What every question about a sample has in common."""
+
+    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
+    confidence: float = Field(
+        0.95, ge=0.5, le=0.999999, description="probability that both ends of an interval hold"
+    )
+
+
+class AdvantageQuestion(Judged):
+    """Everything at once: the optimal advantage and what belongs to it."""
+
+    metric: MetricGiven | None = Field("accuracy", description="a further metric, at its optimum")
+    estimator: Estimator = Estimator()
+    threshold: float | None = Field(None, ge=-1, le=1, description="largest advantage that is acceptable")
+    claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
+    claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
+    operating_points: list[Share] = Field(
+        [0.001, 0.01, 0.1], max_length=64, description="false positive rates to state the true one at"
+    )
+
+
+class RiskQuestion(Judged):
+    """The risk of each record, and of each group."""
+
+    targets: Targets | None = Field(None, description="scores asked about; every record given, if none")
+    groups: Labels | LabelsOfSides | None = Field(
+        None, description="a label for each record, members first, or for each target"
+    )
+    metric: MetricGiven | None = Field(None, description="state this metric of each record, too")
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="cells to state risk for")
+    interval: Literal["auto", "mover_fieller", "conditional"] = Field(
+        "auto", description="how cells are bounded"
+    )
+    threshold: float | None = Field(
+        None, ge=-1, lt=1, description="signed risk above which a record is flagged; the prior's own, if none"
+    )
+    over: Literal["records", "cells"] = Field(
+        "records", description="what the rate of false flags is a share of"
+    )
+    top: int | None = Field(None, ge=1, description="only so many records, the most surely exposed first")
+
+
+class MetricsQuestion(Judged):
+    """Several metrics of one sample, each at its optimum."""
+
+    metrics: list[MetricGiven] | None = Field(
+        None, min_length=1, max_length=64, description="which; every preset, if none"
+    )
+    min_positive_share: float | None = Field(
+        None, ge=0, lt=1, description="least share of records an adversary calls members"
+    )
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="cells to certify at")
+
+
+class Queried(Asked):
+    """One query, or one model: its scores of both sides, or its counts."""
+
+    model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
+
+    members: Side | None = None
+    nonmembers: Side | None = None
+    counts: CountsGiven | None = None
+
+
+class CompareQuestion(Asked):
+    """Several queries of one model, or several models, side by side."""
+
+    model_config = ConfigDict(json_schema_extra=given("object", "queries"))
+
+    queries: dict[Name, Queried] | None = Field(
+        None, min_length=2, max_length=1000, description="scores or counts of each, by name"
+    )
+    paired: bool = Field(
+        True, description="whether the same records were scored each time; independent samples, if not"
+    )
+    against: Name | None = Field(
+        None, description="name of the one all others are subtracted from; all pairs, if none"
+    )
+    query: Literal["auto", "continuous", "discrete"] = Field("auto", description="how scores are to be read")
+    estimator: Estimator = Estimator()
+    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
+    confidence: float = Field(0.95, ge=0.5, le=0.999999, description="for all statements of a table together")
+    seed: int = Field(0, ge=0, le=2**53, description="seed of everything random in the answer")
+
+
+class AuditQuestion(Judged):
+    """What was promised against what the records show."""
+
+    claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
+    claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
+    direction: Literal["either", "high", "low"] = Field(
+        "either", description="which end of the scores speaks for membership"
+    )
+
+
+class PlanQuestion(Asked):
+    """How many records it takes: for a decision at a threshold, or for an interval of a given width."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": given("number", "width"),
+            "then": absent("threshold"),
+            "else": given("number", "threshold"),
+        }
+    )
+
+    expected: float = Field(ge=0, lt=1, description="advantage that is expected")
+    threshold: float | None = Field(None, ge=-1, le=1, description="threshold to decide at")
+    width: Share | None = Field(None, description="width the interval should have")
+    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
+    member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
+    confidence: float = Field(0.95, ge=0.5, le=0.999999, description="confidence of the interval")
+
+
+class CountsQuestion(Sampled):
+    """Scores in, counts out; or several counts, merged."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": given("array", "shards"),
+            "then": absent("members", "nonmembers", "counts", "units", "edges"),
+            "else": SIDES_OR_COUNTS,
+        }
+    )
+
+    shards: list[CountsGiven] | None = Field(
+        None, min_length=1, max_length=10_000, description="counts of several shards, to be merged"
+    )
+    cells: Literal["auto", "grid", "categories", "equal_mass", "edges"] = Field(
+        "auto",
+        description="auto: categories for text, booleans and integers, else grid; grid: a step that is a power of two, "
+        "so that counts merge without an agreed range; equal_mass, edges: see bins and edges",
+    )
+    bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: how many cells")
+    edges: list[Number] | None = Field(None, description="edges: increasing cuts", max_length=65_536)
+
+
+QUESTIONS: dict[str, type[Asked]] = {
+    "advantage": AdvantageQuestion,
+    "individual-risk": RiskQuestion,
+    "metrics": MetricsQuestion,
+    "compare": CompareQuestion,
+    "audit": AuditQuestion,
+    "plan": PlanQuestion,
+    "counts": CountsQuestion,
+}
+"""The question of each operation."""
+
+COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
+"""Fields that hold records: decoded to arrays, checked by the library."""

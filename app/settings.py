@@ -1,0 +1,203 @@
+"""What the service can be told from outside: ``MACE_*`` variables, or a TOML file that ``MACE_CONFIG`` names.
+
+Variables win over the file, the file over the defaults; ``mace config`` prints what came of it. What is wrong with
+a setting is said by its name and never by its value: it may be the key.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from difflib import get_close_matches
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+MIB = 2**20
+PREFIX = "MACE_"
+FILE = "MACE_CONFIG"
+NOT_SETTINGS = {FILE, "MACE_AUDIT_ONLINE", "MACE_TEST_BROWSER"}
+"""Variables of ours that are no settings: where the file is, and what the scripts and the tests read."""
+
+KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
+"""What a bearer key may be: RFC 6750's token68, long enough not to be guessed."""
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""Several names, separated by commas."""
+
+
+class BadSettings(ValueError):
+    """The settings cannot be used; the text says which and why, one a line, and repeats no value."""
+
+
+class Settings(BaseSettings):
+    """Every setting of the service, with its default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    root_path: str = Field("", description="path under which a proxy shows the service")
+    trusted_proxies: Names = Field(
+        (), description="addresses, separated by commas, of proxies whose X-Forwarded-* headers are believed"
+    )
+
+    api_key: SecretStr | None = Field(None, description="bearer key that every request but probes must carry")
+    api_key_file: Path | None = Field(None, description="file that holds the bearer key")
+    open_to_everyone: bool = Field(False, description="listen beyond this machine without a key")
+    cors_origins: Names = Field(
+        (), description="origins, separated by commas, whose pages may call the service"
+    )
+
+    workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
+    queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
+    per_client: int = Field(0, ge=0, description="requests one client may have under way; 0 sets no limit")
+    time_limit: float = Field(60.0, gt=0, le=86_400, description="seconds of work granted to a request")
+    memory_limit: int = Field(2048 * MIB, ge=64 * MIB, description="bytes of memory granted to a worker")
+    inline_limit: int = Field(
+        16 * 1024, ge=0, le=MIB, description="JSON bodies up to this many bytes are answered without a worker"
+    )
+    body_limit: int = Field(256 * MIB, ge=1024, description="bytes of a body")
+    expanded_limit: int = Field(1024 * MIB, ge=1024, description="bytes a compressed body may expand to")
+    stream_limit: int = Field(
+        64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes"
+    )
+    spool_limit: int = Field(1024 * MIB, ge=1024, description="bytes of all bodies held at once")
+    stall_limit: float = Field(30.0, gt=0, description="seconds a body may stop arriving")
+    drain_limit: float = Field(30.0, ge=0, description="seconds that work under way is given at shutdown")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level logged")
+    log_format: Literal["json", "text"] = Field("json", description="one JSON object a line, or plain text")
+    otlp_endpoint: str | None = Field(
+        None, description="where traces go by OTLP over HTTP; none are made without"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then variables, then the file."""
+        return (init_settings, env_settings, InitSettingsSource(settings_cls, file_settings()))
+
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("root_path")
+    @classmethod
+    def _rooted(cls, value: str) -> str:
+        if value and (not value.startswith("/") or value.endswith("/")):
+            raise ValueError("a path begins with a slash and does not end with one")
+        return value
+
+    @model_validator(mode="after")
+    def _safe(self) -> Settings:
+        if self.api_key is not None and self.api_key_file is not None:
+            raise ValueError("give MACE_API_KEY or MACE_API_KEY_FILE, not both")
+        if self.key is None and not self.local and not self.open_to_everyone:
+            raise ValueError(
+                "MACE_HOST is not an address of this machine alone, and there is no key: set MACE_API_KEY or "
+                "MACE_API_KEY_FILE, or MACE_OPEN_TO_EVERYONE=true if whoever can reach it may use it"
+            )
+        return self
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def key(self) -> bytes | None:
+        """The bearer key, wherever it came from."""
+        if self.api_key is not None:
+            name, text = "MACE_API_KEY", self.api_key.get_secret_value()
+        elif self.api_key_file is not None:
+            name = "MACE_API_KEY_FILE"
+            try:
+                text = self.api_key_file.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ValueError(f"{name}: the file cannot be read ({type(error).__name__})") from None
+        else:
+            return None
+        if not KEY.fullmatch(key := text.strip()):
+            raise ValueError(
+                f"{name}: a key is 16 or more letters, digits or . _ ~ + / - without spaces; "
+                "make one with: openssl rand -hex 32"
+            )
+        return key.encode()
+
+    @property
+    def processes(self) -> int:
+        """Worker processes in fact."""
+        return self.workers or len(
+            os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+        )
+
+
+def load() -> Settings:
+    """Return the settings of this process, or say what is wrong with them."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise BadSettings("\n".join(_line(found) for found in error.errors(include_input=False))) from None
+
+
+def file_settings() -> dict[str, Any]:
+    """What the file says that ``MACE_CONFIG`` names; nothing without one."""
+    if not (name := os.environ.get(FILE)):
+        return {}
+    try:
+        return tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSettings(f"{FILE}: the file cannot be read ({type(error).__name__})") from None
+    except (
+        ValueError
+    ) as error:  # not UTF-8, or not TOML; the parser's words name a line, not what stands there
+        place = re.search(r"\(at line \d+, column \d+\)", str(error))
+        raise BadSettings(f"{FILE}: the file is not TOML {place[0] if place else ''}".rstrip()) from None
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """``MACE_*`` variables that mean nothing here, each with the nearest name that does."""
+    known = NOT_SETTINGS | {PREFIX + name.upper() for name in Settings.model_fields}
+    given = (name for name in os.environ if name.upper().startswith(PREFIX))
+    return {
+        name: next(iter(get_close_matches(name.upper(), known, n=1, cutoff=0.75)), None)
+        for name in sorted(given)
+        if name.upper() not in known
+    }
+
+
+def _line(found: Any) -> str:
+    """One error of pydantic in a line of ours."""
+    where = str(found["loc"][0]) if found["loc"] else ""
+    if found["type"] == "extra_forbidden":
+        near = get_close_matches(where, Settings.model_fields, n=1)
+        return f"{FILE}: {where} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{PREFIX}{where.upper()}: {message}" if where else message

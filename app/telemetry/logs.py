@@ -1,0 +1,126 @@
+"""Logs: one line each, a JSON object or text, on standard output.
+
+An exception is told by its type and by where it was raised, never by its message: a message may hold a value that
+was submitted. Whoever logs gives an event and named fields; nothing else is written.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, TextIO
+
+from app.settings import Settings
+from app.telemetry.exchange import Exchange, request_id
+
+SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.asgi")
+QUIET = frozenset({"healthz", "readyz"})
+"""Operations that probes ask every few seconds: logged at debug, unless something is wrong."""
+
+BUSY = 503
+"""A status of 500 and more that is meant: the queue is full, or the end has come."""
+
+access = logging.getLogger("app.access")
+
+
+def configure(settings: Settings, stream: TextIO | None = None) -> None:
+    """Send every log of this process, uvicorn's included, through the format asked for."""
+    handler = logging.StreamHandler(stream or sys.stdout)
+    handler.setFormatter(Lines() if settings.log_format == "text" else Objects())
+    root = logging.getLogger()
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(settings.log_level.upper())
+    for name in SERVERS:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)
+    silent = logging.getLogger("uvicorn.access")  # it writes whole paths, query included; ours does not
+    silent.handlers, silent.propagate = [], False
+    logging.captureWarnings(True)
+    logging.raiseExceptions = False  # a full disk or a closed pipe must not take requests down
+
+
+def tell(exchange: Exchange) -> None:
+    """Log one exchange."""
+    level = logging.INFO
+    if exchange.status >= 500:
+        level = logging.WARNING if exchange.status == BUSY else logging.ERROR
+    elif exchange.operation in QUIET:
+        level = logging.DEBUG
+    if not access.isEnabledFor(level):
+        return
+    told = {
+        "request_id": exchange.request_id,
+        "method": exchange.method,
+        "route": exchange.route,
+        "status": exchange.status,
+        "ms": round(exchange.seconds * 1000, 3),
+        "bytes_in": exchange.bytes_in,
+        "records": exchange.records,
+        "problem": exchange.problem,
+    }
+    access.log(level, "request", extra={"fields": told})
+
+
+def fields(record: logging.LogRecord) -> dict[str, Any]:
+    """What a record says, by name."""
+    moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+    event = record.getMessage()
+    if record.name == "asyncio":  # the lines below the first show a task or a future, and in it what it holds
+        event = event.partition("\n")[0]
+    found: dict[str, Any] = {
+        "timestamp": moment.replace("+00:00", "Z"),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "event": event.strip(),
+    }
+    if (current := request_id.get()) is not None:
+        found["request_id"] = current
+    found.update(getattr(record, "fields", {}))
+    if record.exc_info and record.exc_info[1] is not None:
+        found["error"] = type(record.exc_info[1]).__name__
+        found["traceback"] = places(record.exc_info[2])
+    return found
+
+
+def places(found: TracebackType | None) -> list[str]:
+    """Where an exception came by, outermost first, without a word of what it said."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(found)[-20:]]
+
+
+class Objects(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the record's fields as JSON; line breaks within are escaped by it."""
+        return json.dumps(fields(record), ensure_ascii=False, default=str)
+
+
+class Lines(logging.Formatter):
+    """One line of text: when, how bad, who, what, then ``name=value``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the record's fields as text; a value with anything odd in it is quoted, so a line stays a line."""
+        found = fields(record)
+        start = [
+            found.pop("timestamp"),
+            found.pop("level").upper(),
+            found.pop("logger"),
+            _plain(found.pop("event")),
+        ]
+        return " ".join(start + [f"{k}={_word(v)}" for k, v in found.items() if v is not None])
+
+
+def _plain(text: str) -> str:
+    return text if text.isprintable() else json.dumps(text)
+
+
+def _word(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if text.isprintable() and " " not in text else json.dumps(text)

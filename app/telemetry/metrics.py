@@ -1,0 +1,109 @@
+"""Metrics in Prometheus' format: a registry for each app, so two in one process do not mix.
+
+Labels come from short lists of ours - operations, statuses, kinds of problem - and never from a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+
+from app.telemetry.exchange import Exchange
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and nobody asks
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+SECONDS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+)
+"""From a probe to the longest time limit anyone is likely to grant."""
+
+
+class Metrics:
+    """Everything counted for one app."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry(auto_describe=True)
+        ProcessCollector(registry=self.registry)
+        self._requests = Counter(
+            "mace_requests", "Requests answered.", ("operation", "status"), registry=self.registry
+        )
+        self._seconds = Histogram(
+            "mace_request_seconds",
+            "Seconds from the head of a request to the end of its answer.",
+            ("operation",),
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self._records = Counter("mace_records", "Records counted.", ("operation",), registry=self.registry)
+        self._bytes = Counter("mace_body_bytes", "Bytes of bodies received.", registry=self.registry)
+        self._problems = Counter(
+            "mace_problems", "Answers that were problems, by kind.", ("problem",), registry=self.registry
+        )
+
+    def count(self, exchange: Exchange) -> None:
+        """Count one exchange."""
+        self._requests.labels(exchange.operation, str(exchange.status)).inc()
+        self._seconds.labels(exchange.operation).observe(exchange.seconds)
+        if exchange.records:
+            self._records.labels(exchange.operation).inc(exchange.records)
+        if exchange.bytes_in:
+            self._bytes.inc(exchange.bytes_in)
+        if exchange.problem is not None:
+            self._problems.labels(exchange.problem).inc()
+
+    def watch(self, look: Callable[[], Any]) -> None:
+        """Show also how the pool stands, looked up whenever the metrics are read."""
+        self.registry.register(_Pool(look))
+
+    def text(self) -> bytes:
+        """Everything, in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class _Pool:
+    """The pool's own numbers, read when asked for: nothing to keep in step."""
+
+    def __init__(self, look: Callable[[], Any]) -> None:
+        self._look = look
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        now = self._look()
+        yield GaugeMetricFamily("mace_queue_waiting", "Requests waiting for a worker.", now.waiting)
+        yield GaugeMetricFamily("mace_workers", "Worker processes alive.", now.workers)
+        yield GaugeMetricFamily("mace_workers_busy", "Worker processes at work.", now.busy)
+        yield GaugeMetricFamily("mace_spooled_bytes", "Bytes of bodies held at this moment.", now.spooled)
+        kills = CounterMetricFamily("mace_worker_kills", "Workers ended, by reason.", labels=["reason"])
+        for reason, number in now.kills.items():
+            kills.add_metric([reason], number)
+        yield kills

@@ -1,0 +1,156 @@
+"""Everything that can be known of the container without an engine: `scripts/check-container`.
+
+Dockerfile, compose.yaml against the official schema, the Kubernetes manifest, Prometheus, the dashboard, and the
+names of settings in all of them and in docs/operations.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+from dashboards import dashboard_faults, exported, scrape_faults, unseen
+from dockerfile import copied, faults
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from manifests import compose_faults, kubernetes_faults
+
+from app.settings import FILE, NOT_SETTINGS, PREFIX, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = "deploy/schema/compose-spec.json"
+DASHBOARD = "deploy/grafana/dashboards/mace.json"
+DATASOURCE = "deploy/grafana/provisioning/datasources/prometheus.yaml"
+MANIFEST = "examples/kubernetes/mace.yaml"
+OPERATIONS = "docs/operations.md"
+NAMES_SETTINGS = ("Dockerfile", "compose.yaml", "deploy/healthcheck.py", MANIFEST, OPERATIONS, DASHBOARD)
+
+KNOWN = {PREFIX + name.upper() for name in Settings.model_fields} | NOT_SETTINGS
+
+
+def complaints() -> list[str]:
+    """Everything that is wrong, each with the file it is in."""
+    return [f"{file}: {fault}" for file, check in CHECKS for fault in check()]
+
+
+def text(name: str) -> str:
+    """A file of the project."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def image() -> Iterator[str]:
+    """The Dockerfile, and whether what it copies is there and let through."""
+    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
+    yield from faults(text("Dockerfile"), version)
+    admitted = [line[1:] for line in text(".dockerignore").splitlines() if line.startswith("!")]
+    sources = set(copied(text("Dockerfile")))
+    for source in sorted(sources):
+        if not (ROOT / source).exists():
+            yield f"copies {source}, which is not there"
+        if not any(fnmatch(source, pattern) for pattern in admitted):
+            yield f"copies {source}, which .dockerignore keeps out"
+    yield from (
+        f".dockerignore admits {name}, which is not copied" for name in sorted(set(admitted) - sources)
+    )
+
+
+def compose() -> Iterator[str]:
+    """compose.yaml: its schema, then what we ask of it, then the files that it mounts."""
+    found = yaml.safe_load(text("compose.yaml"))
+    schema = json.loads(text(SCHEMA))
+    errors = [
+        f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(found)
+    ]
+    yield from errors
+    if errors:
+        return
+    yield from compose_faults(found)
+    for name, service in found["services"].items():
+        for volume in service.get("volumes", ()):
+            source, _, mode = volume.partition(":")
+            if source.startswith(".") and not (ROOT / source).exists():
+                yield f"{name}: mounts {source}, which is not there"
+            if source.startswith(".") and not mode.endswith(":ro"):
+                yield f"{name}: may write to {source}"
+
+
+def kubernetes() -> Iterator[str]:
+    """The manifest."""
+    yield from kubernetes_faults(list(yaml.safe_load_all(text(MANIFEST))))
+
+
+def prometheus() -> Iterator[str]:
+    """What is scraped: the service of compose.yaml, by its name there."""
+    yield from scrape_faults(yaml.safe_load(text("deploy/prometheus.yml")), "mace:8000")
+
+
+def dashboard() -> Iterator[str]:
+    """The dashboard, against the provisioned source and what the service exports."""
+    source = yaml.safe_load(text(DATASOURCE))["datasources"][0]
+    shown, series = json.loads(text(DASHBOARD)), exported()
+    yield from dashboard_faults(shown, series, source["uid"])
+    yield from (f"no panel shows {name}" for name in unseen(shown, series))
+
+
+def settings_named() -> Iterator[str]:
+    """Every MACE_ variable named anywhere here is a setting."""
+    for file in NAMES_SETTINGS:
+        for name in sorted(set(re.findall(r"\bMACE_[A-Z_]*[A-Z]\b", text(file))) - KNOWN):
+            yield f"{file} names {name}, which is no setting"
+
+
+def settings_described() -> Iterator[str]:
+    """The table of settings in the docs is the one that the code makes."""
+    written = set(text(OPERATIONS).splitlines())
+    yield from (f"lacks the line {line}" for line in settings_table() if line not in written)
+
+
+def settings_table() -> list[str]:
+    """The table of settings as docs/operations.md shows it."""
+    rows = [
+        f"| `{PREFIX}{name.upper()}` | {_shown(field.default)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return [
+        "| variable | default | what it is |",
+        "| --- | --- | --- |",
+        *rows,
+        f"| `{FILE}` | none | a TOML file of settings, by their names without `{PREFIX}`, in small letters |",
+    ]
+
+
+def _shown(value: Any) -> str:
+    """A default as a reader wants it: sizes in MiB beside their bytes."""
+    if value is None or value == () or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, int) and value >= 2**20:
+        return f"`{value}` ({value // 2**20} MiB)"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+CHECKS: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
+    ("Dockerfile", image),
+    ("compose.yaml", compose),
+    (MANIFEST, kubernetes),
+    ("deploy/prometheus.yml", prometheus),
+    (DASHBOARD, dashboard),
+    ("settings", settings_named),
+    (OPERATIONS, settings_described),
+)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--table"]:
+        print("\n".join(settings_table()))
+    else:
+        found = complaints()
+        print("\n".join(found) if found else "container: ok")
+        sys.exit(1 if found else 0)

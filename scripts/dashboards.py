@@ -1,0 +1,108 @@
+"""What Prometheus and Grafana are told about the service, held against what the service exports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.jobs.pool import Pool
+from app.settings import Settings
+from app.telemetry.exchange import Exchange
+from app.telemetry.metrics import Metrics
+
+WORDS = {
+    "by",
+    "without",
+    "on",
+    "ignoring",
+    "and",
+    "or",
+    "unless",
+    "offset",
+    "bool",
+    "group_left",
+    "group_right",
+}
+FROM_SCRAPES = {"job", "instance"}
+"""Labels that Prometheus itself adds."""
+
+
+def exported() -> dict[str, frozenset[str]]:
+    """Every series that the service exports, with the names of its labels; nothing of it is started."""
+    metrics = Metrics()
+    metrics.watch(Pool(Settings()).snapshot)
+    metrics.count(Exchange("", "POST", "/", "advantage", 503, 1, 1, "busy"))
+    return {
+        sample.name: frozenset(sample.labels)
+        for family in metrics.registry.collect()
+        for sample in family.samples
+    }
+
+
+def targets(dashboard: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every query of a dashboard, with the title of its panel."""
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def named(query: str) -> tuple[set[str], set[str]]:
+    """The series and the labels that a query names."""
+    bare = re.sub(r'"[^"]*"', '""', re.sub(r"\[[^\]]*\]", "", query))
+    labels = set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", " ".join(re.findall(r"{([^}]*)}", bare))))
+    bare = re.sub(r"{[^}]*}", "", bare)
+    for group in re.findall(r"\b(?:by|without)\s*\(([^)]*)\)", bare):
+        labels |= set(re.findall(r"\w+", group))
+    bare = re.sub(r"\b(?:by|without)\s*\([^)]*\)", "", bare)
+    return set(re.findall(r"\b[a-zA-Z_]\w*\b(?!\s*\()", bare)) - WORDS, labels
+
+
+def dashboard_faults(
+    dashboard: Mapping[str, Any], series: Mapping[str, frozenset[str]], datasource: str
+) -> Iterator[str]:
+    """What is wrong with a dashboard: a query of what is not there, a panel that draws from elsewhere or nowhere."""
+    for title, query in targets(dashboard):
+        names, labels = named(query)
+        for name in sorted(names - set(series)):
+            yield f"{title}: the service does not export {name}"
+        known = FROM_SCRAPES.union(*(series.get(name, frozenset()) for name in names))
+        for label in sorted(labels - known):
+            yield f"{title}: {', '.join(sorted(names))} has no label {label}"
+    for panel in dashboard["panels"]:
+        sources = {part["datasource"]["uid"] for part in (panel, *panel["targets"])}
+        if sources != {datasource}:
+            yield f"{panel['title']}: draws from {', '.join(sorted(sources))}, provisioned is {datasource}"
+        if not panel.get("description"):
+            yield f"{panel['title']}: does not say what it shows"
+        place = panel["gridPos"]
+        if place["x"] + place["w"] > 24:
+            yield f"{panel['title']}: stands beyond the edge"
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    if len(set(ids)) != len(ids):
+        yield "two panels have the same id"
+
+
+def unseen(dashboard: Mapping[str, Any], series: Mapping[str, frozenset[str]]) -> list[str]:
+    """What the service counts of itself, and no panel shows; a histogram is seen when a series of it is."""
+    shown = {
+        re.sub(r"_(bucket|sum|count)$", "", name)
+        for _, query in targets(dashboard)
+        for name in named(query)[0]
+    }
+    ours = {re.sub(r"_(bucket|sum|count)$", "", name) for name in series if name.startswith("mace_")}
+    return sorted(ours - shown)
+
+
+def scrape_faults(prometheus: Mapping[str, Any], address: str) -> Iterator[str]:
+    """What is wrong with prometheus.yml, whose only target is the service."""
+    found = [
+        (job.get("metrics_path", "/metrics"), target)
+        for job in prometheus["scrape_configs"]
+        for static in job["static_configs"]
+        for target in static["targets"]
+    ]
+    if found != [("/metrics", address)]:
+        yield f"scrapes {found}, not /metrics of {address} alone"
+    if unwanted := {"remote_write", "remote_read", "alerting"} & set(prometheus):
+        yield f"sends elsewhere: {', '.join(sorted(unwanted))}"

@@ -1,0 +1,116 @@
+"""Bodies as they come over the wire, and how they are asked about."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from app.body import Body
+from app.call import ARROW, CSV, JSON, NPY, PARQUET, Call
+from app.decoding import blocks, decode
+from app.decoding.material import Material
+from app.problems import Problem
+from estimators import MaceError
+
+FORMATS = (CSV, NPY, ARROW, PARQUET)
+REFUSALS = (Problem, MaceError)
+
+
+def call(
+    media_type: str = JSON,
+    encoding: str = "identity",
+    operation: str = "advantage",
+    limit: int = 2**30,
+    **query: str,
+) -> Call:
+    return Call(operation, media_type, encoding, tuple(query.items()), expanded_limit=limit)
+
+
+def read(
+    body: bytes,
+    media_type: str = JSON,
+    encoding: str = "identity",
+    operation: str = "advantage",
+    limit: int = 2**30,
+    **query: str,
+) -> Material:
+    with Body.of(body) as held:
+        return decode(call(media_type, encoding, operation, limit, **query), held)
+
+
+def counted(body: Body, asked: Call) -> tuple[np.ndarray, np.ndarray]:
+    """All blocks of a body, joined."""
+    parts = list(blocks(asked, body))
+    members, nonmembers = ([part[side] for part in parts if len(part[side])] for side in (0, 1))
+    return tuple(np.concatenate(side) if side else np.empty(0) for side in (members, nonmembers))  # type: ignore[return-value]
+
+
+@contextmanager
+def piped(data: bytes) -> Iterator[Body]:
+    """A body that comes through a real pipe while it is read."""
+    out, into = os.pipe()
+
+    def send() -> None:
+        with os.fdopen(into, "wb") as sink:
+            with suppress(BrokenPipeError):
+                sink.write(data)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    body = Body.of_descriptor(out)
+    try:
+        yield body
+    finally:
+        body.close()
+        sender.join()
+
+
+def packed(data: bytes, encoding: str) -> bytes:
+    if encoding == "gzip":
+        return gzip.compress(data, mtime=0)
+    if encoding == "zstd":
+        return bytes(pa.compress(data, codec="zstd", asbytes=True))
+    return data
+
+
+def table_bytes(columns: Mapping[str, Any], media_type: str) -> bytes:
+    """A table in a format, written by that format's own writer."""
+    if media_type == NPY:
+        arrays = {name: np.asarray(values) for name, values in columns.items()}
+        kinds = [(name, array.dtype) for name, array in arrays.items()]
+        found = np.empty(len(next(iter(arrays.values()))), dtype=kinds)
+        for name, array in arrays.items():
+            found[name] = array
+        return npy_bytes(found)
+    return arrow_bytes(pa.table(dict(columns)), media_type)
+
+
+def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = None) -> bytes:
+    sink = io.BytesIO()
+    if media_type == CSV:
+        pyarrow.csv.write_csv(table, sink)
+    elif media_type == PARQUET:
+        pq.write_table(table, sink, row_group_size=batch)
+    elif media_type == ARROW:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=batch)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=batch)
+    return sink.getvalue()
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, array, allow_pickle=True)
+    return sink.getvalue()

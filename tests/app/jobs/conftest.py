@@ -1,0 +1,52 @@
+"""One pool for the many tests that need nothing special of it: each must leave it whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+import uvloop
+
+from app.jobs.pool import Pool
+from tests.app.jobs.support import WORK, do, settings, settled
+
+
+class Crew:
+    """A pool that several tests use, in a loop of its own; every test leaves it whole."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self.pool = Pool(settings(time_limit=20.0, memory_limit=256 * 2**20), WORK)
+        runner.run(self.pool.start())
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self._runner.run(asyncio.wait_for(work, 60))
+
+    def do(self, operation: str, source: bytes = b"") -> Any:
+        return self.run(do(self.pool, operation, source))
+
+    def stop(self) -> None:
+        self.run(self.pool.stop())
+
+
+@pytest.fixture(
+    scope="module", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
+)
+def shared(request: pytest.FixtureRequest) -> Iterator[Crew]:
+    with asyncio.Runner(loop_factory=request.param) as runner:
+        crew = Crew(runner)
+        yield crew
+        crew.stop()
+
+
+@pytest.fixture
+def crew(shared: Crew) -> Iterator[Crew]:
+    """The shared pool; after each test it must be whole again and do a normal job."""
+    shared.run(settled(shared.pool))
+    yield shared
+    shared.run(settled(shared.pool))
+    assert shared.do("size", b"12345").body == b"5"
+    assert shared.pool.snapshot().waiting == 0
+    assert shared.pool.budget.used == 0

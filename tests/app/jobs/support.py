@@ -1,0 +1,95 @@
+"""Pools for these tests, real ones; and waiting without sleeping for a fixed time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from app.call import Call, Reply
+from app.jobs.crew import Source
+from app.jobs.pool import Pool
+from app.settings import Settings
+
+WORK = "tests.app.jobs.work:perform"
+PATIENCE = 30.0
+
+
+def settings(**given: Any) -> Settings:
+    return Settings(**{"workers": 2, "queue": 4, **given})
+
+
+async def settled(pool: Pool) -> None:
+    """Wait until every worker is there and has nothing to do."""
+    await until(lambda: pool.snapshot().workers == pool.settings.processes and not pool.snapshot().busy)
+
+
+@asynccontextmanager
+async def running(perform: str = WORK, **given: Any) -> AsyncIterator[Pool]:
+    pool = Pool(settings(**given), perform)
+    await pool.start()
+    try:
+        await settled(pool)
+        yield pool
+    finally:
+        await pool.stop()
+
+
+async def do(pool: Pool, operation: str, source: Source = b"", client: str = "someone") -> Reply:
+    with pool.admit(client):
+        return await pool.run(Call(operation), source)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so; fail if it does not become so."""
+    async with asyncio.timeout(PATIENCE):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+class Gate:
+    """Holds jobs (``wait_for``) until it is opened."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "gate"
+        self.source = os.fsencode(self.path)
+
+    def open(self) -> None:
+        self.path.touch()
+
+    def began(self) -> list[int]:
+        """Processes of the jobs that have begun."""
+        return [int(path.name.rpartition(".")[2]) for path in self.path.parent.glob("gate.began.*")]
+
+
+def request(
+    *chunks: bytes, then: Callable[[], Awaitable[None]] | None = None
+) -> Callable[[], Awaitable[Any]]:
+    """An ASGI ``receive`` that brings these chunks, and after them tells of a disconnect once ``then`` is done."""
+    messages = [
+        {"type": "http.request", "body": chunk, "more_body": number < len(chunks) - 1}
+        for number, chunk in enumerate(chunks)
+    ]
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop(0)
+        await (then() if then is not None else asyncio.Event().wait())
+        return {"type": "http.disconnect"}
+
+    return receive

@@ -1,0 +1,388 @@
+"""Whatever becomes of one job, the pool has all its workers for the next."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.body import Body
+from app.call import Call
+from app.jobs.pool import Pool
+from app.jobs.spool import Spool
+from app.problems import Problem
+from tests.app.jobs import work
+from tests.app.jobs.conftest import Crew
+from tests.app.jobs.support import WORK, Gate, alive, descriptors, do, running, settings, settled, until
+
+
+def test_a_job_gets_its_call_and_its_body_and_gives_its_reply(crew: Crew) -> None:
+    call = Call("options", "text/csv", "gzip", (("prior", "0.3"), ("naïve", "✓")), "text/csv", 77)
+
+    reply = crew.run(crew.pool.run(call, b"scores"))
+
+    assert reply.body.decode() == repr(call)
+    assert crew.do("size", b"x" * 10).records == 10
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_515, 300_000, 2**20, 5 * 2**20])
+def test_bodies_in_memory_arrive_whole(crew: Crew, size: int) -> None:
+    reply = crew.do("checksum", b"\x03" * size)
+
+    assert reply.body == f"{size} {3 * size}".encode()
+
+
+@pytest.mark.parametrize("size", [0, 1, 5 * 2**20])
+@pytest.mark.parametrize("operation", ["size", "checksum"])
+def test_spooled_bodies_arrive_whole(crew: Crew, operation: str, size: int) -> None:
+    async def spooled() -> Any:
+        with Spool(crew.pool.budget) as spool:
+            for start in range(0, size, 100_000):
+                spool.write(b"\x03" * min(100_000, size - start))
+            assert crew.pool.snapshot().spooled == size
+            return (await do(crew.pool, operation, spool)).body
+
+    assert crew.run(spooled()).split()[0] == str(size).encode()
+
+
+def test_a_large_reply_is_mapped_and_not_copied(crew: Crew) -> None:
+    reply = crew.do("large")
+
+    assert isinstance(reply.body, memoryview)
+    assert reply.body == b"\x07" * work.LARGE
+
+
+def test_a_problem_is_a_reply_like_any_other(crew: Crew) -> None:
+    reply = crew.do("refuse")
+
+    assert (reply.status, reply.problem, reply.retry_after) == (422, "too-few-records", 3)
+
+
+@pytest.mark.parametrize("operation", ["killed", "aborted"])
+def test_a_worker_that_dies_fails_one_request(crew: Crew, operation: str) -> None:
+    before = crew.pool.snapshot().kills["lost"]
+
+    with pytest.raises(Problem) as failed:
+        crew.do(operation)
+
+    assert failed.value.kind.slug == "worker-lost"
+    assert crew.pool.snapshot().kills["lost"] == before + 1
+
+
+def test_the_log_says_of_what_a_worker_died(crew: Crew, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(Problem):
+        crew.do("killed")
+
+    crew.run(until(lambda: "'cause': 'Killed'" in str([getattr(r, "fields", {}) for r in caplog.records])))
+
+
+@pytest.mark.parametrize("operation", ["greedy", "greedy_arrow"])
+def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(crew: Crew, operation: str) -> None:
+    before = crew.pool.snapshot().kills["memory-limit"]
+
+    reply = crew.do(operation)
+
+    assert (reply.status, reply.problem) == (413, "memory-limit")
+    assert b"256 MiB" in reply.body
+    assert crew.pool.snapshot().kills["memory-limit"] == before + 1
+
+
+def test_memory_is_granted_up_to_the_limit_and_not_beyond(crew: Crew) -> None:
+    assert crew.do("mebibytes", b"200").status == 200
+    assert crew.do("mebibytes", b"270").problem == "memory-limit"
+
+
+def test_a_worker_that_keeps_memory_is_replaced(crew: Crew) -> None:
+    before = crew.pool.snapshot().kills["grown"]
+
+    first = int(crew.do("keeps", b"100").body)
+
+    crew.run(until(lambda: not alive(first)))
+    assert crew.pool.snapshot().kills["grown"] == before + 1
+
+
+def test_an_unexpected_error_is_logged_by_place_and_never_by_what_it_said(
+    crew: Crew, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Problem) as failed:
+        crew.do("raises", b"0.123")
+
+    told = str([record.__dict__ for record in caplog.records])
+    assert failed.value.kind.slug == "internal"
+    assert "KeyError" in told
+    assert "work.py" in told
+    assert "secret" not in told
+    assert "secret" not in failed.value.detail
+
+
+def test_a_client_that_leaves_ends_its_worker(crew: Crew, tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    before = crew.pool.snapshot().kills["cancelled"]
+
+    async def leaving() -> int:
+        job = asyncio.create_task(do(crew.pool, "wait_for", gate.source))
+        await until(lambda: bool(gate.began()))
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+        return gate.began()[0]
+
+    worker = crew.run(leaving())
+
+    crew.run(until(lambda: not alive(worker)))
+    assert crew.pool.snapshot().kills["cancelled"] == before + 1
+
+
+def test_a_worker_that_dies_while_idle_is_replaced_before_anyone_needs_it(crew: Crew) -> None:
+    worker = int(crew.do("process").body)
+    before = crew.pool.snapshot().kills["lost"]
+
+    os.kill(worker, signal.SIGKILL)
+
+    crew.run(until(lambda: crew.pool.snapshot().kills["lost"] == before + 1))
+
+
+def test_two_hundred_jobs_leave_no_descriptor_behind(crew: Crew) -> None:
+    async def many() -> None:
+        async def one(number: int) -> None:
+            operation = ("size", "large", "greedy", "killed")[number % 4 if number % 20 < 4 else number % 2]
+            with Spool(crew.pool.budget) as spool:
+                spool.write(b"x" * 1000)
+                source = spool if number % 3 else b"x" * 1000
+                with pytest.raises(Problem) if operation == "killed" else nullcontext():
+                    await crew.pool.run(Call(operation), source)
+
+        await asyncio.gather(*map(one, range(200)))
+        await settled(crew.pool)
+
+    crew.run(many())
+    gc.collect()
+    before = descriptors()
+
+    crew.run(many())
+    gc.collect()
+
+    assert descriptors() == before
+
+
+def test_workers_hold_nothing_of_the_server_and_are_not_in_its_session(crew: Crew) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.set_inheritable(True)
+        crew.run(_replaced(crew.pool))
+        held = crew.do("descriptors").body.decode()
+
+        assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in held
+    assert held.count("socket:") == 1
+    assert int(crew.do("session").body) != os.getsid(0)
+
+
+def _left(pool: Pool, pid: int) -> bool:
+    return pid not in pool._crew
+
+
+async def _replaced(pool: Pool) -> None:
+    for _ in range(2):
+        killed = int((await do(pool, "process")).body)
+        os.kill(killed, signal.SIGKILL)
+        await until(partial(_left, pool, killed))
+        await settled(pool)
+
+
+def test_a_worker_has_one_thread_for_work_and_one_that_watches_the_server(crew: Crew) -> None:
+    assert crew.do("threads").body.count(b"'") == 4
+
+
+def test_a_small_call_is_answered_in_this_process_by_the_same_function(crew: Crew) -> None:
+    assert int(crew.pool.answer(Call("process"), Body.of(b"")).body) == os.getpid()
+
+
+def test_a_mistake_in_this_process_is_a_problem_too(crew: Crew) -> None:
+    with pytest.raises(Problem) as failed:
+        crew.pool.answer(Call("raises"), Body.of(b""))
+
+    assert failed.value.kind.slug == "internal"
+
+
+def test_a_job_past_the_time_limit_is_ended_and_says_what_to_do() -> None:
+    async def late() -> str:
+        async with running(time_limit=0.2) as pool:
+            with pytest.raises(Problem) as failed:
+                await do(pool, "deaf")
+            assert failed.value.kind.slug == "time-limit"
+            assert pool.snapshot().kills["time-limit"] == 1
+            await settled(pool)
+            assert (await do(pool, "size", b"123")).body == b"3"
+            return failed.value.detail
+
+    detail = asyncio.run(late())
+
+    assert "0.2 seconds" in detail
+    assert "/v1/counts" in detail
+    assert "MACE_TIME_LIMIT" in detail
+
+
+def test_waiting_for_a_worker_is_first_come_first_served(tmp_path: Path) -> None:
+    gate, order = Gate(tmp_path), []
+
+    async def queued() -> None:
+        async with running(workers=1) as pool:
+            first = asyncio.create_task(do(pool, "wait_for", gate.source))
+            await until(lambda: bool(gate.began()))
+
+            async def later(number: int) -> None:
+                await do(pool, "size")
+                order.append(number)
+
+            others = [asyncio.create_task(later(number)) for number in range(4)]
+            await until(lambda: pool.snapshot().waiting == 4)
+            others[1].cancel()
+            gate.open()
+            await first
+            await asyncio.gather(*others, return_exceptions=True)
+
+    asyncio.run(queued())
+
+    assert order == [0, 2, 3]
+
+
+def test_more_than_the_queue_takes_is_refused_with_a_time_to_come_back(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+
+    async def crowded() -> Problem:
+        async with running(workers=1, queue=2) as pool:
+            jobs = [asyncio.create_task(do(pool, "wait_for", gate.source)) for _ in range(3)]
+            await until(lambda: pool.snapshot().waiting == 2)
+            with pytest.raises(Problem) as refused:
+                await do(pool, "size")
+            gate.open()
+            await asyncio.gather(*jobs)
+            assert (await do(pool, "size")).status == 200
+            return refused.value
+
+    refused = asyncio.run(crowded())
+
+    assert refused.kind.slug == "busy"
+    assert refused.retry_after is not None
+    assert 1 <= refused.retry_after <= 60
+
+
+def test_one_client_may_have_so_many_under_way_and_another_still_gets_in() -> None:
+    pool = Pool(settings(per_client=2), WORK)
+    pool._admission.closed = False
+
+    with pool.admit("a"), pool.admit("a"):
+        with pytest.raises(Problem) as refused, pool.admit("a"):
+            pass
+        with pool.admit("b"):
+            pass
+    with pool.admit("a"):
+        pass
+
+    assert (refused.value.kind.slug, refused.value.retry_after) == ("too-many-requests", 1)
+
+
+def test_stopping_lets_work_under_way_finish_and_admits_no_more(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+
+    async def stopping() -> tuple[Any, Any]:
+        async with running(workers=1) as pool:
+            working = asyncio.create_task(do(pool, "wait_for", gate.source))
+            waiting = asyncio.create_task(do(pool, "size", b"12"))
+            await until(lambda: bool(gate.began()) and pool.snapshot().waiting == 1)
+            stop = asyncio.create_task(pool.stop())
+            await until(lambda: not pool.ready)
+            with pytest.raises(Problem) as refused:
+                await do(pool, "size")
+            assert refused.value.kind.slug == "shutting-down"
+            gate.open()
+            replies = await working, await waiting
+            await stop
+            return replies
+
+    worked, waited = asyncio.run(stopping())
+
+    assert int(worked.body) == gate.began()[0]
+    assert waited.body == b"2"
+
+
+def test_work_that_outlasts_the_drain_limit_is_ended(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+
+    async def stopping() -> tuple[list[Any], dict[str, int]]:
+        async with running(workers=1, drain_limit=0.2) as pool:
+            jobs = [asyncio.create_task(do(pool, "wait_for", gate.source)) for _ in range(2)]
+            await until(lambda: bool(gate.began()) and pool.snapshot().waiting == 1)
+            await pool.stop()
+            return await asyncio.gather(*jobs, return_exceptions=True), dict(pool.snapshot().kills)
+
+    failed, kills = asyncio.run(stopping())
+
+    assert [problem.kind.slug for problem in failed] == ["shutting-down", "shutting-down"]
+    assert kills["drain"] == 1
+    asyncio.run(until(lambda: not alive(gate.began()[0])))
+
+
+def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
+    async def once() -> list[int]:
+        async with running() as pool:
+            await do(pool, "size")
+            return [*pool._crew, pool._nursery._process.pid]  # type: ignore[union-attr]
+
+    asyncio.run(once())
+    before = descriptors()
+    processes = asyncio.run(once())
+
+    assert descriptors() == before
+    asyncio.run(until(lambda: not any(map(alive, processes))))
+
+
+def test_a_nursery_that_was_killed_comes_back() -> None:
+    async def orphaned() -> bytes | memoryview:
+        async with running() as pool:
+            nursery = pool._nursery._process
+            assert nursery is not None
+            os.kill(nursery.pid, signal.SIGKILL)
+            for _ in range(2):
+                with pytest.raises(Problem):
+                    await do(pool, "killed")
+            return (await do(pool, "size", b"123")).body
+
+    assert asyncio.run(orphaned()) == b"3"
+
+
+def test_when_no_worker_can_be_started_nobody_waits_for_one(capfd: pytest.CaptureFixture[str]) -> None:
+    async def hopeless() -> str:
+        pool = Pool(settings(), "tests.app.jobs.work:nothing_of_that_name")
+        await pool.start()
+        try:
+            with pytest.raises(Problem) as failed:
+                await do(pool, "size")
+            assert not pool.ready
+            return failed.value.kind.slug
+        finally:
+            await pool.stop()
+
+    assert asyncio.run(hopeless()) == "worker-lost"
+    assert "nothing_of_that_name" in capfd.readouterr().err
+
+
+def test_workers_know_none_of_the_settings_which_hold_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_API_KEY", "0123456789abcdef")
+
+    async def scene() -> str:
+        async with running(workers=1) as pool:
+            return bytes((await do(pool, "environment")).body).decode()
+
+    seen = asyncio.run(scene())
+
+    assert "MACE_" not in seen
+    assert "PATH" in seen

@@ -1,0 +1,67 @@
+"""Workers live no longer than the server, and no shorter."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.app.jobs.support import Gate, alive, until
+
+SERVER = """
+import asyncio, os, signal, sys
+from tests.app.jobs.support import do, running
+
+async def main(gate):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: print("signal", flush=True))
+    async with running() as pool:
+        working = asyncio.create_task(do(pool, "wait_for", gate))
+        print(pool._nursery._process.pid, *pool._crew, flush=True)
+        print((await working).status, flush=True)
+
+asyncio.run(main(os.fsencode(sys.argv[1])))
+"""
+
+
+@contextmanager
+def serving(gate: Gate) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    command = [sys.executable, "-c", SERVER, str(gate.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
+        try:
+            assert server.stdout is not None
+            processes = [int(word) for word in server.stdout.readline().split()]
+            asyncio.run(until(lambda: bool(gate.began())))
+            yield server, processes
+        finally:
+            server.kill()
+
+
+def test_when_the_server_is_killed_its_workers_end_even_at_work(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    with serving(gate) as (server, processes):
+        assert len(processes) == 3
+        assert all(map(alive, processes))
+        server.kill()
+        server.wait()
+
+        asyncio.run(until(lambda: not any(map(alive, processes))))
+
+
+def test_signals_to_the_servers_group_leave_workers_at_work(tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    with serving(gate) as (server, processes):
+        assert server.stdout is not None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.killpg(server.pid, number)
+            assert server.stdout.readline() == "signal\n"
+        gate.open()
+
+        assert server.stdout.readline() == "200\n"
+        assert server.wait() == 0
+        asyncio.run(until(lambda: not any(map(alive, processes))))

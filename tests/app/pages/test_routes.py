@@ -1,0 +1,182 @@
+"""The addresses of the pages, over the test client: what is sent, how it is kept, and what it allows."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from app.pages import pages
+from app.pages.shelf import shelf
+from tests.app.client import TestClient
+
+PLAIN = {"Accept-Encoding": "identity"}
+BUNDLE = f"/assets/{shelf()['swagger-ui-bundle.js'].address}"
+ICON = f"/assets/{shelf()['favicon-32x32.png'].address}"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=pages("/openapi.json")), follow_redirects=False) as made:
+        yield made
+
+
+def directives(answer: httpx.Response) -> dict[str, str]:
+    parts = (part.strip().partition(" ") for part in answer.headers["content-security-policy"].split(";"))
+    return {name: value for name, _, value in parts}
+
+
+def test_the_root_leads_to_swagger_ui(client: TestClient) -> None:
+    answer = client.get("/")
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "docs")
+
+
+def test_the_root_leads_below_the_path_of_a_proxy() -> None:
+    with TestClient(Starlette(routes=pages()), follow_redirects=False, root_path="/a/b") as client:
+        answer = client.get("/a/b/")
+
+    assert answer.headers["location"] == "/a/b/docs"
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_a_page_has_no_script_or_style_in_it(client: TestClient, path: str) -> None:
+    text = client.get(path).text
+
+    assert all(not inner.strip() for inner in re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL))
+    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_a_page_names_only_relative_addresses_and_each_exists(client: TestClient, path: str) -> None:
+    addresses = re.findall(r'(?:src|href)="([^"]*)"', client.get(path).text)
+
+    loaded = [address for address in addresses if address != "openapi.json"]
+    assert len(loaded) >= 4
+    assert all(re.fullmatch(r"assets/[\w.-]+", address) for address in loaded)
+    assert all(client.get(f"/{address}").status_code == 200 for address in loaded)
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_a_page_states_the_hash_of_what_it_loads(client: TestClient, path: str) -> None:
+    stated = re.findall(r'(?:src|href)="([^"]*)" integrity="([^"]*)"', client.get(path).text)
+
+    assert len(stated) >= 3
+    for address, integrity in stated:
+        digest = sha256(client.get(f"/{address}").content).digest()
+        assert integrity == f"sha256-{b64encode(digest).decode()}"
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+
+    policy = directives(answer)
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert not re.search(r"unsafe|https?:|\*", answer.headers["content-security-policy"])
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_only_redoc_may_start_a_worker(client: TestClient) -> None:
+    assert directives(client.get("/redoc"))["worker-src"] == "blob:"
+    assert "worker-src" not in directives(client.get("/docs"))
+
+
+def test_an_address_in_a_page_is_escaped() -> None:
+    with TestClient(Starlette(routes=pages('/"><script>.json'))) as client:
+        text = client.get("/docs").text
+
+    assert "<script>.json" not in text
+    assert "&quot;&gt;&lt;script&gt;.json" in text
+
+
+def test_a_file_may_be_kept_for_ever(client: TestClient) -> None:
+    answer = client.get(BUNDLE)
+
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_file_comes_compressed_to_whoever_takes_it(client: TestClient) -> None:
+    small = client.get(BUNDLE, headers={"Accept-Encoding": "br, gzip;q=0.5"})
+    plain = client.get(BUNDLE, headers=PLAIN)
+
+    assert small.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert small.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+    assert small.content == plain.content == shelf()["swagger-ui-bundle.js"].data
+    assert int(small.headers["content-length"]) < len(plain.content) / 3
+
+
+@pytest.mark.parametrize("accept", ["identity", "br", "gzip;q=0", "gzip; q=0.000, br", "x-gzipped"])
+def test_a_file_comes_plain_to_whoever_takes_no_gzip(client: TestClient, accept: str) -> None:
+    answer = client.get(BUNDLE, headers={"Accept-Encoding": accept})
+
+    assert "content-encoding" not in answer.headers
+
+
+def test_an_image_is_not_compressed_again(client: TestClient) -> None:
+    answer = client.get(ICON, headers={"Accept-Encoding": "gzip"})
+
+    assert answer.headers["content-type"] == "image/png"
+    assert "content-encoding" not in answer.headers
+
+
+@pytest.mark.parametrize("accept", ["gzip", "identity"])
+def test_a_file_that_is_held_already_is_not_sent_again(client: TestClient, accept: str) -> None:
+    tag = client.get(BUNDLE, headers={"Accept-Encoding": accept}).headers["etag"]
+
+    answer = client.get(BUNDLE, headers={"Accept-Encoding": accept, "If-None-Match": f'"other", W/{tag}'})
+
+    assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
+
+
+def test_the_two_forms_of_a_file_have_different_tags(client: TestClient) -> None:
+    small, plain = (
+        client.get(BUNDLE, headers={"Accept-Encoding": accept}) for accept in ("gzip", "identity")
+    )
+
+    assert small.headers["etag"] != plain.headers["etag"]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", BUNDLE, ICON])
+def test_head_answers_like_get_without_a_body(client: TestClient, path: str) -> None:
+    head, get = client.head(path), client.get(path)
+
+    assert head.status_code == 200
+    assert head.content == b""
+    assert dict(head.headers) == dict(get.headers)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/swagger-ui-bundle.js",
+        "/assets/swagger-ui-bundle.0000000000000000.js",
+        "/assets/LICENSE",
+        "/assets/manifest.json",
+        "/assets/..%2f..%2fmain.py",
+        "/assets/redoc/redoc.standalone.js",
+        "/assets/",
+    ],
+)
+def test_nothing_else_is_served(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", BUNDLE])
+def test_a_page_takes_no_other_method(client: TestClient, path: str) -> None:
+    answer = client.post(path)
+
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

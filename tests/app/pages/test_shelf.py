@@ -1,0 +1,96 @@
+"""The files of the pages: whole, as their manifest says, and named for their content."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from app.pages.shelf import HERE, DamagedAsset, compressed, shelf
+
+MANIFEST = json.loads((HERE / "assets" / "manifest.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for part in ("assets", "own"):
+        shutil.copytree(HERE / part, tmp_path / part)
+    return tmp_path
+
+
+def test_every_shipped_file_is_the_one_its_manifest_describes() -> None:
+    described = {
+        HERE / "assets" / package / name: entry["sha256"]
+        for package, about in MANIFEST.items()
+        for name, entry in about["files"].items()
+    }
+    present = {path for path in (HERE / "assets").rglob("*") if path.is_file()}
+
+    assert present == {*described, HERE / "assets" / "manifest.json"}
+    assert all(sha256(path.read_bytes()).hexdigest() == digest for path, digest in described.items())
+
+
+def test_every_package_says_its_version_and_ships_its_licence() -> None:
+    for package, about in MANIFEST.items():
+        assert about["version"][0].isdigit()
+        assert about["licence"] in {"Apache-2.0", "MIT"}
+        assert (HERE / "assets" / package / "LICENSE").stat().st_size > 500
+
+
+def test_a_changed_file_says_what_it_was_and_why_it_is_changed() -> None:
+    changed = [entry for about in MANIFEST.values() for entry in about["files"].values() if len(entry) > 1]
+
+    assert changed
+    assert all(entry["upstream_sha256"] != entry["sha256"] and entry["changed"] for entry in changed)
+
+
+def test_nothing_but_scripts_styles_and_images_is_served() -> None:
+    assert sorted(shelf()) == [
+        "favicon-32x32.png",
+        "page.css",
+        "redoc.js",
+        "redoc.standalone.js",
+        "swagger-ui-bundle.js",
+        "swagger-ui.css",
+        "swagger.js",
+    ]
+
+
+def test_an_address_changes_with_the_content(copy: Path) -> None:
+    before = shelf(copy)["swagger.js"]
+    (copy / "own" / "swagger.js").write_text("// other", encoding="utf-8")
+
+    after = shelf(copy)["swagger.js"]
+
+    assert before == shelf()["swagger.js"]
+    assert before.address != after.address
+
+
+def test_compression_is_lossless_and_always_the_same() -> None:
+    asset = shelf()["swagger-ui.css"]
+
+    small = compressed(asset)
+
+    assert gzip.decompress(small) == asset.data
+    assert small == gzip.compress(asset.data, compresslevel=9, mtime=0)
+    assert len(small) < len(asset.data) / 3
+
+
+def append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+@pytest.mark.parametrize("harm", [append, Path.unlink], ids=["changed", "missing"])
+@pytest.mark.parametrize("file", ["redoc/redoc.standalone.js", "swagger-ui-dist/LICENSE"])
+def test_a_damaged_file_is_named_before_anything_is_served(
+    copy: Path, harm: Callable[[Path], None], file: str
+) -> None:
+    harm(copy / "assets" / file)
+
+    with pytest.raises(DamagedAsset, match=Path(file).name):
+        shelf(copy)

@@ -1,0 +1,215 @@
+"""What arrives that is not HTTP, on real sockets: the answer is a problem, and nothing behind it is obeyed."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.app.running import PATIENCE, Running, running, until
+
+HOST = b"Host: x\r\n"
+LAST = HOST + b"Connection: close\r\n"
+POST = b"POST /test/body HTTP/1.1\r\n" + HOST
+MARK = b"SUBMITTED"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("service"), ("-m", "tests.app.waiting")) as found:
+        yield found
+
+
+def only_answer(received: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
+    """Status, headers and body, if what came back is one answer and no more."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    status, *lines = head.split(b"\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(b": ") for line in lines)}
+    assert len(body) == int(headers[b"content-length"]), received
+    return int(status.split()[1]), headers, body
+
+
+def problem(received: bytes) -> tuple[int, str]:
+    """Status and kind of the problem that came back, if it is as every problem should be."""
+    status, headers, body = only_answer(received)
+    assert headers[b"content-type"] == b"application/problem+json"
+    assert headers[b"connection"] == b"close"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert b"date" in headers
+    assert len(body) <= 4096
+    assert MARK not in received
+    found = json.loads(body)
+    assert found["status"] == status
+    assert found["instance"] == "urn:mace:request:" + headers[b"x-request-id"].decode()
+    return status, found["type"].removeprefix("urn:mace:problem:")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", id="TLS"),
+        pytest.param(b"SUBMITTED\r\n\r\n", id="no request line"),
+        pytest.param(b"GET /healthz\r\n\r\n", id="no version"),
+        pytest.param(b"get /healthz HTTP/1.1\r\n" + HOST + b"\r\n", id="lower-case method"),
+        pytest.param(b"SUBMITTED /healthz HTTP/1.1\r\n" + HOST + b"\r\n", id="unknown method"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2 preface"),
+        pytest.param(b"GET /healthz HTTP/2.0\r\n" + HOST + b"\r\n", id="HTTP/2.0"),
+        pytest.param(b"GET /healthz HTTP/0.9\r\n" + HOST + b"\r\n", id="HTTP/0.9"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\n\r\n", id="no host"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + HOST + b"\r\n", id="two hosts"),
+        pytest.param(b"CONNECT SUBMITTED:443 HTTP/1.1\r\n" + HOST + b"\r\n", id="CONNECT"),
+        pytest.param("GET /é HTTP/1.1\r\n".encode() + HOST + b"\r\n", id="address not ASCII"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: SUB\x00MITTED\r\n\r\n", id="NUL in a header"),
+        pytest.param(
+            b"GET /healthz HTTP/1.1\r\n" + HOST + b"X : SUBMITTED\r\n\r\n", id="space before the colon"
+        ),
+        pytest.param(b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: a\r\n SUBMITTED\r\n\r\n", id="folded header"),
+        pytest.param(b"GET /healthz HTTP/1.1\nHost: x\n\n", id="bare line feeds"),
+        pytest.param(POST + b"Content-Length: SUBMITTED\r\n\r\n", id="length not a number"),
+        pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
+        pytest.param(POST + b"Content-Length: 99999999999999999999999\r\n\r\n", id="length past 64 bits"),
+        pytest.param(POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", id="two lengths"),
+        pytest.param(POST + b"Content-Length: 1, 2\r\n\r\nab", id="two lengths in one"),
+        pytest.param(POST + b"Transfer-Encoding: SUBMITTED\r\n\r\n0\r\n\r\n", id="unknown transfer encoding"),
+        pytest.param(POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", id="chunked not last"),
+        pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\nSUBMITTED\r\n", id="chunk size not a number"),
+        pytest.param(
+            POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nSUBMITTED\r\n", id="chunk longer than it says"
+        ),
+        pytest.param(
+            POST + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", id="chunk past 64 bits"
+        ),
+    ],
+)
+def test_what_is_not_http_is_a_problem(service: Running, sent: bytes) -> None:
+    assert problem(service.send(sent)) == (400, "bad-request")
+
+
+SMUGGLED = b"GET /version HTTP/1.1\r\n" + LAST + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        b"Transfer-Encoding : chunked\r\n",
+        b"Transfer-Encoding: xchunked\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+    ],
+)
+def test_a_request_behind_one_of_doubtful_length_is_not_obeyed(service: Running, headers: bytes) -> None:
+    assert problem(service.send(POST + headers + b"\r\n0\r\n\r\n" + SMUGGLED)) == (400, "bad-request")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"X: " + MARK * 8000,
+        b"X: a\r\n" * 20_000,
+        b"X: " + b"a" * 2_000_000,
+        b"Authorization: Bearer " + b"k" * 70_000,
+    ],
+    ids=["one long", "many", "endless", "long key"],
+)
+def test_headers_past_the_limit_are_a_problem(service: Running, headers: bytes) -> None:
+    sent = b"GET /healthz HTTP/1.1\r\n" + HOST + headers + b"\r\n\r\n"
+
+    assert problem(service.send(sent)) == (431, "too-large-head")
+
+
+def test_headers_within_the_limit_are_not(service: Running) -> None:
+    sent = b"GET /healthz HTTP/1.1\r\n" + LAST + b"X: " + b"a" * 60_000 + b"\r\n\r\n"
+
+    assert only_answer(service.send(sent))[0] == 200
+
+
+def test_headers_after_the_body_are_limited_too(service: Running) -> None:
+    chunked = POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+
+    assert problem(service.send(chunked + b"X: a\r\n" * 20_000 + b"\r\n")) == (431, "too-large-head")
+
+
+def test_an_address_past_the_limit_is_a_problem(service: Running) -> None:
+    sent = b"GET /" + MARK * 2000 + b" HTTP/1.1\r\n" + HOST + b"\r\n"
+
+    assert problem(service.send(sent)) == (414, "too-long-address")
+
+
+@pytest.mark.parametrize(
+    "line", [b"GET //healthz", b"GET /docs/../healthz", b"OPTIONS *", b"GET /%zz%ff%00", b"GET /healthz/"]
+)
+def test_odd_addresses_lead_nowhere(service: Running, line: bytes) -> None:
+    status, _, body = only_answer(service.send(line + b" HTTP/1.1\r\n" + LAST + b"\r\n"))
+
+    assert status == 404
+    assert json.loads(body)["type"] == "urn:mace:problem:not-found"
+
+
+@pytest.mark.parametrize("method", [b"QUERY", b"PROPFIND", b"TRACE", b"M-SEARCH"])
+def test_methods_of_other_trades_are_not_taken(service: Running, method: bytes) -> None:
+    status, headers, _ = only_answer(service.send(method + b" /version HTTP/1.1\r\n" + LAST + b"\r\n"))
+
+    assert status == 405
+    assert headers[b"allow"] == b"GET, HEAD, OPTIONS"
+
+
+def test_http_1_0_is_answered(service: Running) -> None:
+    assert only_answer(service.send(b"GET /healthz HTTP/1.0\r\n\r\n"))[0] == 200
+
+
+@pytest.mark.parametrize("protocol", [b"websocket", b"h2c", MARK])
+def test_an_upgrade_is_declined_and_the_request_answered(service: Running, protocol: bytes) -> None:
+    upgrade = b"Connection: Upgrade\r\nUpgrade: " + protocol + b"\r\n"
+    sent = (POST + upgrade + b"Content-Length: 10\r\n\r\n", b"01234", b"56789")
+
+    status, headers, body = only_answer(service.send(*sent))
+    assert (status, body) == (200, b"10")
+    assert headers[b"connection"] == b"close"
+
+
+def test_an_expectation_other_than_100_continue_is_ignored_as_it_may_be(service: Running) -> None:
+    sent = b"POST /test/body HTTP/1.1\r\n" + LAST + b"Expect: SUBMITTED\r\nContent-Length: 2\r\n\r\nab"
+
+    assert only_answer(service.send(sent))[::2] == (200, b"2")
+
+
+def test_a_body_is_asked_for_when_it_is_wanted(service: Running) -> None:
+    sent = b"POST /test/body HTTP/1.1\r\n" + LAST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:
+        connection.sendall(sent)
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"ab")
+        assert b"200 OK" in connection.recv(65536)
+
+
+def test_a_request_is_answered_before_the_connection_is_closed_for_what_follows_it(service: Running) -> None:
+    received = service.send(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\nSUBMITTED\r\n\r\n")
+
+    status, headers, body = only_answer(received)
+    assert (status, body) == (200, b'{"status":"ok"}')
+    assert headers[b"connection"] == b"close"
+
+
+def test_requests_sent_at_once_are_answered_in_their_order(service: Running) -> None:
+    first = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+    received = service.send(first + b"GET /nowhere HTTP/1.1\r\n" + LAST + b"\r\n")
+
+    assert [part.split()[0] for part in received.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404"]
+
+
+def test_an_answer_that_fails_half_way_is_cut_off(service: Running) -> None:
+    received = service.send(b"GET /test/half HTTP/1.1\r\n" + HOST + b"\r\n")
+
+    assert b"half an answer" in received
+    assert not received.endswith(b"0\r\n\r\n")
+
+
+def test_what_was_refused_is_counted_and_logged_without_what_was_sent(service: Running) -> None:
+    service.send(b"SUBMITTED\r\n\r\n")
+
+    assert 'mace_problems_total{problem="bad-request"}' in service.ask("/metrics").body.decode()
+    until(lambda: '"problem": "bad-request"' in service.logged())
+    assert MARK.decode() not in service.logged()

@@ -1,0 +1,147 @@
+"""What every request passes before its route."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from tests.app.client import TestClient
+from tests.app.waiting import steered
+
+KEY = "correct-horse-battery-staple"
+OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs", "/redoc", "/")
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    return TestClient(create_app(Settings()), follow_redirects=False)
+
+
+@pytest.fixture(scope="module")
+def locked() -> TestClient:
+    return TestClient(create_app(Settings(api_key=KEY)), follow_redirects=False)
+
+
+@pytest.mark.parametrize("name", ["a", "A-1_b.c", "x" * 64])
+def test_a_sane_request_id_is_kept(client: TestClient, name: str) -> None:
+    assert client.get("/healthz", headers={"X-Request-ID": name}).headers["x-request-id"] == name
+
+
+@pytest.mark.parametrize("name", ["", "x" * 65, "a b", "a\tb", "a/b", "<script>", "é".encode(), "a,b"])
+def test_any_other_is_replaced(client: TestClient, name: str | bytes) -> None:
+    made = client.get("/healthz", headers={"X-Request-ID": name}).headers["x-request-id"]
+
+    assert re.fullmatch("[0-9a-f]{32}", made)
+
+
+def test_two_ids_are_none(client: TestClient) -> None:
+    headers = [("X-Request-ID", "one"), ("X-Request-ID", "two")]
+
+    assert client.get("/healthz", headers=headers).headers["x-request-id"] not in {"one", "two"}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/nowhere", "/openapi.json", "/metrics"])
+def test_an_answer_has_the_headers_that_keep_a_browser_honest(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
+    assert "server" not in headers
+
+
+def test_a_page_keeps_the_policy_it_set_itself(client: TestClient) -> None:
+    headers = client.get("/docs").headers
+
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert headers.get_list("cache-control") == ["no-cache"]
+
+
+def test_head_is_get_without_its_body(client: TestClient) -> None:
+    for path in ("/healthz", "/version", "/openapi.json", "/docs", "/v1/methods"):
+        head, get = client.head(path), client.get(path)
+        assert (head.status_code, head.content) == (get.status_code, b"")
+        assert head.headers["content-length"] == str(len(get.content))
+
+
+def test_every_route_answers_options_with_what_it_takes(client: TestClient) -> None:
+    for path, item in client.get("/openapi.json").json()["paths"].items():
+        answer = client.options(path)
+        assert answer.status_code == 204
+        assert {method.upper() for method in item} < set(answer.headers["allow"].split(", "))
+
+
+def test_with_the_key_everything_answers(locked: TestClient) -> None:
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        assert locked.get("/version", headers={"Authorization": f"{scheme} {KEY}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "",
+        KEY,
+        "Bearer",
+        "Bearer ",
+        f"Bearer {KEY}x",
+        f"Bearer {KEY[:-1]}",
+        f"Basic {KEY}",
+        "Bearer \xff",
+    ],
+)
+def test_without_the_key_nothing_does(locked: TestClient, value: str | None) -> None:
+    headers = {} if value is None else {"Authorization": value.encode("latin-1")}
+    answer = locked.get("/version", headers=headers)
+
+    assert answer.status_code == 401
+    assert answer.json()["type"] == "urn:mace:problem:unauthorized"
+    assert answer.headers["www-authenticate"] == 'Bearer realm="mace"'
+    assert KEY not in answer.text
+
+
+def test_two_keys_are_none(locked: TestClient) -> None:
+    headers = [("Authorization", f"Bearer {KEY}"), ("Authorization", "Bearer other")]
+
+    assert locked.get("/version", headers=headers).status_code == 401
+
+
+def test_probes_and_the_documentation_need_no_key(locked: TestClient) -> None:
+    assert all(locked.get(path).status_code != 401 for path in OPEN)
+    asset = re.search(r'src="(assets/[^"]+)"', locked.get("/docs").text)
+    assert asset is not None
+    assert locked.get(f"/{asset[1]}").status_code == 200
+
+
+def test_whoever_has_no_key_does_not_learn_what_exists(locked: TestClient) -> None:
+    paths = ["/metrics", "/version", "/nowhere", "/healthz/", "/healthz/../version", "/docs/x", "/HEALTHZ"]
+
+    assert {locked.get(path).status_code for path in paths} == {401}
+    assert {locked.request(method, "/v1/advantage").status_code for method in ("POST", "OPTIONS", "PUT")} == {
+        401
+    }
+
+
+def test_other_origins_pages_get_nothing_unless_told_otherwise(client: TestClient) -> None:
+    answer = client.get("/version", headers={"Origin": "https://a.example"})
+
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_an_origin_named_in_the_settings_may_call_with_the_key() -> None:
+    made = TestClient(steered(Settings(api_key=KEY, cors_origins="https://a.example")))
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+
+    preflight = made.options("/v1/advantage", headers={"Origin": "https://a.example", **asks})
+    assert preflight.status_code == 200
+    assert preflight.headers["access-control-allow-origin"] == "https://a.example"
+    refused = made.get("/version", headers={"Origin": "https://a.example"})
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == "https://a.example"
+    other = made.get("/version", headers={"Origin": "https://b.example", "Authorization": f"Bearer {KEY}"})
+    assert "access-control-allow-origin" not in other.headers

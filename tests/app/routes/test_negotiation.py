@@ -1,0 +1,54 @@
+"""Headers of a request: what came, what is wanted."""
+
+import pytest
+from starlette.datastructures import Headers
+
+from app.call import ARROW, CSV, JSON
+from app.problems import Problem
+from app.routes.negotiation import accepted, encoding, media_type
+
+FORMS = (JSON, CSV, ARROW)
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("*/*", JSON),
+        ("", JSON),
+        ("text/csv", CSV),
+        ("text/*", CSV),
+        ("text/csv;q=0.5, application/json", JSON),
+        ("text/csv, application/json;q=0.9", CSV),
+        (f"{ARROW}; q=1.0, */*; q=0.1", ARROW),
+        ("application/json;q=0, */*", CSV),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", JSON),
+        ("APPLICATION/JSON", JSON),
+    ],
+)
+def test_the_form_the_client_likes_best_is_taken(accept: str, form: str) -> None:
+    assert accepted(Headers({"accept": accept} if accept else {}), FORMS) == form
+
+
+@pytest.mark.parametrize("accept", ["image/png", "application/json;q=0", "text/csv;q=zero"])
+def test_a_form_that_does_not_exist_is_refused(accept: str) -> None:
+    with pytest.raises(Problem, match="exists as application/json"):
+        accepted(Headers({"accept": accept}), (JSON,))
+
+
+def test_a_media_type_is_read_without_its_parameters() -> None:
+    assert media_type(Headers({"content-type": "Application/JSON; charset=utf-8"}), FORMS) == JSON
+
+
+@pytest.mark.parametrize("headers", [{}, {"content-type": "text/plain-secret"}])
+def test_an_unknown_media_type_is_refused_without_repeating_it(headers: dict[str, str]) -> None:
+    with pytest.raises(Problem) as caught:
+        media_type(Headers(headers), FORMS)
+
+    assert caught.value.kind.status == 415
+    assert "secret" not in caught.value.detail
+
+
+@pytest.mark.parametrize("given", ["br", "gzip, gzip", "deflate"])
+def test_an_unknown_compression_is_refused(given: str) -> None:
+    with pytest.raises(Problem, match="identity, gzip or zstd"):
+        encoding(Headers({"content-encoding": given}))

@@ -1,0 +1,109 @@
+"""A real service for tests: a process of its own, on a port of its own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 60.0
+SERVE = ("-m", "app.cli", "serve")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer as it came over the wire."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that listens."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    folder: Path
+
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            found = connection.getresponse()
+            return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
+        finally:
+            connection.close()
+
+    def send(self, *pieces: bytes) -> bytes:
+        """Everything that comes back for these bytes, until the server closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+    def logged(self) -> str:
+        return (self.folder / "stdout").read_text()
+
+    def said(self) -> str:
+        return (self.folder / "stderr").read_text()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def running(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> Iterator[Running]:
+    """Start a service with these settings, and end it."""
+    with start(folder, program, **settings) as process:
+        found = until(
+            lambda: re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "stderr").read_text()), process
+        )
+        try:
+            yield Running(process, int(found[1]), folder)
+        finally:
+            process.kill()
+
+
+def start(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> subprocess.Popen[bytes]:
+    """Start a process whose environment holds no settings but these; its output goes to files in the folder."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
+    told = {
+        f"MACE_{name.upper()}": value for name, value in {"port": "0", "workers": "1", **settings}.items()
+    }
+    with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        return subprocess.Popen([sys.executable, *program], env=bare | told, stdout=stdout, stderr=stderr)
+
+
+def until(look: Any, process: subprocess.Popen[bytes] | None = None) -> Any:
+    """Look again and again until there is something, as long as the process lives."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        if process is not None and process.poll() is not None:
+            raise AssertionError(f"the process ended with status {process.returncode}")
+        time.sleep(0.02)
+    raise AssertionError("it did not happen in time")

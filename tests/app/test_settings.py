@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.settings import BadSettings, Settings, load, unknown_variables
+
+KEY = "correct-horse-battery-staple"
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in [name for name in os.environ if name.upper().startswith("MACE_")]:
+        monkeypatch.delenv(name)
+
+
+def refused() -> str:
+    with pytest.raises(BadSettings) as caught:
+        load()
+    return str(caught.value)
+
+
+def test_without_any_setting_the_service_listens_on_this_machine_alone() -> None:
+    settings = load()
+
+    assert (settings.host, settings.port, settings.local, settings.key) == ("127.0.0.1", 8000, True, None)
+
+
+def test_a_variable_wins_over_the_file_and_the_file_over_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "mace.toml"
+    file.write_text('port = 9000\nqueue = 7\ncors_origins = ["https://a.example"]\n')
+    monkeypatch.setenv("MACE_CONFIG", str(file))
+    monkeypatch.setenv("MACE_PORT", "9001")
+
+    settings = load()
+
+    assert (settings.port, settings.queue, settings.workers) == (9001, 7, 0)
+    assert settings.cors_origins == ("https://a.example",)
+
+
+def test_names_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_CORS_ORIGINS", "https://a.example, https://b.example,")
+
+    assert load().cors_origins == ("https://a.example", "https://b.example")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+def test_beyond_this_machine_a_key_is_needed(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("MACE_HOST", host)
+
+    message = refused()
+
+    assert "MACE_API_KEY" in message
+    assert "MACE_OPEN_TO_EVERYONE=true" in message
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.8.8", "::1"])
+def test_on_this_machine_no_key_is_needed(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("MACE_HOST", host)
+
+    assert load().local
+
+
+def test_said_in_so_many_words_it_may_be_open_to_everyone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_HOST", "0.0.0.0")
+    monkeypatch.setenv("MACE_OPEN_TO_EVERYONE", "true")
+
+    assert load().key is None
+
+
+def test_the_key_comes_from_a_variable_or_from_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MACE_API_KEY", KEY)
+    assert load().key == KEY.encode()
+    monkeypatch.delenv("MACE_API_KEY")
+    (tmp_path / "key").write_text(KEY + "\n")
+    monkeypatch.setenv("MACE_API_KEY_FILE", str(tmp_path / "key"))
+
+    assert load().key == KEY.encode()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("MACE_API_KEY", "sesame", "MACE_API_KEY: a key is 16 or more"),
+        ("MACE_API_KEY", "sesame with spaces in it", "MACE_API_KEY: a key is 16 or more"),
+        (
+            "MACE_API_KEY_FILE",
+            "/sesame/sesame",
+            "MACE_API_KEY_FILE: the file cannot be read (FileNotFoundError)",
+        ),
+        ("MACE_PORT", "sesame", "MACE_PORT: "),
+        ("MACE_PORT", "70000", "MACE_PORT: Input should be less than or equal to 65535"),
+        ("MACE_LOG_FORMAT", "sesame", "MACE_LOG_FORMAT: Input should be 'json' or 'text'"),
+        ("MACE_ROOT_PATH", "sesame", "MACE_ROOT_PATH: a path begins with a slash"),
+        ("MACE_OPEN_TO_EVERYONE", "sesame", "MACE_OPEN_TO_EVERYONE: "),
+        ("MACE_CONFIG", "/sesame/sesame", "MACE_CONFIG: the file cannot be read (FileNotFoundError)"),
+    ],
+)
+def test_a_bad_setting_is_named_and_its_value_is_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+
+    message = refused()
+
+    assert message.startswith(says)
+    assert "sesame" not in message
+    assert "pydantic" not in message
+
+
+def test_every_bad_setting_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_PORT", "-1")
+    monkeypatch.setenv("MACE_QUEUE", "-1")
+
+    assert [line.split(":")[0] for line in refused().splitlines()] == ["MACE_PORT", "MACE_QUEUE"]
+
+
+def test_both_a_key_and_a_file_of_it_is_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_API_KEY", KEY)
+    monkeypatch.setenv("MACE_API_KEY_FILE", "/nowhere")
+
+    assert refused() == "give MACE_API_KEY or MACE_API_KEY_FILE, not both"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("prot = 8000\n", "MACE_CONFIG: prot is not a setting; did you mean port?"),
+        ("api_key = sesame\n", "MACE_CONFIG: the file is not TOML (at line 1, column 11)"),
+        ('port = "sesame"\n', "MACE_PORT: "),
+    ],
+)
+def test_a_bad_file_is_refused_without_repeating_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, says: str
+) -> None:
+    (tmp_path / "mace.toml").write_text(text)
+    monkeypatch.setenv("MACE_CONFIG", str(tmp_path / "mace.toml"))
+
+    message = refused()
+
+    assert message.startswith(says)
+    assert "sesame" not in message
+
+
+def test_an_unknown_variable_is_reported_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "MACE_WORKRES",
+        "MACE_XYZZY",
+        "MACE_CONFIG",
+        "MACE_AUDIT_ONLINE",
+        "MACE_TEST_BROWSER",
+        "MACE_PORT",
+    ):
+        monkeypatch.setenv(name, "")
+
+    assert unknown_variables() == {"MACE_WORKRES": "MACE_WORKERS", "MACE_XYZZY": None}
+
+
+def test_settings_do_not_show_the_key() -> None:
+    assert KEY not in repr(Settings(api_key=KEY))
+
+
+def test_every_setting_is_described() -> None:
+    assert all(field.description for field in Settings.model_fields.values())

@@ -1,0 +1,96 @@
+"""A real Chromium that reaches the service under test and nothing else; whatever it asks for beyond is recorded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, Route, expect, sync_playwright
+
+from tests.app.running import running
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
+expect.set_options(timeout=30_000)  # on a busy machine
+TELL_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`violation: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+"""
+
+
+@dataclass
+class Visit:
+    """A browser's window on the service, and what it should not have done."""
+
+    page: Page
+    address: str
+    outside: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        self.page.goto(f"{self.address}{path}")
+        return self.page
+
+
+def installed(playwright: Playwright) -> Path | None:
+    """The browser named, or found on the path, or installed by Playwright itself."""
+    if named := os.environ.get("MACE_TEST_BROWSER"):
+        return Path(named)
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    own = Path(playwright.chromium.executable_path)
+    return Path(found) if found else next((path for path in (own, *shells(own)) if path.exists()), None)
+
+
+def shells(own: Path) -> list[Path]:
+    """Playwright's headless shells, which stand beside where its full browser would."""
+    return sorted(own.parents[2].glob("chromium_headless_shell-*/*/*headless*shell*"))
+
+
+# For the package only: while Playwright runs, nothing else in this process can run an event loop.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        executable = installed(playwright)
+        if executable is None:
+            reason = "no Chromium found: scripts/setup-browser installs one, MACE_TEST_BROWSER names one"
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+        started = playwright.chromium.launch(
+            executable_path=executable,
+            args=["--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+            chromium_sandbox=os.geteuid() != 0,
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="package", params=["", "/behind/a/proxy"], ids=["at the root", "below a path"])
+def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("service")
+    with running(folder, root_path=request.param) as service:
+        yield f"http://127.0.0.1:{service.port}{request.param}"
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    """A fresh window; when the test is done, nothing may have been asked of others, refused or complained about."""
+    context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
+    context.add_init_script(TELL_VIOLATIONS)
+    page = context.new_page()
+    visit = Visit(page, address)
+
+    def pass_or_record(route: Route) -> None:
+        if route.request.url.startswith(f"{address}/"):
+            route.continue_()
+        else:
+            visit.outside.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", pass_or_record)
+    page.on("console", lambda said: visit.complaints.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    yield visit
+    context.close()
+    assert (visit.outside, visit.complaints) == ([], [])

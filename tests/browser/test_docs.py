@@ -1,0 +1,133 @@
+"""The documentation pages in a real browser that can reach nothing but the service."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Visit
+
+
+def advantage(page: Page) -> Locator:
+    """The operation in Swagger UI, unfolded."""
+    block = page.locator(".opblock", has=page.locator("[data-path='/v1/advantage']"))
+    block.locator(".opblock-summary-control").click()
+    expect(block.locator(".btn.execute")).to_be_visible()
+    return block
+
+
+def test_the_service_leads_to_swagger_ui(visit: Visit) -> None:
+    page = visit.open("/")
+
+    expect(page.locator(".opblock").first).to_be_visible()
+    assert page.url == f"{visit.address}/docs"
+
+
+def test_swagger_ui_renders_every_operation_of_the_description(visit: Visit) -> None:
+    page = visit.open("/docs")
+
+    expect(page.locator(".info .title")).to_contain_text("mace")
+    expect(page.locator(".version-stamp")).to_contain_text("OAS 3.1")
+    described = page.request.get(f"{visit.address}/openapi.json").json()
+    operations = {(method, path) for path, item in described["paths"].items() for method in item}
+    expect(page.locator(".opblock")).to_have_count(len(operations))
+    shown = {
+        (method.lower(), path)
+        for method, path in zip(
+            page.locator(".opblock-summary-method").all_inner_texts(),
+            [element.get_attribute("data-path") for element in page.locator(".opblock-summary-path").all()],
+            strict=True,
+        )
+    }
+    assert shown == operations
+
+
+def test_an_example_is_executed_from_swagger_ui(visit: Visit) -> None:
+    block = advantage(visit.open("/docs"))
+    example = json.loads(block.locator("textarea.body-param__text").input_value())
+
+    block.locator(".btn.execute").click()
+
+    answer = block.locator(".live-responses-table")
+    expect(answer.locator("tbody .response-col_status")).to_have_text("200")
+    expect(answer.locator(".response-col_description .highlight-code").first).to_contain_text("advantage")
+    expect(block.locator(".request-url")).to_contain_text(f"{visit.address}/v1/advantage")
+    assert len(example["members"]) == len(example["nonmembers"])
+
+
+def test_unfolding_an_operation_loads_nothing_more(visit: Visit) -> None:
+    """Swagger UI would wait for it, and lose a click on Execute made meanwhile."""
+    page = visit.open("/docs")
+    expect(page.locator(".opblock").first).to_be_visible()
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+
+    block = advantage(page)
+    block.locator(".btn.execute").click()
+    expect(block.locator(".live-responses-table")).to_be_visible()
+
+    assert [url for url in loaded if not url.endswith(".png")] == [f"{visit.address}/v1/advantage"]
+
+
+def test_an_example_is_executed_by_keyboard_alone(visit: Visit) -> None:
+    page = visit.open("/docs")
+    block = advantage(page)
+    execute = block.locator(".btn.execute")
+    block.locator("textarea.body-param__text").focus()
+
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if execute.evaluate("button => button === document.activeElement"):
+            break
+    expect(execute).to_be_focused()
+    assert execute.evaluate("button => button.matches(':focus-visible')")
+    page.keyboard.press("Enter")
+
+    expect(block.locator(".live-responses-table tbody .response-col_status")).to_have_text("200")
+
+
+def test_a_link_to_an_operation_unfolds_it(visit: Visit) -> None:
+    page = visit.open("/docs")
+    advantage(page)
+
+    linked = page.url
+    page.goto("about:blank")
+    page.goto(linked)
+
+    assert "#" in linked
+    expect(page.locator(".opblock.is-open [data-path='/v1/advantage']")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_swagger_ui_follows_the_readers_colour_scheme(visit: Visit, scheme: str) -> None:
+    visit.page.emulate_media(color_scheme=scheme)
+    page = visit.open("/docs")
+    expect(page.locator(".opblock").first).to_be_visible()
+
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    behind = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+
+    light = "rgb(250, 250, 250)"
+    assert (light in {colour, behind}) == (scheme == "light")
+
+
+def test_redoc_renders_the_titles_of_every_operation(visit: Visit) -> None:
+    page = visit.open("/redoc")
+
+    expect(page.locator("h1").first).to_contain_text("mace")
+    described = page.request.get(f"{visit.address}/openapi.json").json()
+    for item in described["paths"].values():
+        for operation in item.values():
+            expect(page.locator("h2, h3", has_text=operation["summary"]).first).to_be_attached()
+    expect(page.locator("[role=menu]").first).to_be_visible()
+
+
+def test_redoc_finds_what_is_searched_for(visit: Visit) -> None:
+    page = visit.open("/redoc")
+    expect(page.locator("h1").first).to_contain_text("mace")
+
+    page.get_by_role("search").locator("input").fill("advantage")
+
+    expect(page.locator("[data-role='search:results'] li").first).to_be_visible()
