@@ -76,7 +76,10 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
     n = result.provenance.n_members + result.provenance.n_nonmembers
     gap = threshold - value
     reach = upper - value if gap > 0 else value - lower
-    needed = None if gap == 0 or result.class_rejected else int(np.ceil(n * max(1.0, (reach / gap) ** 2)))
+    needed = None
+    if gap != 0 and not result.class_rejected:
+        times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
+        needed = int(np.ceil(n * times**2))
     settled = needed is not None and needed <= MOST_RECORDS
     advice = (
         f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
@@ -144,11 +147,13 @@ def _smallest(
         members = max(8, round(share * records))
         nonmembers = max(8, records - members)
         cells = _cells(shift, share, resolution(members + nonmembers))
-        done = 0
+        done, needed = 0, POWER * RUNS
         for run in range(RUNS):
             counts = _draw(shift, members, nonmembers, cells, rng)
             done += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))  # type: ignore[operator]
-        return done >= POWER * RUNS
+            if done >= needed or done + RUNS - run - 1 < needed:  # the runs left cannot change it
+                break
+        return done >= needed
 
     low, high = 16, 64
     while not suffices(high):

@@ -278,6 +278,11 @@ STEPS = (
     Step("types", "mypy, strict, finds no fault", program("mypy")),
     Step("imports", "the import contracts hold", program("lint-imports")),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
+    Step(
+        "container",
+        "image, compose file and manifests are as they should be",
+        program("python", "scripts/container_checks.py"),
+    ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", licences),

@@ -6,7 +6,6 @@ command works with is imported when it runs, so that `mace --version` stays fast
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from importlib.metadata import version
 
 from app.cli import config, demo, questions, serve
 from app.cli.parsing import Parser
+from app.cli.printing import CannotPrintError, flush, let_go
 
 COMMANDS = (
     demo,
@@ -38,15 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = parser().parse_args(arguments)
             status: int = options.run(options)
         finally:
-            _flush()
+            flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # who read us has read enough
-        _let_go()
+        let_go()
         return PIPE_CLOSED
-    except _CannotPrintError as error:
-        _let_go()
-        print(f"mace: the answer cannot be printed: {error}", file=sys.stderr)
+    except CannotPrintError as error:
+        let_go()
+        print(f"mace: {error}", file=sys.stderr)
         return MISUSE
     except Exception:  # 1 is for an answer: a mistake of ours must not pass for one
         traceback.print_exc()
@@ -62,21 +62,3 @@ def parser() -> Parser:
     for command in COMMANDS:
         command.add(commands)
     return top
-
-
-class _CannotPrintError(Exception):
-    """Standard output takes no more: a full disk, say."""
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _CannotPrintError(error.strerror) from None
-
-
-def _let_go() -> None:
-    """Nothing more goes to standard output, so that the interpreter does not try at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -25,6 +25,7 @@ def run(_options: argparse.Namespace) -> int:
 
     from app.body import Body
     from app.call import NPY, Call
+    from app.cli.printing import put
     from app.cli.showing import statement
     from app.operations import perform
 
@@ -33,8 +34,8 @@ def run(_options: argparse.Namespace) -> int:
     np.save(file, np.concatenate([members, nonmembers]))
     query = (("members", str(members.size)), ("threshold", "0.1"))
     reply = perform(Call("advantage", NPY, query=query), Body.of(file.getvalue()))
-    print(f"{members.size} member and {nonmembers.size} nonmember scores whose true advantage is 0.200\n")
-    print("\n".join(statement(msgspec.json.decode(reply.body))))
+    put(f"{members.size} member and {nonmembers.size} nonmember scores whose true advantage is 0.200\n")
+    put("\n".join(statement(msgspec.json.decode(reply.body))))
     return 0
 
 

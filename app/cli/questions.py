@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.cli.parsing import Parser
+from app.cli.printing import put
 from app.cli.words import nearest, shown
 
 if TYPE_CHECKING:
@@ -259,9 +260,9 @@ def _print(question: Question, given: argparse.Namespace, reply: Reply, target: 
     from app.cli.writing import notes_of
 
     if given.json:
-        print(bytes(reply.body).decode())
+        put(bytes(reply.body).decode())
     elif target is None:
-        print(text(question.operation, msgspec.json.decode(reply.body)))
+        put(text(question.operation, msgspec.json.decode(reply.body)))
     elif not given.quiet:
         answer = msgspec.json.decode(reply.body) if reply.media_type == JSON else notes_of(reply.body)
         print(said(answer), file=sys.stderr)

@@ -28,7 +28,7 @@ from app.problems import Problem
 from app.schemas.questions import QUESTIONS
 from estimators import MaceError
 
-LARGE = 256 * 2**20
+LARGE = 128 * 2**20
 """Bytes from which an input is counted as a stream, if counts are enough for what is asked."""
 
 EXPANSION = 4

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 NAME = "Arrow"
 FILE_MAGIC = b"ARROW1"
-STREAM_ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
-"""What a stream ends with since format 0.15, and what it ended with before."""
+STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""What every writer since format 0.15 ends a stream with."""
 
 ROWS = 2**17
 """Rows of a block: a megabyte of numbers."""
@@ -111,7 +111,7 @@ def _batches(opened: _Opened) -> Iterator[pa.RecordBatch]:
         return
     yield from guarded(iter(opened.reader), NAME)
     tail, more = opened.end()
-    if not tail.endswith(STREAM_ENDS):
+    if tail != STREAM_END:
         raise Problem("incomplete-body", "the Arrow stream ended without its end marker")
     if more:
         raise Problem("malformed-body", "something follows the end of the Arrow stream")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from itertools import chain
-from typing import NoReturn, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,18 +45,18 @@ def column(values: list[object], where: str) -> Column:
         return values
     if kinds == {list}:
         return _rows(cast("list[list[object]]", values), where)
-    refuse_mixed(values, where, KINDS)
+    raise mixed(values, where, KINDS)
 
 
-def refuse_mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> NoReturn:
-    """Name the first value that is not what the first is, or what the first is."""
+def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Problem | MixedTypes:
+    """The first value that is not what the first is, or what the first is."""
     first = kinds[type(values[0])]
     index = next((i for i, value in enumerate(values) if kinds[type(value)] != first), 0)
     if not index:
-        raise Problem(
+        return Problem(
             "wrong-type", f"{where}: record 0 is {first}; need numbers or text", field=where, index=0
         )
-    raise MixedTypes(
+    return MixedTypes(
         f"{where}: record {index} is {kinds[type(values[index])]} but record 0 is {first}",
         field=where,
         index=index,
@@ -118,15 +118,15 @@ def _or_infinite(value: float) -> float:
 
 def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
     """Rows of one length as a table."""
+    refuse_ragged(rows, where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
         raise Problem(
             "wrong-type",
-            f"{where}: row {index} holds {KINDS[type(bad)]}; need numbers",
+            f"{where}: row {index} holds a value that is {KINDS[type(bad)]}; need numbers",
             field=where,
             index=index,
         )
-    refuse_ragged(rows, where)
     wide = len(rows[0])
     flat = cast("list[float]", list(chain.from_iterable(rows)))
     try:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 NAME = "CSV"
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = (",", ";", "\t")
+WIDTHS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+"""What Arrow says of a row of another width, before it quotes the row."""
+
 QUOTED = re.compile(r'"[^"]*"')
 BLOCK = 2**20
 """Bytes read at a time, and the longest a row may be."""
@@ -87,38 +90,26 @@ def _batches(file: Any, wide: int, separator: str, chosen: Roles) -> Iterator[pa
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    bad: list[Any] = []
-
-    def remember(row: Any) -> str:
-        bad.append(row)
-        return "error"
-
     names = [str(at) for at in range(wide)]
     used = [names[at] for at in chosen.used]
     reading = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names)
-    parsing = arrow_csv.ParseOptions(
-        delimiter=separator, newlines_in_values=True, invalid_row_handler=remember
-    )
+    parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     converting = arrow_csv.ConvertOptions(
         include_columns=used, column_types=dict.fromkeys(used, pa.string()), strings_can_be_null=False
     )
     try:
-        try:
-            with refusals(NAME):
-                reader = arrow_csv.open_csv(file, reading, parsing, converting)
-        except Problem as problem:
-            if isinstance(problem.__context__, pa.ArrowInvalid) and "Empty CSV" in str(problem.__context__):
-                return
-            raise
+        with refusals(NAME):
+            reader = arrow_csv.open_csv(file, reading, parsing, converting)
         yield from guarded(iter(reader), NAME)
-    except Problem:
-        if not bad:
+    except Problem as problem:
+        said = str(problem.__context__)
+        if "Empty CSV" in said:
+            return
+        if (widths := WIDTHS.search(said)) is None:
             raise
-        row = bad[0].number - 1 if bad[0].number else None
+        row = int(widths[1]) - 1
         raise Problem(
-            "malformed-body",
-            f"CSV: {'a row' if row is None else f'row {row}'} has {bad[0].actual_columns} values, the header {wide}",
-            index=row,
+            "malformed-body", f"CSV: row {row} has {widths[3]} values, the header {widths[2]}", index=row
         ) from None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from simdjson import Array, Object, Parser
 
 from app.decoding import bounds
-from app.decoding.columns import COLUMNS, KINDS, column, refuse_mixed, refuse_ragged
+from app.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged
 from app.decoding.material import Column
 
 KIND_OF = {**KINDS, Array: KINDS[list], Object: KINDS[dict]}
@@ -87,13 +87,13 @@ class _Walk:
             pass
         values: list[object] = list(array)  # not as_list, which writes past its end beyond 2^24 elements
         if set(map(type, values)) & {Array, Object}:
-            refuse_mixed(values, path, KIND_OF)
+            raise mixed(values, path, KIND_OF)
         return column(values, path)
 
     def rows(self, array: Array, path: str) -> Column:
         rows: list[Any] = list(array)
         if set(map(type, rows)) != {Array}:
-            refuse_mixed(rows, path, KIND_OF)
+            raise mixed(rows, path, KIND_OF)
         self.arrays += len(rows)
         refuse_ragged(rows, path)
         try:

@@ -26,6 +26,7 @@ from app.problems import Problem
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
 BLOCK = 2**20
+LAST_LETTER = 0x10FFFF
 WORDS = {"descr", "fortran_order", "shape"}
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 
@@ -193,18 +194,24 @@ def _roles(header: Header, call: Call) -> Roles:
 def _table(array: NDArray[Any], chosen: Roles, start: int) -> Table:
     names = array.dtype.names
     columns = {place: array[names[place]] if names else array[:, place] for place in chosen.used}
-    return Table({place: _values(column) for place, column in columns.items()}, start)
+    return Table({place: _values(column, start) for place, column in columns.items()}, start)
 
 
-def _values(column: NDArray[Any]) -> Values:
-    """One column in this machine's byte order."""
-    if column.dtype.kind == "U" and column.ndim == 1:
-        return Labels.of(column)
-    return np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
+def _values(column: NDArray[Any], start: int) -> Values:
+    """One column in this machine's byte order; text only of letters that there are."""
+    own = np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
+    if own.dtype.kind != "U" or own.ndim != 1 or not own.dtype.itemsize:
+        return own
+    letters = own.view(np.uint32).reshape(len(own), -1)
+    bad = ((letters > LAST_LETTER) | ((letters >= 0xD800) & (letters < 0xE000))).any(axis=1)
+    if bad.any():
+        row = start + int(np.argmax(bad))
+        raise Problem("malformed-body", f"row {row} holds text that is not Unicode", index=row)
+    return Labels.of(own)
 
 
 def _plain_scores(array: NDArray[Any], start: int, limit: int) -> NDArray[np.generic]:
-    values = _values(array)
+    values = _values(array, start)
     return (
         values.array("score", start, limit) if isinstance(values, Labels) else plain(values, "score", start)
     )

@@ -53,7 +53,7 @@ def main(descriptor: int, perform: str, memory_limit: int) -> None:
         import_module(name)
     gc.collect()
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
-    woken = _woken_by_ends()
+    woken, wake = _woken_by_ends()
     while True:
         ready, _, _ = select.select([control.fileno(), woken], [], [])
         if woken in ready:
@@ -64,17 +64,17 @@ def main(descriptor: int, perform: str, memory_limit: int) -> None:
             if not descriptors:
                 return
             if os.fork() == 0:
-                _live((control.fileno(), woken), descriptors[0], work, memory_limit)
+                _live((control.fileno(), woken, wake), descriptors[0], work, memory_limit)
             os.close(descriptors[0])
 
 
-def _woken_by_ends() -> int:
-    """A descriptor that can be read when a worker has ended: no signal is missed just before a wait begins."""
+def _woken_by_ends() -> tuple[int, int]:
+    """A pipe that can be read when a worker has ended: no signal is missed just before a wait begins."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    return woken
+    return woken, wake
 
 
 def _live(parents: tuple[int, ...], descriptor: int, work: Perform, memory_limit: int) -> None:
@@ -82,7 +82,8 @@ def _live(parents: tuple[int, ...], descriptor: int, work: Perform, memory_limit
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for fd in (signal.set_wakeup_fd(-1), *parents):
+        signal.set_wakeup_fd(-1)  # asyncio, from Python 3.12 on, has done so already in a forked child
+        for fd in parents:
             os.close(fd)
         serve(socket.socket(fileno=descriptor), work, memory_limit)
         status = 0

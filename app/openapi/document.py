@@ -16,8 +16,14 @@ from app.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"
+FILE = "x-example-file"
+"""Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
+
 WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
+
+COUNTABLE = ("advantage", "individual_risk", "metrics", "audit", "counts")
+"""Operations that take counts as they are answered by /v1/counts."""
 
 LATER = (429, 503)
 RETRY_AFTER: Schema = {
@@ -107,6 +113,13 @@ def complete(document: Schema) -> Schema:
     return document
 
 
+def described(name: str, text: str) -> str:
+    """An operation's description, with the files that can be posted to it as they are."""
+    files = [file for file, kind in FILES.items() if kind in _content(name)]
+    links = ", ".join(f"[{file}](examples/{file})" for file in files)
+    return f"{text}\n\nFiles to post as they are: {links}." if files else text
+
+
 def media_types(name: str) -> tuple[str, ...]:
     """Formats in which an operation takes its body."""
     return (JSON,) if name == "plan" else (JSON, CSV, NPY, ARROW, PARQUET)
@@ -130,12 +143,13 @@ def _content(name: str) -> Schema:
         if media_type not in media_types(name) or (name == "compare" and media_type == NPY):
             continue
         if media_type == CSV:
-            example: Schema = {"summary": "A table with a header", "value": csv_text()}
-            schema: Schema = {"type": "string"}
+            example = {"summary": "A table with a header", "value": csv_text()}
+            content[media_type] = {"schema": {"type": "string"}, "examples": {file: example}}
         else:
-            example = {"summary": f"A file to post as it is: {file}", "externalValue": f"/examples/{file}"}
-            schema = {"type": "string", "format": "binary"}
-        content[media_type] = {"schema": schema, "examples": {file: example}}
+            content[media_type] = {
+                "schema": {"type": "string", "format": "binary"},
+                FILE: f"/examples/{file}",
+            }
     return content
 
 
@@ -144,4 +158,14 @@ def _answered(name: str) -> Schema:
     if name == "individual-risk":
         content[CSV] = {"schema": {"type": "string"}}
         content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
-    return {"description": SUMMARIES[name], "content": content}
+    answered: Schema = {"description": SUMMARIES[name], "content": content}
+    if name == "counts":
+        answered["links"] = {
+            operation_id: {
+                "operationId": operation_id,
+                "requestBody": {"counts": "$response.body#/counts"},
+                "description": f"the counts, posted to {operation_id} in place of scores",
+            }
+            for operation_id in COUNTABLE
+        }
+    return answered

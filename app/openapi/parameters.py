@@ -10,6 +10,9 @@ from app.schemas.questions import COLUMNS
 
 Schema = dict[str, Any]
 
+JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4"})
+"""Options too long or too rare for a query string; a JSON body takes them."""
+
 TABLE: tuple[tuple[str, Schema, str], ...] = (
     (
         "score",
@@ -50,12 +53,12 @@ def parameters(question: type[Asked]) -> list[Schema]:
 def _flatten(schema: Schema, defs: Schema, prefix: str) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for name, given in schema["properties"].items():
-        if name in COLUMNS or name == "edges":
+        if name in COLUMNS | JSON_ONLY:
             continue
         for branch in _branches(given, defs):
             text = given.get("description") or branch.get("description", "")
-            if branch.get("type") == "object":
-                if prefix == "" and "coefficients" not in branch["properties"]:  # too many for a query
+            if branch.get("type") == "object":  # weights and coefficients are for JSON
+                if prefix == "" and "coefficients" not in branch["properties"]:
                     found |= _flatten(branch, defs, f"{name}.")
             elif branch.get("type") == "array":
                 items = next(_branches(branch["items"], defs))  # a list of names or of numbers

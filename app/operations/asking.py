@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ValidationError
@@ -63,7 +63,7 @@ def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
 
 
 def spoken(options: object) -> object:
-    """Options that came as text, as the values they spell: ``0.5``, ``true``, ``null``; ``a,b`` is a list."""
+    """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
     if isinstance(options, Mapping):
         return {name: _listed(name, spoken(value)) for name, value in options.items()}
     if not isinstance(options, str):
@@ -71,7 +71,7 @@ def spoken(options: object) -> object:
     if "," in options:
         return [spoken(part.strip()) for part in options.split(",")]
     try:
-        return cast("object", msgspec.json.decode(options))
+        return msgspec.json.decode(options, type=float | int | bool)
     except (msgspec.DecodeError, RecursionError):
         return options
 

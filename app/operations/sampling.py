@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from app.decoding.material import Material, Sample
+from app.operations.cells import require_cells
 from app.problems import Problem
 from app.schemas.questions import Sampled
 from estimators import Counts, Scores, one_per_unit
@@ -60,7 +61,14 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
         raise Problem(
             "unknown-field", f"{where}counts: known are members, nonmembers, edges, cells", field="counts"
         )
-    return Counts.from_dict({name: given for name, given in value.items() if given is not None})
+    there = {name: given for name, given in value.items() if given is not None}
+    if "cells" in there:
+        if "edges" in there:
+            raise Problem(
+                "bad-option", f"{where}counts: edges came together with cells; send one", field="counts"
+            )
+        require_cells(there["cells"], where)
+    return Counts.from_dict(there)
 
 
 def counted(data: Scores | Counts) -> Scores | Counts:

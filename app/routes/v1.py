@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.call import ARROW, CSV, JSON, PARQUET, Call
 from app.jobs import intake
-from app.openapi.document import SUMMARIES, media_types, operation
+from app.openapi.document import SUMMARIES, described, media_types, operation
 from app.operations.counts import streams
 from app.operations.quick import quick
 from app.routes.answers import answer
@@ -44,7 +44,7 @@ def router() -> APIRouter:
             methods=["POST"],
             operation_id=name.replace("-", "_"),
             summary=summary,
-            description=ABOUT[name],
+            description=described(name, ABOUT[name]),
             response_class=Response,
             openapi_extra=operation(name),
         )

@@ -188,9 +188,11 @@ def operating_points(
         lower = max(0.0, float(lowers[k]))
         cautions: tuple[Caution, ...] = ()
         if not j_low[k]:
-            needed = int(np.ceil(np.log(alpha) / np.log1p(-rate)))
+            with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
+                needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
+            most = f"{needed:.0f}" if needed < 1e15 else f"{needed:g}"
             message = (
-                f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {needed} for a lower end above 0"
+                f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {most} for a lower end above 0"
             )
             lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
         guarantee = Guarantee(f"the TPR of the threshold whose FPR is {rate:g}", IID, False)

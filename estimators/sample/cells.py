@@ -297,7 +297,8 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
-    raise InvalidCounts(f"unknown kind of cells {kind!r}", field="cells")
+    known = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
+    raise InvalidCounts(f"cells: unknown kind; known are {known}", field="cells")
 
 
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:

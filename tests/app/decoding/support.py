@@ -61,9 +61,8 @@ def piped(data: bytes) -> Iterator[Body]:
     out, into = os.pipe()
 
     def send() -> None:
-        with os.fdopen(into, "wb") as sink:
-            with suppress(BrokenPipeError):
-                sink.write(data)
+        with os.fdopen(into, "wb") as sink, suppress(BrokenPipeError):
+            sink.write(data)
 
     sender = threading.Thread(target=send)
     sender.start()

@@ -39,6 +39,13 @@ def equal(found: Any, meant: Any) -> bool:
     return type(found) is type(meant) and found == meant
 
 
+def quick_or_careful(body: bytes) -> dict[str, Any]:
+    try:
+        return fast.read(body)
+    except fast.NotPlainError:
+        return careful.read(body)
+
+
 numbers = st.one_of(
     st.integers(-10, 10),
     st.integers(-(2**63), 2**64),
@@ -66,12 +73,9 @@ def test_any_array_is_what_was_written_or_an_error(document: dict[str, Any]) -> 
     body = json.dumps(document).encode()
 
     try:
-        found = fast.read(body)
-    except fast.NotPlainError:
-        try:
-            found = careful.read(body)
-        except REFUSALS:
-            return
+        found = quick_or_careful(body)
+    except REFUSALS:
+        return
 
     assert found.keys() == document.keys()
     for name, values in document.items():
@@ -91,6 +95,10 @@ def test_the_fast_path_gives_what_the_careful_one_gives(document: dict[str, Any]
     try:
         quick = fast.read(body)
     except fast.NotPlainError:
+        return
+    except REFUSALS as refused:
+        with pytest.raises(type(refused)):
+            careful.read(body)
         return
     slow = careful.read(body)
 
@@ -199,7 +207,7 @@ def test_a_bad_value_is_named_by_its_field_and_index(body: bytes, kind: type, fi
         (b'{"members": [' + b"1" * 5000 + b"]}", "out-of-range", "thousands of digits"),
         (b'{"members": 3}', "wrong-type", "need a list"),
         (b'{"members": [null]}', "wrong-type", "record 0 is missing"),
-        (b'{"members": [[1, "2"]]}', "wrong-type", "row 0 holds text"),
+        (b'{"members": [[1, "2"]]}', "wrong-type", "row 0 holds a value that is text"),
         (b'{"counts": [1]}', "wrong-type", "counts"),
         (b'{"queries": [1]}', "wrong-type", "queries"),
         (b'{"queries": {"a": 1}}', "wrong-type", r"queries\[0\]"),

@@ -1,0 +1,132 @@
+"""What was compressed is expanded within its limit, or refused by what is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+from app.body import Body
+from app.call import CSV, JSON, NPY
+from app.decoding import blocks, decode
+from app.problems import Problem
+from tests.app.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read
+
+DOCUMENT = {"members": [0.5, 1.5], "nonmembers": [2, 3]}
+BODY = json.dumps(DOCUMENT).encode()
+PACKED = ("gzip", "zstd")
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_a_compressed_body_is_what_it_was(encoding: str) -> None:
+    found = read(packed(BODY, encoding), encoding=encoding).samples[""]
+
+    assert list(found.members) == [0.5, 1.5]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_parts_compressed_one_after_another_are_one_body(encoding: str) -> None:
+    body = packed(BODY[:10], encoding) + packed(BODY[10:], encoding)
+
+    assert len(read(body, encoding=encoding).samples[""].members) == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+@pytest.mark.parametrize("media_type", [JSON, CSV, NPY])
+def test_a_bomb_is_not_expanded_beyond_the_limit(encoding: str, media_type: str) -> None:
+    bomb = packed(bytes(100 * 2**20), encoding)
+
+    with pytest.raises(Problem, match="more than 1048576 bytes") as caught:
+        read(bomb, media_type, encoding, limit=2**20)
+
+    assert caught.value.kind.slug == "too-large"
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_a_bomb_is_not_expanded_beyond_the_limit_while_it_is_streamed(encoding: str) -> None:
+    bomb = packed(b"score,member\n" + b"0.5,1\n" * 10**6, encoding)
+
+    with piped(bomb) as body, pytest.raises(Problem, match="expands"):
+        counted(body, call(CSV, encoding, limit=2**20))
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_a_compressed_body_cut_anywhere_is_incomplete(encoding: str) -> None:
+    body = packed(
+        json.dumps({"members": np.random.default_rng(0).normal(size=500).tolist()}).encode(), encoding
+    )
+
+    for size in np.linspace(0, len(body) - 1, 50).astype(int):
+        with pytest.raises(Problem) as caught:
+            read(body[:size], encoding=encoding)
+        assert caught.value.kind.slug == "incomplete-body"
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_what_follows_compressed_data_is_refused(encoding: str) -> None:
+    with pytest.raises(Problem) as caught:
+        read(packed(BODY, encoding) + b"garbage that is long enough", encoding=encoding)
+
+    assert caught.value.kind.slug in ("malformed-body", "incomplete-body")
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_damaged_data_is_refused_or_another_body(encoding: str) -> None:
+    body = bytearray(packed(json.dumps({"members": list(range(2000))}).encode(), encoding))
+    for at in range(0, len(body), max(1, len(body) // 50)):
+        damaged = bytearray(body)
+        damaged[at] ^= 0xFF
+        try:
+            read(bytes(damaged), encoding=encoding)
+        except REFUSALS:
+            continue  # zstd may carry no checksum: then other bytes are another body
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_a_body_that_is_not_compressed_as_it_says_is_malformed(encoding: str) -> None:
+    with pytest.raises(Problem, match=f"not {encoding}"):
+        read(BODY, encoding=encoding)
+
+
+def test_zlib_without_a_gzip_header_is_not_gzip() -> None:
+    with pytest.raises(Problem, match="not gzip"):
+        read(zlib.compress(BODY), encoding="gzip")
+
+
+def test_an_encoding_that_is_not_known_is_told_those_that_are() -> None:
+    with pytest.raises(Problem, match="identity, gzip, zstd") as caught:
+        read(BODY, encoding="br")
+
+    assert caught.value.kind.slug == "unsupported-media-type"
+
+
+def test_gzip_needs_no_pyarrow() -> None:
+    program = (
+        "import sys, gzip; from app.body import Body; from app.call import Call; from app.decoding import decode;"
+        "decode(Call('advantage', encoding='gzip'), Body.of(gzip.compress(b'{\"members\": [1]}')));"
+        "sys.exit('pyarrow' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_many_small_parts_are_one_body() -> None:
+    body = b"".join(gzip.compress(BODY[i : i + 1]) for i in range(len(BODY)))
+
+    with Body.of(body) as held:
+        assert decode(call(JSON, "gzip"), held).samples
+
+
+def test_a_header_that_announces_more_than_the_limit_is_refused_before_it_is_read() -> None:
+    body = npy_bytes(np.zeros(10))
+    body = body.replace(b"(10,)", b"(10000000000000,)")
+
+    with piped(body) as held, pytest.raises(Problem) as caught:
+        list(blocks(call(NPY, members="5"), held))
+
+    assert caught.value.kind.slug in ("incomplete-body", "malformed-body")

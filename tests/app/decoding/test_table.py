@@ -1,0 +1,353 @@
+"""A table says who is a member in one of its columns; every format gives the same material."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.call import ARROW, CSV, NPY, PARQUET
+from app.decoding import ARROW_FILE
+from app.decoding.options import options
+from app.problems import Problem
+from estimators.errors import MaceError, MixedTypes, NotFinite
+from tests.app.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
+
+RNG = np.random.default_rng(5)
+MEMBER = RNG.random(200) < 0.4
+SCORE = RNG.normal(size=200)
+GROUP = RNG.choice(["a", "b"], 200)
+UNIT = RNG.integers(0, 50, 200)
+
+
+def columns(**more: Any) -> dict[str, Any]:
+    return {"score": SCORE, "member": MEMBER, **more}
+
+
+def csv(text: str, **query: str) -> Any:
+    return read(text.encode(), CSV, **query)
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str) -> None:
+    body = table_bytes(columns(g=GROUP, u=UNIT), media_type)
+
+    found = read(body, media_type, group="g", unit="u", prior="0.3")
+
+    sample = found.samples[""]
+    rows = np.concatenate([np.flatnonzero(MEMBER), np.flatnonzero(~MEMBER)])
+    assert np.array_equal(sample.members, SCORE[MEMBER])  # type: ignore[arg-type]
+    assert np.array_equal(sample.nonmembers, SCORE[~MEMBER])  # type: ignore[arg-type]
+    assert found.rows is not None
+    assert found.groups is not None
+    assert found.units is not None
+    assert found.rows.dtype == np.int64
+    assert found.rows.tolist() == rows.tolist()
+    assert list(found.groups) == GROUP[rows].tolist()
+    assert [int(unit) for unit in found.units] == UNIT[rows].tolist()  # type: ignore[call-overload]
+    assert found.textual
+    assert found.options == {"prior": "0.3"}
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+@pytest.mark.parametrize(
+    "names", [("score", "Members"), ("loss", "IS_MEMBER"), ("x", "membership"), ("Score", "label")]
+)
+def test_columns_are_found_by_their_usual_names(media_type: str, names: tuple[str, str]) -> None:
+    body = table_bytes({names[0]: SCORE, names[1]: MEMBER}, media_type)
+
+    found = read(body, media_type)
+
+    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_several_columns_of_scores_are_rows_of_a_vector_query(media_type: str) -> None:
+    body = table_bytes({"a": SCORE, "member": MEMBER, "b": UNIT}, media_type)
+
+    found = read(body, media_type, score="b, a").samples[""].members
+
+    assert np.array_equal(found, np.column_stack([UNIT, SCORE])[MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
+    body = table_bytes({"first": SCORE, "member": MEMBER, "second": UNIT, "g": GROUP}, media_type)
+
+    every = read(body, media_type, operation="compare", group="g").samples
+    named = read(body, media_type, operation="compare", score="second,first").samples
+
+    assert list(every) == ["first", "second"]
+    assert list(named) == ["second", "first"]
+    assert np.array_equal(every["second"].nonmembers, UNIT[~MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "words", [("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")]
+)
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_membership_may_be_said_in_words(media_type: str, words: tuple[str, str]) -> None:
+    body = table_bytes({"score": SCORE, "member": np.where(MEMBER, *words)}, media_type)
+
+    found = read(body, media_type)
+
+    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint64, np.float32, np.float64])
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_membership_may_be_0_or_1_of_any_kind(media_type: str, kind: type) -> None:
+    body = table_bytes({"score": SCORE, "member": MEMBER.astype(kind)}, media_type)
+
+    assert np.array_equal(read(body, media_type).samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+@pytest.mark.parametrize(
+    "bad", [np.where(np.arange(200) == 17, 2, MEMBER), np.where(np.arange(200) == 17, "s3cret", "in")]
+)
+def test_a_membership_that_is_none_names_its_row(media_type: str, bad: Any) -> None:
+    with pytest.raises(Problem, match="row 17") as caught:
+        read(table_bytes({"score": SCORE, "member": bad}, media_type), media_type)
+
+    assert (caught.value.kind.slug, caught.value.index) == ("bad-records", 17)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_not_finite_names_its_row(media_type: str, value: float) -> None:
+    scores = SCORE.copy()
+    scores[41] = value
+
+    with pytest.raises(NotFinite, match="row 41") as caught:
+        read(table_bytes({"score": scores, "member": MEMBER}, media_type), media_type)
+
+    assert caught.value.index == 41
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_text_scores_are_categories(media_type: str) -> None:
+    found = read(table_bytes({"score": GROUP, "member": MEMBER}, media_type), media_type)
+
+    assert list(found.samples[""].members) == GROUP[MEMBER].tolist()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_a_table_without_rows_has_empty_sides(media_type: str) -> None:
+    found = read(table_bytes({"score": SCORE[:0], "member": MEMBER[:0]}, media_type), media_type)
+
+    assert len(found.samples[""].members) == 0  # type: ignore[arg-type]
+    assert len(found.samples[""].nonmembers) == 0  # type: ignore[arg-type]
+
+
+QUESTIONS = [
+    ({"s3cret": SCORE, "other": SCORE}, {}, "missing-field", "member", "no column is called"),
+    ({"a": SCORE, "b": SCORE, "member": MEMBER}, {}, "missing-field", "score", "2 columns could be"),
+    ({"member": MEMBER}, {}, "missing-field", "score", "0 columns could be"),
+    ({"a": SCORE, "member": MEMBER}, {"score": "s3cret"}, "unknown-name", "score", "no column of the 2"),
+    ({"a": SCORE, "member": MEMBER}, {"member": "s3cret"}, "unknown-name", "member", "no column"),
+    ({"a": SCORE, "member": MEMBER}, {"group": "s3cret"}, "unknown-name", "group", "no column"),
+    ({"a": SCORE, "member": MEMBER}, {"unit": ""}, "unknown-name", "unit", "no column"),
+    ({"a": SCORE, "member": MEMBER}, {"score": "member"}, "bad-option", None, "two of them"),
+    ({"a": SCORE, "member": MEMBER}, {"score": "a,a"}, "bad-option", None, "two of them"),
+    ({"a": SCORE, "member": MEMBER, "Member": MEMBER}, {}, "bad-option", "member", "say which"),
+]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+@pytest.mark.parametrize(("given", "query", "slug", "field", "match"), QUESTIONS)
+def test_a_column_that_cannot_be_told_is_asked_for_without_repeating_names(
+    media_type: str, given: dict[str, Any], query: dict[str, str], slug: str, field: str | None, match: str
+) -> None:
+    with pytest.raises(Problem, match=match) as caught:
+        read(table_bytes(given, media_type), media_type, **query)
+
+    assert (caught.value.kind.slug, caught.value.field) == (slug, field)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_names_of_queries_to_compare_are_bounded() -> None:
+    named = {**columns(), "q" * 201: SCORE}
+    many = {"member": MEMBER[:3], **{f"q{i}": SCORE[:3] for i in range(1001)}}
+
+    with pytest.raises(Problem, match="201 characters"):
+        read(table_bytes(named, CSV), CSV, operation="compare")
+    with pytest.raises(Problem, match="at most 1000"):
+        read(table_bytes(many, ARROW), ARROW, operation="compare")
+
+
+@pytest.mark.parametrize("media_type", [CSV, ARROW, PARQUET])
+def test_ten_thousand_columns_are_read_if_two_are_named(media_type: str) -> None:
+    many = {"member": MEMBER[:20], **{f"q{i}": SCORE[:20] for i in range(9_999)}}
+
+    found = read(table_bytes(many, media_type), media_type, score="q777")
+
+    assert np.array_equal(found.samples[""].members, SCORE[:20][MEMBER[:20]])  # type: ignore[arg-type]
+
+
+def test_text_and_numbers_do_not_make_a_vector() -> None:
+    with pytest.raises(MixedTypes):
+        read(table_bytes(columns(g=GROUP), ARROW), ARROW, score="score,g")
+
+
+def test_long_texts_in_many_rows_do_not_eat_the_memory() -> None:
+    texts = np.array(["a"] * 50_000, dtype=object)
+    texts[7] = "b" * 900
+    body = table_bytes({"score": texts, "member": np.arange(50_000) % 2}, PARQUET)
+    texts[7] = "s3cret" * 1000
+
+    with pytest.raises(Problem, match="too much memory"):
+        read(body, PARQUET, limit=2**20)
+    with pytest.raises(Problem, match="row 7 has more than 1000 characters"):
+        read(table_bytes({"score": texts, "member": np.arange(50_000) % 2}, PARQUET), PARQUET)
+
+
+def test_options_with_dots_are_nested_and_stay_text() -> None:
+    asked = call(
+        CSV,
+        **{
+            "metric.preset": "f_beta",
+            "metric.beta": "2",
+            "estimator.kind": "histogram",
+            "prior": "0.5",
+            "score": "x",
+        },
+    )
+
+    assert options(asked) == {
+        "metric": {"preset": "f_beta", "beta": "2"},
+        "estimator": {"kind": "histogram"},
+        "prior": "0.5",
+    }
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        (("prior", "0.5"), ("prior", "0.6")),
+        (("score", "a"), ("score", "b")),
+        (("metric", "accuracy"), ("metric.beta", "2")),
+        (("metric.beta", "2"), ("metric", "accuracy")),
+        (("a.b.c.d.e", "1"),),
+        tuple((f"o{i}", "1") for i in range(201)),
+    ],
+)
+def test_options_that_say_two_things_are_refused(query: tuple[tuple[str, str], ...]) -> None:
+    with pytest.raises(Problem):
+        options(replace(call(CSV), query=query))
+
+
+def test_a_media_type_that_is_not_known_is_told_those_that_are() -> None:
+    with pytest.raises(Problem, match=ARROW_FILE) as caught:
+        read(b"", "image/png")
+
+    assert caught.value.kind.slug == "unsupported-media-type"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "score,member\n0.5,1\n0.25,0\n",
+        "score,member\r\n0.5,1\r\n0.25,0\r\n",
+        "\ufeffscore,member\n0.5,1\n0.25,0",
+        "score;member\n0.5;1\n0.25;0\n",
+        "score\tmember\n0.5\t1\n0.25\t0\n",
+        '"score","member"\n"0.5","1"\n"0.25","0"\n',
+        " score , member \n 0.5 , 1 \n0.25,0\n",
+        'note,score,member\n"a, ""b""\nc",0.5,1\n,0.25,0\n',
+        '"no;te;;",score,member\nx,0.5,1\n,.25,0\n',
+        "\n\nscore,member\n0.5,1\n\n25e-2,0\n",
+        "score,member\r0.5,1\r0.25,0\r",
+    ],
+)
+def test_csv_is_read_however_it_was_written(text: str) -> None:
+    sample = csv(text, score="score").samples[""]
+
+    assert (list(sample.members), list(sample.nonmembers)) == ([0.5], [0.25])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "2"], [1, 2]),
+        (["1", "2.5"], [1.0, 2.5]),
+        (["+1", "-2"], [1.0, -2.0]),
+        (["1e3", "-0.0"], [1000.0, -0.0]),
+        ([str(2**63), "1"], [2**63, 1]),
+        ([str(2**70), str(2**70 + 1)], [str(2**70), str(2**70 + 1)]),
+        (["1e30", "2"], [1e30, 2.0]),
+        (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
+        (["0", "1", "2+"], ["0", "1", "2+"]),
+        (["true", "false"], ["true", "false"]),
+        (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
+    ],
+)
+def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expected: list[object]) -> None:
+    found = csv("score,member\n" + "".join(f"{value},1\n" for value in values)).samples[""].members
+
+    assert found.tolist() == expected
+    assert [type(value) for value in found.tolist()] == [type(value) for value in expected]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "match"),
+    [
+        (["0.5", "", "0.7"], NotFinite, "row 1 is missing"),
+        (["0.5", "0.6", "NaN"], NotFinite, "row 2"),
+        (["0.5", "inf"], NotFinite, "row 1"),
+        (["a", "", "b"], NotFinite, "row 1 is missing"),
+        (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
+        (['"0,5"', '"0,6"'], MaceError, "decimal point"),
+        (["5", "1e999"], NotFinite, "row 1"),
+    ],
+)
+def test_what_was_meant_as_a_number_and_is_none_names_its_row(
+    values: list[str], kind: type, match: str
+) -> None:
+    with pytest.raises(kind, match=match):
+        csv("score,member\n" + "".join(f"{value},1\n" for value in values))
+
+
+@pytest.mark.parametrize(
+    ("body", "slug", "match"),
+    [
+        (b"", "incomplete-body", "empty"),
+        (b"\n\n", "incomplete-body", "empty"),
+        (b"\xef\xbb\xbf", "incomplete-body", "empty"),
+        (b"0.5,1\n0.6,0\n", "missing-field", "header"),
+        (b"score,member\n0.5,1\n0.5,1,s3cret\n", "malformed-body", "row 1 has 3 values, the header 2"),
+        (b"score,member\n0.5\n", "malformed-body", "row 0 has 1 values"),
+        (b'"score,member\n0.5,1\n', "malformed-body", "quotes"),
+        (b"sc\xffre,member\n0.5,1\n", "malformed-body", "not UTF-8"),
+        (b"score,member\n\xff,1\n", "malformed-body", "CSV"),
+        ("score,member\n0.5,1\n".encode("utf-16"), "malformed-body", "not UTF-8"),
+        (b"x" * 2**20, "malformed-body", "longer"),
+        (b"score,member\n" + b"1" * 2**21 + b",1\n", "malformed-body", "CSV"),
+    ],
+)
+def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
+    with pytest.raises(Problem, match=match) as caught:
+        read(body, CSV)
+
+    assert caught.value.kind.slug == slug
+    assert "s3cret" not in str(caught.value)
+
+
+def test_csv_with_a_header_alone_has_no_records() -> None:
+    for text in ("score,member", "score,member\n", "score,member\r\n\r\n"):
+        assert len(csv(text).samples[""].members) == 0
+
+
+def test_a_group_or_unit_that_is_missing_names_its_row() -> None:
+    with pytest.raises(NotFinite, match="unit: row 1 is missing"):
+        csv("score,member,u\n1,1,a\n2,0,\n", unit="u", score="score")
+
+
+def test_refusals_stay_small() -> None:
+    with pytest.raises(REFUSALS) as caught:
+        read(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
+
+    assert len(str(caught.value)) < 1200
