@@ -28,7 +28,7 @@ WIDTHS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 """What Arrow says of a row of another width, before it quotes the row."""
 
 QUOTED = re.compile(r'"[^"]*"')
-BLOCK = 2**20
+BLOCK = 2**18
 """Bytes read at a time, and the longest a row may be."""
 
 

@@ -14,6 +14,7 @@ from app.decoding import bounds
 from app.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged
 from app.decoding.material import Column
 
+BRACKET = ord("[")
 KIND_OF = {**KINDS, Array: KINDS[list], Object: KINDS[dict]}
 
 
@@ -21,7 +22,7 @@ class NotPlainError(Exception):
     """The body is to be read with care."""
 
 
-def read(body: bytes) -> dict[str, Any]:
+def read(body: bytes | memoryview) -> dict[str, Any]:
     """The body with its columns as arrays; exactly what ``careful.read`` makes of it, or ``NotPlainError``.
 
     simdjson flattens arrays within arrays without a word. Every array has a bracket of its own in the body, so none was
@@ -35,7 +36,7 @@ def read(body: bytes) -> dict[str, Any]:
         raise NotPlainError
     walk = _Walk()
     found = walk.mapping(tree, "", 0)
-    if body.count(b"[") != walk.arrays:
+    if np.count_nonzero(np.frombuffer(body, np.uint8) == BRACKET) != walk.arrays:
         raise NotPlainError
     return found
 

@@ -20,11 +20,10 @@ def decode(call: Call, body: memoryview) -> Material:
     """The material of a JSON body; null stands for what is not there."""
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
-    data = bytes(body)
     try:
-        tree = fast.read(data)
+        tree = fast.read(body)
     except fast.NotPlainError:
-        tree = careful.read(data)
+        tree = careful.read(bytes(body))
     samples = {}
     if any(tree.get(name) is not None for name in SAMPLE):
         samples[""] = _sample(tree, "")

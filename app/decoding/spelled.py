@@ -15,6 +15,7 @@ from estimators.errors import InputError, MixedTypes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LOOKS = 32
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
@@ -26,7 +27,7 @@ def spelled(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for kind in (pa.int64(), pa.uint64(), pa.float64()):
+    for kind in (pa.int64(), pa.uint64(), pa.float64()) if _may_be_whole(column) else (pa.float64(),):
         try:
             found = pc.cast(column, kind)
         except pa.ArrowInvalid:
@@ -41,6 +42,12 @@ def spelled(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
             break  # too long for 64 bits: perhaps identifiers, which floats would not tell apart
         return values
     return _by_text(labels(column), what, start)
+
+
+def _may_be_whole(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether a few looks find whole numbers only; a cast that fails says so for every row, which takes long."""
+    looks = range(0, len(column), max(1, len(column) // LOOKS))
+    return all(WHOLE.fullmatch(column[at].as_py()) for at in looks)
 
 
 def _by_text(found: Labels, what: str, start: int) -> Values:

@@ -28,7 +28,9 @@ def tables(draw: st.DrawFn) -> pa.Table:
         columns["loss"] = draw(st.lists(SCORES, min_size=size, max_size=size))
     columns["member"] = list(member)
     if draw(st.booleans()):
-        columns["group"] = draw(st.lists(st.sampled_from(["a", "b", "ä, =1+1"]), min_size=size, max_size=size))
+        columns["group"] = draw(
+            st.lists(st.sampled_from(["a", "b", "ä, =1+1"]), min_size=size, max_size=size)
+        )
     if draw(st.booleans()):
         columns["unit"] = list(range(size))
     return pa.table(columns)

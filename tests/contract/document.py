@@ -1,0 +1,90 @@
+"""The OpenAPI document as a client reads it: its operations, its examples, its answers held to their schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from app.call import JSON
+from app.main import create_app
+from app.openapi.document import FILE
+from app.settings import Settings
+
+Schema = dict[str, Any]
+
+
+@cache
+def document() -> Schema:
+    return create_app(Settings()).openapi()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the document."""
+
+    path: str
+    method: str
+    about: Schema
+
+    @property
+    def name(self) -> str:
+        return str(self.about.get("operationId"))
+
+    def answer_schema(self, status: int, media_type: str) -> Schema:
+        return dict(self.about["responses"][str(status)]["content"][media_type]["schema"])
+
+
+@dataclass(frozen=True)
+class Example:
+    """One body that the document offers: the bytes, or where they can be had."""
+
+    operation: Operation
+    media_type: str
+    name: str
+    body: bytes | None
+    file: str | None
+
+    def __str__(self) -> str:
+        return f"{self.operation.name}-{self.name}"
+
+
+def operations() -> Iterator[Operation]:
+    for path, item in document()["paths"].items():
+        for method, about in item.items():
+            yield Operation(path, method, about)
+
+
+def examples() -> Iterator[Example]:
+    for operation in operations():
+        content = operation.about.get("requestBody", {}).get("content", {})
+        for media_type, form in content.items():
+            for name, example in form.get("examples", {}).items():
+                value = example["value"]
+                body = json.dumps(value) if media_type == JSON else value
+                yield Example(operation, media_type, name, body.encode(), None)
+            if FILE in form:
+                yield Example(operation, media_type, form[FILE].rpartition("/")[2], None, form[FILE])
+
+
+def faults(schema: Schema, instance: object) -> list[str]:
+    """What is wrong with an instance; a field that the schema does not list is wrong, too."""
+    components = {name: _closed(each) for name, each in document()["components"]["schemas"].items()}
+    validator = Draft202012Validator({**_closed(schema), "components": {"schemas": components}})
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(instance)]
+
+
+def _closed(schema: Any) -> Any:
+    """The schema with no room for fields it does not list."""
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: _closed(each) for name, each in schema.items()}
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+    return closed

@@ -1,0 +1,259 @@
+"""The OpenAPI document is valid, says everything, and keeps its word: each example runs as it stands."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from jsonschema import Draft202012Validator
+from pyarrow import csv
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from app.call import ARROW, CSV, JSON, PROBLEM
+from app.main import create_app
+from app.openapi.examples import FILES
+from app.problems import KINDS
+from app.settings import Settings
+from scripts.openapi import DOCUMENT, text
+from tests.app.running import Running
+from tests.contract.document import Example, Operation, document, examples, faults, operations
+
+EXAMPLES = list(examples())
+WORK = [each for each in operations() if each.method == "post"]
+PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
+KEY = "correct-horse-battery-staple"
+
+
+def body_of(example: Example, served: Running) -> bytes:
+    return example.body if example.body is not None else served.ask(str(example.file)).body
+
+
+def test_the_document_is_openapi_3_1_and_its_schemas_are_json_schema() -> None:
+    broken = [error.message for error in Draft202012Validator(OPENAPI_31).iter_errors(document())]
+
+    assert broken == []
+    assert document()["openapi"].startswith("3.1.")
+    for schema in document()["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_the_document_in_docs_is_the_one_the_code_makes() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == text(), "run scripts/openapi"
+
+
+def test_the_service_shows_this_document(served: Running) -> None:
+    assert served.ask("/openapi.json").json() == document()
+
+
+def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
+    named = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document())))
+
+    assert named == set(document()["components"]["schemas"])
+
+
+def test_every_operation_has_a_name_of_its_own_a_summary_a_description_and_a_tag() -> None:
+    names = [operation.name for operation in operations()]
+
+    assert len(set(names)) == len(names) >= 13
+    for operation in operations():
+        about = operation.about
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", operation.name)
+        assert about["summary"]
+        assert about["description"]
+        assert about["tags"] in (["work"], ["reference"], ["health"])
+
+
+def test_the_frameworks_own_picture_of_an_error_is_nowhere() -> None:
+    assert "ValidationError" not in json.dumps(document())
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda each: each.name)
+def test_every_problem_an_operation_documents_is_one_with_an_example(operation: Operation) -> None:
+    errors = {int(status): it for status, it in operation.about["responses"].items() if int(status) >= 400}
+
+    assert 500 in errors
+    for status, answer in errors.items():
+        assert list(answer["content"]) == [PROBLEM]
+        shown = answer["content"][PROBLEM]["examples"]
+        assert set(shown) == {kind.slug for kind in KINDS.values() if kind.status == status} != set()
+        for slug, example in shown.items():
+            assert faults(PROBLEM_SCHEMA, example["value"]) == []
+            assert example["value"]["type"] == f"urn:mace:problem:{slug}"
+
+
+@pytest.mark.parametrize("operation", WORK, ids=lambda each: each.name)
+def test_every_format_of_every_body_has_an_example(operation: Operation) -> None:
+    shown = {example.media_type for example in EXAMPLES if example.operation.name == operation.name}
+
+    assert shown == set(operation.about["requestBody"]["content"])
+
+
+@pytest.mark.parametrize("operation", WORK, ids=lambda each: each.name)
+def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> None:
+    schema = operation.about["requestBody"]["content"][JSON]["schema"]
+
+    for example in EXAMPLES:
+        if example.operation.name == operation.name and example.media_type == JSON:
+            assert example.body is not None
+            assert faults(schema, json.loads(example.body)) == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
+    example: Example, served: Running
+) -> None:
+    body = body_of(example, served)
+
+    answer = served.ask(example.operation.path, "POST", body, {"Content-Type": example.media_type})
+
+    assert answer.status == 200, answer.body
+    assert answer.headers["content-type"] == JSON
+    assert faults(example.operation.answer_schema(200, JSON), answer.json()) == []
+
+
+@pytest.mark.parametrize("operation", [o for o in operations() if o.method == "get"], ids=lambda o: o.name)
+def test_everything_that_is_only_read_is_as_documented(operation: Operation, served: Running) -> None:
+    answer = served.ask(operation.path)
+
+    assert answer.status == 200
+    documented = operation.about["responses"]["200"]["content"]
+    media_type = answer.headers["content-type"].partition(";")[0]
+    assert media_type in documented
+    if media_type == JSON:
+        assert faults(documented[JSON]["schema"], answer.json()) == []
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.operation.name == "individual_risk"], ids=str)
+def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example, served: Running) -> None:
+    def ask(accept: str) -> bytes:
+        headers = {"Content-Type": example.media_type, "Accept": accept}
+        answer = served.ask(example.operation.path, "POST", body_of(example, served), headers)
+        assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, accept)
+        return answer.body
+
+    records = {name: values for name, values in json.loads(ask(JSON))["records"].items() if values is not None}
+    as_csv = csv.read_csv(io.BytesIO(ask(CSV)))
+    as_arrow = pa.ipc.open_stream(ask(ARROW)).read_all()
+
+    assert set(example.operation.about["responses"]["200"]["content"]) == {JSON, CSV, ARROW}
+    assert as_arrow.to_pydict() == records
+    assert as_csv.column_names == list(records)
+    for name, values in records.items():
+        found = as_csv[name].to_pylist()
+        assert found == pytest.approx(values, rel=1e-15, abs=0.0) if None not in values else found == values
+    notes = json.loads(as_arrow.schema.metadata[b"mace"])
+    assert notes["provenance"]["n_members"] > 0
+
+
+def test_the_files_of_the_examples_are_served_as_what_they_are(served: Running) -> None:
+    for name, media_type in FILES.items():
+        answer = served.ask(f"/examples/{name}")
+        assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, media_type)
+
+    assert served.ask("/examples/other.csv").json()["type"] == "urn:mace:problem:not-found"
+
+
+def test_with_a_key_the_document_says_where_it_is_needed() -> None:
+    locked = create_app(Settings(api_key=KEY)).openapi()
+
+    assert locked["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    for path, item in locked["paths"].items():
+        for about in item.values():
+            needed = about["security"] == [{"key": []}]
+            assert needed == (path not in {"/healthz", "/readyz"})
+            assert needed <= ("401" in about["responses"])
+
+
+SCORES = [float(i) for i in range(8)]
+BOTH = {"members": SCORES, "nonmembers": SCORES}
+VECTORS = {"members": [[x, x] for x in SCORES], "nonmembers": [[x, -x] for x in SCORES]}
+
+PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
+    ("malformed-body", "advantage", b"{", {}),
+    ("malformed-body", "audit", b'{"seed": 1, "seed": 2}', {}),
+    ("malformed-body", "counts", b"no parquet", {"Content-Type": "application/vnd.apache.parquet"}),
+    ("incomplete-body", "metrics", b"", {}),
+    ("incomplete-body", "advantage", b"\x1f\x8b", {"Content-Encoding": "gzip"}),
+    ("not-acceptable", "compare", b"{}", {"Accept": "image/png"}),
+    ("not-acceptable", "advantage", b"{}", {"Accept": "text/csv"}),
+    ("unsupported-media-type", "plan", b"", {"Content-Type": "text/csv"}),
+    ("unsupported-media-type", "advantage", b"{}", {"Content-Encoding": "br"}),
+    ("too-few-records", "advantage", {"members": [1.0, 2.0], "nonmembers": SCORES}, {}),
+    ("not-finite", "advantage", b'{"members": [1e999], "nonmembers": [1]}', {}),
+    ("mixed-types", "advantage", {"members": [1, "a"], "nonmembers": SCORES}, {}),
+    ("ragged-rows", "advantage", {"members": [[1], [1, 2]], "nonmembers": SCORES}, {}),
+    ("dimension-mismatch", "individual-risk", {**BOTH, "units": [1, 2]}, {}),
+    ("bad-records", "advantage", {**VECTORS, "query": "discrete"}, {}),
+    ("out-of-range", "advantage", {**BOTH, "prior": 1.0}, {}),
+    ("unknown-name", "metrics", {**BOTH, "metrics": ["f1"]}, {}),
+    ("unknown-field", "individual-risk", {**BOTH, "treshold": 0.1}, {}),
+    ("missing-field", "counts", {"members": SCORES}, {}),
+    ("wrong-type", "audit", {**BOTH, "seed": "1"}, {}),
+    ("bad-option", "plan", {"expected": 0.1, "threshold": 0.2, "width": 0.1}, {}),
+    ("bad-option", "metrics", VECTORS, {}),
+    ("bad-metric", "advantage", {**BOTH, "metric": {"coefficients": {"a11": 1}}}, {}),
+    ("bad-counts", "audit", {"counts": {"members": [1, -1], "nonmembers": [1, 1]}}, {}),
+    ("incompatible-cells", "audit", {"counts": {"members": [9, 9], "nonmembers": [9, 1]}}, {}),
+    (
+        "too-many-cells",
+        "advantage",
+        {**BOTH, "query": "discrete", "estimator": {"kind": "histogram", "universe": 2}},
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("slug", "path", "body", "headers"), PROVOKED, ids=[f"{p[0]}-{p[1]}-{i}" for i, p in enumerate(PROVOKED)]
+)
+def test_a_documented_problem_occurs_where_it_is_documented(
+    slug: str, path: str, body: object, headers: dict[str, str], served: Running
+) -> None:
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+    answer = served.ask(f"/v1/{path}", "POST", sent, {"Content-Type": JSON, **headers})
+
+    assert answer.headers["content-type"] == PROBLEM
+    assert len(answer.body) < 4096
+    found = answer.json()
+    assert found["type"] == f"urn:mace:problem:{slug}", found
+    assert (found["status"], answer.status) == (KINDS[slug].status, KINDS[slug].status)
+    assert found["instance"] == f"urn:mace:request:{answer.headers['x-request-id']}"
+    assert faults(PROBLEM_SCHEMA, found) == []
+    documented = document()["paths"][f"/v1/{path}"]["post"]["responses"]
+    assert slug in documented[str(answer.status)]["content"][PROBLEM]["examples"]
+
+
+def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None:
+    elsewhere = {
+        "bad-request": "tests/app/routes/test_connection.py",
+        "unauthorized": "tests/app/routes/test_front.py",
+        "upload-stalled": "tests/app/routes/test_v1.py",
+        "request-stalled": "tests/app/routes/test_connection.py",
+        "too-large": "tests/app/routes/test_v1.py",
+        "memory-limit": "tests/app/jobs/test_pool.py",
+        "too-many-requests": "tests/app/routes/test_v1.py",
+        "internal": "tests/app/routes/test_front.py",
+        "worker-lost": "tests/app/routes/test_v1.py",
+        "busy": "tests/app/routes/test_v1.py",
+        "time-limit": "tests/app/routes/test_v1.py",
+        "not-ready": "tests/app/routes/test_health.py",
+        "shutting-down": "tests/app/routes/test_health.py",
+    }
+    documented = {
+        slug
+        for operation in operations()
+        for status, answer in operation.about["responses"].items()
+        if int(status) >= 400
+        for slug in answer["content"][PROBLEM]["examples"]
+    }
+    root = Path(__file__).parents[2]
+
+    assert documented == {slug for slug, *_ in PROVOKED} | set(elsewhere)
+    for slug, file in elsewhere.items():
+        assert slug in (root / file).read_text(encoding="utf-8"), (slug, file)
