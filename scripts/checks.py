@@ -283,6 +283,11 @@ STEPS = (
         "image, compose file and manifests are as they should be",
         program("python", "scripts/container_checks.py"),
     ),
+    Step(
+        "openapi",
+        "docs/openapi.json is what the code makes",
+        program("python", "scripts/openapi.py", "--check"),
+    ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", licences),

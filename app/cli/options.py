@@ -10,11 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from app.cli.wording import flag
 from app.openapi.parameters import parameters
 from app.schemas.columns import Asked
-
-FLAGS = {"estimator.kind": "--estimator", "members": "--member-count"}
-"""Options of the shell that are not named like the last part of the service's."""
 
 TWICE = {"metric.preset"}
 """Parameters of the service that say what another says already."""
@@ -94,9 +92,8 @@ def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[st
 
 def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     name, schema = given["name"], given["schema"]
-    flag = FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
     if name in COLUMNS:
-        return Option(flag, name, *COLUMNS[name], "columns")
+        return Option(flag(name), name, *COLUMNS[name], "columns")
     text = given["description"]
     names = schema.get("enum") or schema.get("items", {}).get("enum")
     if names and not all(each in text for each in names):
@@ -108,7 +105,7 @@ def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     if schema.get("type") == "array":
         metavar = f"{metavar},…"
     heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
-    return Option(flag, name, metavar, text, heading, schema.get("type") == "boolean")
+    return Option(flag(name), name, metavar, text, heading, schema.get("type") == "boolean")
 
 
 def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:

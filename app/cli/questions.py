@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from app.cli.catalogue import QUESTIONS, Question
 from app.cli.parsing import Parser
 from app.cli.printing import put
-from app.cli.words import nearest, shown
+from app.cli.words import nearest, plain_json, shown
 
 if TYPE_CHECKING:
     from app.call import Call, Reply
@@ -23,81 +23,11 @@ SHOWN_RECORDS = 10
 """Records `mace risk` prints unless told otherwise."""
 
 ENDINGS = """exit status:
-  0  answered, whatever the answer
-  2  misuse, or input that cannot be used; why is on standard error
-  130  interrupted"""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One command: the operation it asks, how many files that takes, and what its help begins with."""
-
-    name: str
-    operation: str
-    summary: str
-    examples: tuple[str, ...]
-    most_files: int | None = 1
-
-
-QUESTIONS = (
-    Question(
-        "estimate",
-        "advantage",
-        "the optimal membership advantage, certified, and everything beside it",
-        (
-            "mace estimate scores.csv",
-            "mace estimate scores.parquet --score loss --member is_train --threshold 0.1",
-            "mace estimate --members train.npy --nonmembers test.npy --prior 0.1",
-            "zcat scores.csv.gz | mace estimate --json",
-        ),
-    ),
-    Question(
-        "risk",
-        "individual-risk",
-        "the risk of each record and of each group",
-        (
-            "mace risk scores.csv --group age_band",
-            "mace risk scores.parquet --top 100",
-            "mace risk scores.csv -o risks.parquet",
-        ),
-    ),
-    Question(
-        "compare",
-        "compare",
-        "several scores of one model, or several models, side by side",
-        (
-            "mace compare scores.csv --score loss,margin",
-            "mace compare before.parquet after.parquet --against before",
-            "mace compare a.npy b.npy c.npy --no-paired",
-        ),
-        most_files=None,
-    ),
-    Question(
-        "metrics",
-        "metrics",
-        "several accuracy-like metrics of one sample",
-        ("mace metrics scores.csv", "mace metrics scores.csv --metrics accuracy,f_beta --prior 0.1"),
-    ),
-    Question(
-        "audit",
-        "audit",
-        "a promised epsilon and delta against the scores",
-        ("mace audit scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
-    ),
-    Question(
-        "plan",
-        "plan",
-        "how many records a decision or a width takes",
-        ("mace plan --expected 0.05 --threshold 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
-        most_files=0,
-    ),
-    Question(
-        "counts",
-        "counts",
-        "scores in, counts out that merge with any others",
-        ("mace counts shard1.parquet -o shard1.json", "mace counts scores.csv --json"),
-    ),
-)
+  0    answered, whatever the answer
+  2    misuse, or input that cannot be used; why is on standard error
+  70   a mistake of mace itself
+  130  interrupted
+  141  whoever read the answer stopped reading"""
 
 
 def add(commands: Any) -> None:
@@ -260,7 +190,7 @@ def _print(question: Question, given: argparse.Namespace, reply: Reply, target: 
     from app.cli.writing import notes_of
 
     if given.json:
-        put(bytes(reply.body).decode())
+        put(plain_json(bytes(reply.body).decode()))
     elif target is None:
         put(text(question.operation, msgspec.json.decode(reply.body)))
     elif not given.quiet:

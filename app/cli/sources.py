@@ -105,8 +105,9 @@ def stem_of(path: str) -> str:
 
 def _source(name: str, path: str, named: str | None, fd: int) -> Source:
     size: int | None
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        size, head = os.fstat(fd).st_size, os.pread(fd, 4096, 0)
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        size, head = status.st_size, os.pread(fd, 4096, 0)
     else:
         head = _held(fd)
         size = len(head) if len(head) < HELD else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,6 +21,13 @@ def plain(text: str) -> str:
     """Text with controls, direction marks and broken characters spelled out: what is printed is what is there."""
     return "".join(_spelled(letter) if unicodedata.category(letter) in SPELLED else letter for letter in text)
 
+
+def plain_json(text: str) -> str:
+    """JSON that says the same and holds nothing a terminal would obey; such letters stand in its strings only."""
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 SPELLED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode's categories of characters that do something, or nothing, instead of being seen."""

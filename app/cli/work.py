@@ -17,7 +17,7 @@ from app.call import JSON, NPY, Call, Reply
 from app.cli.progress import Progress
 from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
-from app.cli.wording import detail_of, in_shell
+from app.cli.wording import detail_of, flag, in_shell
 from app.decoding import decode
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
@@ -59,6 +59,7 @@ class Sides:
 def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
     if isinstance(inputs, Sides):
+        _require_none(call, ("member", "group", "unit", "members"), "goes with one table of both sides")
         progress.now("reading")
         sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
         progress.now("computing")
@@ -88,16 +89,14 @@ def counted_first(call: Call, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
     grown = 1 if source.encoding == "identity" else EXPANSION
     large = source.size is None or source.size * grown > LARGE
-    given = _asked(call)
-    estimator = cast("dict[str, object]", given.get("estimator", {}))
-    table = dict(call.query)
+    given = dict(call.query)
     return (
         large
         and call.operation in COUNTS_SUFFICE
-        and source.media_type != JSON
-        and estimator.get("kind") not in NEED_RECORDS
-        and "unit" not in table
-        and "," not in table.get("score", "")
+        and given.get("estimator.kind") not in NEED_RECORDS
+        and "unit" not in given
+        and "," not in given.get("score", "")
+        and streams(_counting(call, source))
     )
 
 
@@ -125,6 +124,13 @@ def _operate(call: Call, material: Material) -> Reply:
         return problem.reply()
     except MaceError as error:
         return Problem.of(error).reply()
+
+
+def _require_none(call: Call, names: Sequence[str], why: str) -> None:
+    """Refuse options that would do nothing."""
+    given = next((name for name in names if name in dict(call.query)), None)
+    if given is not None:
+        raise Misuse(f"{flag(given)}: {why}")
 
 
 def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Material:
@@ -165,6 +171,7 @@ def _decoded(call: Call, source: Source) -> Material:
 
 def _with_options(call: Call, source: Source) -> Material:
     """A request as it would be posted, with options that say otherwise."""
+    _require_none(call, ("score", "member", "group", "unit", "members"), "a JSON request has no columns")
     found = _decoded(call, source)
     said = cast("dict[str, object]", spoken(_asked(call)))
     return replace(found, options=_merged(found.options, said))
@@ -184,13 +191,17 @@ def _counted(call: Call, source: Source, progress: Progress) -> Material:
     progress.say(
         f"{source.name} is large: it is counted as it is read, and the question is asked of the counts"
     )
-    table = {name: value for name, value in call.query if name in COUNTED}
-    reply = _streamed(Call("counts", query=tuple(table.items())), source, progress)
+    reply = _streamed(_counting(call, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
     counts = msgspec.json.decode(reply.body)["counts"]
     progress.now("computing")
     return Material({"": Sample(counts=counts)}, _asked(call), textual=True)
+
+
+def _counting(call: Call, source: Source) -> Call:
+    """The call that counts what another call asks about."""
+    return _about(Call("counts", query=tuple(pair for pair in call.query if pair[0] in COUNTED)), source)
 
 
 def _streamed(call: Call, source: Source, progress: Progress) -> Reply:

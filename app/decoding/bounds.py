@@ -26,7 +26,9 @@ def require_names(names: list[str], path: str) -> None:
     where = path or "the body"
     if len(names) > most:
         raise Problem(
-            "out-of-range", f"{where}: got {len(names)} names in one object, at most {most}", field=path
+            "out-of-range",
+            f"{where}: got {len(names)} names in one object, at most {most}",
+            field=path or None,
         )
     if len(set(names)) < len(names):
         twice = next((name for name in sorted(PARTS) if names.count(name) > 1), None)

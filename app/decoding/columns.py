@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import cast
 
@@ -63,9 +63,8 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
     )
 
 
-def refuse_ragged(rows: Sequence[Sized], where: str) -> None:
+def refuse_ragged(lengths: list[int], where: str) -> None:
     """Name the first row that is longer or shorter than the first."""
-    lengths = list(map(len, rows))
     if len(set(lengths)) > 1:
         index = next(i for i, length in enumerate(lengths) if length != lengths[0])
         raise RaggedRows(
@@ -118,7 +117,7 @@ def _or_infinite(value: float) -> float:
 
 def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
     """Rows of one length as a table."""
-    refuse_ragged(rows, where)
+    refuse_ragged(list(map(len, rows)), where)
     if not set(map(type, chain.from_iterable(rows))) <= NUMBERS:
         index, bad = next((i, v) for i, row in enumerate(rows) for v in row if type(v) not in NUMBERS)
         raise Problem(

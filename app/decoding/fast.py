@@ -92,16 +92,15 @@ class _Walk:
         return column(values, path)
 
     def rows(self, array: Array, path: str) -> Column:
-        rows: list[Any] = list(array)
-        if set(map(type, rows)) != {Array}:
-            raise mixed(rows, path, KIND_OF)
-        self.arrays += len(rows)
-        refuse_ragged(rows, path)
+        lengths = [len(row) if isinstance(row, Array) else -1 for row in array]  # no row is kept
+        if -1 in lengths:
+            raise mixed(list(array), path, KIND_OF)
+        self.arrays += len(lengths)
+        refuse_ragged(lengths, path)
         try:
             flat = np.frombuffer(array.as_buffer(of_type="d"), np.float64)
         except TypeError:
             raise NotPlainError from None
-        wide = len(rows[0])
-        if flat.size != len(rows) * wide:
+        if flat.size != len(lengths) * lengths[0]:
             raise NotPlainError
-        return flat.reshape(len(rows), wide)
+        return flat.reshape(len(lengths), lengths[0])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from app.call import Call
-from app.jobs.nursery import ENDED, THREADLESS
+from app.jobs.nursery import ENDED, REUSING, THREADLESS
 from app.jobs.pipe import Clock, Pipe
 from app.jobs.spool import Spool
 from app.jobs.wire import Outcome, hear_async, packed_call, tell_async
@@ -130,4 +130,5 @@ class Nursery:
 
 def _environment() -> dict[str, str]:
     """What workers see of the environment: none of the service's settings, which hold its key."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("MACE_")} | THREADLESS
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
+    return REUSING | ours | THREADLESS

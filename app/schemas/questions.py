@@ -195,7 +195,7 @@ class Queried(Asked):
 class CompareQuestion(Asked):
     """Several queries of one model, or several models, side by side."""
 
-    model_config = ConfigDict(json_schema_extra=given("object", "queries"))
+    model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
 
     queries: dict[Name, Queried] | None = Field(
         None, min_length=2, max_length=1000, description="scores or counts of each, by name"

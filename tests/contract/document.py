@@ -53,10 +53,12 @@ class Example:
         return f"{self.operation.name}-{self.name}"
 
 
-def operations() -> Iterator[Operation]:
-    for path, item in document()["paths"].items():
-        for method, about in item.items():
-            yield Operation(path, method, about)
+def operations() -> list[Operation]:
+    return [
+        Operation(path, method, about)
+        for path, item in document()["paths"].items()
+        for method, about in item.items()
+    ]
 
 
 def examples() -> Iterator[Example]:

@@ -5,6 +5,8 @@ import pytest
 
 from estimators import Ask, Counts, Decision, LearnedTarget, MaceError, Scores, assess
 from estimators.adversary.learned import logistic
+from estimators.density.bandwidth import Fixed
+from estimators.paper import EqualWidth, Kernel, algorithm_1
 from estimators.report import fingerprint
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
 
@@ -144,3 +146,15 @@ def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
     assert answer.epsilon.value == 0.0
     assert "show no epsilon above 0" in answer.epsilon.sentence
     assert "none is excluded" in answer.epsilon.sentence
+
+
+def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
+    scores = draw(gaussian_shift(0.3), 1000)
+
+    by_cells = assess(scores, Ask(reading=EqualWidth(20))).paper
+    by_kernel = assess(scores, Ask(reading=Kernel(Fixed(0.3)))).paper
+
+    assert by_cells == algorithm_1(scores, 0.5, reading=EqualWidth(20))
+    assert by_cells.statistic == "W_N"
+    assert by_kernel.value == algorithm_1(scores, 0.5, reading=Kernel(Fixed(0.3))).value
+    assert not by_kernel.cautions  # a bandwidth fixed in advance is what the paper's interval asks for

@@ -161,7 +161,7 @@ def test_csv_of_a_header_alone_has_no_blocks() -> None:
 
 
 MEASURE = """
-import sys, resource
+import sys
 from app.body import Body
 from app.call import Call
 from app.decoding import blocks

@@ -257,3 +257,18 @@ def test_the_bracket_of_order_statistics_is_the_binomials(n, rate, alpha):
 
     assert _largest_count_exceeded(n, rate, alpha) == np.flatnonzero(at_least >= 1.0 - alpha)[-1]
     assert _smallest_count_reached(n, rate, alpha) == np.flatnonzero(at_least <= alpha)[0]
+
+
+@pytest.mark.parametrize("n", [2**31 - 1, 2**31, 10**12])
+def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
+    cuts = np.linspace(-3.0, 4.0, 1401)
+    expected = [np.diff(np.concatenate([[0.0], ndtr(cuts - shift), [1.0]])) for shift in (0.5, 0.0)]
+    rng = np.random.default_rng(0)
+    counts = Counts(*(rng.multinomial(n, shares) for shares in expected), Intervals(cuts))
+
+    point = operating_point(counts, 0.01)
+
+    at = np.searchsorted(1.0 - ndtr(-cuts), 0.99)  # the cut whose rate is at most 1%
+    truth = 1.0 - ndtr(cuts[at] - 0.5)
+    assert point.estimate.lower <= truth <= point.estimate.upper
+    assert point.estimate.upper - point.estimate.lower < 0.005
