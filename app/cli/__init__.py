@@ -22,6 +22,13 @@ COMMANDS = (
     config,
 )
 
+DESCRIPTION = """Certify membership leakage from scores.
+
+examples:
+  mace demo
+  mace estimate scores.csv --threshold 0.1
+  mace COMMAND --help"""
+
 MISUSE = 2
 OUR_MISTAKE = 70
 INTERRUPTED = 130
@@ -56,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
-    top = Parser(prog="mace", description="Certify membership leakage from scores.")
+    top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {version('mace')}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:

@@ -85,7 +85,7 @@ def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[st
     if "metric" in found and any(name.startswith("metric.") for name in found):
         found["metric.preset"] = found.pop("metric")
     return tuple(
-        (name, str(value).lower() if isinstance(value, bool) else _json_number(value))
+        (name, str(value).lower() if isinstance(value, bool) else _number(value))
         for name, value in found.items()
     )
 
@@ -116,14 +116,14 @@ def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:
 
 
 def _default(question: type[BaseModel], name: str) -> object:
-    at: Any = question
-    value: object = None
-    for part in name.split("."):
-        if not hasattr(at, "model_fields") or part not in at.model_fields:
-            return None
-        field = at.model_fields[part]
-        value = None if field.is_required() else field.get_default()
-        at = value
+    """What an option is without being given."""
+    first, *rest = name.split(".")
+    field = question.model_fields.get(first)
+    if field is None or field.is_required():
+        return None
+    value = field.get_default()
+    for part in rest:  # a default that is itself a set of options
+        value = getattr(value, part, None)
     return value
 
 
@@ -133,6 +133,6 @@ def _spelled(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _json_number(text: str) -> str:
+def _number(text: str) -> str:
     """``.5`` and ``1.`` as the service spells them; what is no such number stays as it is."""
     return f"0{text}" if BARE.fullmatch(text) else text.removesuffix(".") if ROUND.fullmatch(text) else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,8 @@ def _run(question: Question, given: argparse.Namespace) -> int:
     from app.call import JSON, Call
     from app.cli.options import query_of
     from app.cli.progress import Progress
-    from app.cli.work import answer
+    from app.cli.sources import open_source
+    from app.cli.work import Sides, answer
     from app.cli.writing import target_of
 
     options = _options(question)
@@ -114,8 +116,9 @@ def _run(question: Question, given: argparse.Namespace) -> int:
     call = Call(question.operation, query=query, accept=JSON if target is None else target.accept)
     _check(call, options)
     paths = _paths(question, given)
-    with Progress(given.quiet) as progress:
-        inputs = _open(paths, given)
+    with Progress(given.quiet) as progress, ExitStack() as opened:
+        sources = [opened.enter_context(open_source(path, given.format)) for path in paths]
+        inputs = Sides(*sources) if getattr(given, "members", None) else sources
         reply = answer(call, inputs, progress)
         _require_answer(reply, inputs)
         if target is not None:
@@ -162,14 +165,6 @@ def _paths(question: Question, given: argparse.Namespace) -> list[str]:
             "or pipe scores in.\n`mace demo` shows a first answer without any."
         )
     return files or ["-"]
-
-
-def _open(paths: list[str], given: argparse.Namespace) -> list[Source] | Sides:
-    from app.cli.sources import open_source
-    from app.cli.work import Sides
-
-    opened = [open_source(path, given.format) for path in paths]
-    return Sides(*opened) if getattr(given, "members", None) else opened
 
 
 def _require_answer(reply: Reply, inputs: list[Source] | Sides) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.body import Body
 from app.call import ARROW, CSV, JSON, NPY, Call
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MEMBER = "member"
+TITLES = {"csv": "CSV", "tsv": "CSV", "npy": "NPY", "arrow": "Arrow", "parquet": "Parquet"}
 SEPARATORS = (",", ";", "\t")
 WIDEST = 2**16
 
@@ -32,7 +35,9 @@ def side_of(source: Source, call: Call) -> Column:
     try:
         with source.body() as body:
             table = _table(about, source, expanded(about, body))
-        return _decoded(table, _wanted(table.column_names, dict(call.query).get("score")))
+        with refusals(TITLES[source.format]):  # names that are no text
+            names = table.column_names
+        return _decoded(table, _wanted(names, dict(call.query).get("score")))
     except Problem as problem:
         raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
     except MaceError as error:
@@ -46,9 +51,9 @@ def _table(call: Call, source: Source, body: memoryview) -> pa.Table:
 
     if call.media_type == JSON:
         raise Problem("bad-option", "a JSON request holds both sides; give it alone, without --members")
-    with refusals(source.format.upper()):
+    with refusals(TITLES[source.format]):
         if call.media_type == NPY:
-            return _columns(np.load(io.BytesIO(body), allow_pickle=False))
+            return _columns(_array(body))
         file = pa.BufferReader(pa.py_buffer(body))
         if call.media_type == CSV:
             first = bytes(body[:WIDEST]).split(b"\n", 1)[0].decode("utf-8", "replace")
@@ -70,7 +75,15 @@ def _table(call: Call, source: Source, body: memoryview) -> pa.Table:
         return parquet.read_table(file, use_threads=False)
 
 
-def _columns(array: Any) -> pa.Table:
+def _array(body: memoryview) -> NDArray[Any]:
+    try:
+        found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(body), allow_pickle=False)
+    except (TokenError, SyntaxError):  # of NumPy's reader of headers
+        raise ValueError("header") from None
+    return found
+
+
+def _columns(array: NDArray[Any]) -> pa.Table:
     import pyarrow as pa
 
     if array.ndim not in (1, 2):

@@ -7,6 +7,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -16,6 +17,8 @@ from app.call import ARROW, CSV, JSON, NPY, PARQUET
 from app.cli.words import shown
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from _typeshed import WriteableBuffer
 
 FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
@@ -44,7 +47,7 @@ class Misuse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input, open; ``size`` is None where only its end will tell."""
+    """One input, open until it is closed; ``size`` is None where only its end will tell."""
 
     name: str
     stem: str
@@ -65,15 +68,24 @@ class Source:
         return self.media_type in (PARQUET, ARROW_FILE)
 
     def body(self) -> Body:
-        """The whole of it, mapped or in memory; it belongs to the body from here on."""
+        """The whole of it, mapped or in memory."""
         if self.fd < 0:
             return Body.of(self.head)
-        return Body.of_descriptor(self.fd) if self.size is not None else self.stream(lambda _: None)
+        return Body.of_descriptor(os.dup(self.fd)) if self.size is not None else self.stream(lambda _: None)
 
     def stream(self, told: Callable[[int], None]) -> Body:
         """The same to be read once from its start; ``told`` hears of each read how many bytes came."""
         head = b"" if self.size is not None and self.fd >= 0 else self.head
         return Body(None, cast("BinaryIO", io.BufferedReader(_Told(head, self.fd, told), READ)))
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
 
 
 def open_source(path: str, named: str | None = None) -> Source:
@@ -88,11 +100,7 @@ def open_source(path: str, named: str | None = None) -> Source:
     try:
         return _source(name, path, named, fd)
     except OSError as error:
-        os.close(fd)
         raise Misuse(f"{name}: {error.strerror}") from None
-    except BaseException:
-        os.close(fd)
-        raise
 
 
 def stem_of(path: str) -> str:
@@ -104,21 +112,20 @@ def stem_of(path: str) -> str:
 
 
 def _source(name: str, path: str, named: str | None, fd: int) -> Source:
-    size: int | None
-    status = os.fstat(fd)
-    if stat.S_ISREG(status.st_mode) and status.st_size:
-        size, head = status.st_size, os.pread(fd, 4096, 0)
-    else:
-        head = _held(fd)
-        size = len(head) if len(head) < HELD else None
-        if size is not None:
-            os.close(fd)
-            fd = -1
-    if not head:
-        raise Misuse(f"{name}: empty")
-    encoding = next((known for magic, known in COMPRESSED.items() if head.startswith(magic)), "identity")
-    form = named or _by_name(path) or _by_first_bytes(_expanded(head, encoding))
-    return Source(name, stem_of(path), form, encoding, size, head, fd)
+    with ExitStack() as undo:
+        undo.callback(os.close, fd)
+        status = os.fstat(fd)
+        mapped = stat.S_ISREG(status.st_mode) and status.st_size > 0
+        head = os.pread(fd, 4096, 0) if mapped else _held(fd)
+        size = status.st_size if mapped else len(head) if len(head) < HELD else None
+        if not head:
+            raise Misuse(f"{name}: empty")
+        encoding = next((known for magic, known in COMPRESSED.items() if head.startswith(magic)), "identity")
+        form = named or _by_name(path) or _by_first_bytes(_expanded(head, encoding))
+        if not mapped and size is not None:
+            return Source(name, stem_of(path), form, encoding, size, head, -1)
+        undo.pop_all()
+        return Source(name, stem_of(path), form, encoding, size, head, fd)
 
 
 def _held(fd: int) -> bytes:
@@ -167,7 +174,7 @@ class _Told(io.RawIOBase):
 
     def __init__(self, head: bytes, fd: int, told: Callable[[int], None]) -> None:
         self._head = memoryview(head)
-        self._file = io.FileIO(fd) if fd >= 0 else None
+        self._file = io.FileIO(os.dup(fd)) if fd >= 0 else None
         self._tell = told
 
     def readable(self) -> bool:

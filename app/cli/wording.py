@@ -23,7 +23,7 @@ def flag(name: str) -> str:
 
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),
-    (re.compile(r"\bthe body\b"), lambda _: "the input"),
+    (re.compile(r"\bbody\b"), lambda _: "input"),
     (re.compile(r"\b(score|member|group|unit|members)=(?=[A-Z])"), lambda found: f"{flag(found[1])} "),
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda found: flag(found[0])),
     (re.compile(r"/v1/([a-z-]+)"), lambda found: f"mace {COMMANDS.get(found[1], found[1])}"),

@@ -45,6 +45,9 @@ NEED_RECORDS = frozenset({"kde", "learned"})
 COUNTED = frozenset({"score", "member", "members", "query"})
 """Options that say what is counted."""
 
+NAMES = frozenset({"against"})
+"""Options whose value is any text."""
+
 OK = 200
 
 
@@ -82,7 +85,7 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
 
 def require_question(call: Call) -> None:
     """Refuse a question that could not be answered whatever the records are."""
-    ask(QUESTIONS[call.operation], cast("dict[str, object]", spoken(_asked(call))))
+    ask(QUESTIONS[call.operation], _values(call))
 
 
 def counted_first(call: Call, source: Source) -> bool:
@@ -114,6 +117,13 @@ def _memory() -> int:
 def _asked(call: Call) -> dict[str, object]:
     """The options of the question, without those that speak of a table or an array."""
     return options(replace(call, media_type=NPY))
+
+
+def _values(call: Call) -> dict[str, object]:
+    """The same as the values they spell; a name is a name even if it looks like a number."""
+    asked = _asked(call)
+    values = cast("dict[str, object]", spoken(asked))
+    return {**values, **{name: asked[name] for name in NAMES if name in asked}}
 
 
 def _operate(call: Call, material: Material) -> Reply:
@@ -152,7 +162,7 @@ def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Mater
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = found.samples[""]
     progress.now("computing")
-    return Material(samples, _asked(call), textual=True)
+    return Material(samples, _values(call))
 
 
 def _decoded(call: Call, source: Source) -> Material:
@@ -173,8 +183,7 @@ def _with_options(call: Call, source: Source) -> Material:
     """A request as it would be posted, with options that say otherwise."""
     _require_none(call, ("score", "member", "group", "unit", "members"), "a JSON request has no columns")
     found = _decoded(call, source)
-    said = cast("dict[str, object]", spoken(_asked(call)))
-    return replace(found, options=_merged(found.options, said))
+    return replace(found, options=_merged(found.options, _values(call)))
 
 
 def _merged(under: dict[str, object], over: dict[str, object]) -> dict[str, object]:
@@ -191,6 +200,8 @@ def _counted(call: Call, source: Source, progress: Progress) -> Material:
     progress.say(
         f"{source.name} is large: it is counted as it is read, and the question is asked of the counts"
     )
+    if call.operation == "advantage":
+        progress.say("the paper's statistic then is W_N over those cells, which reads high")
     reply = _streamed(_counting(call, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")

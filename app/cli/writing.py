@@ -25,6 +25,7 @@ TABLES = (".csv", ".arrow", ".parquet")
 class Target:
     """A file to write, checked before any work is done."""
 
+    name: str
     path: Path
     suffix: str
 
@@ -43,13 +44,15 @@ class Target:
                 with os.fdopen(fd, "wb") as file:
                     file.write(data)
                     file.flush()
+                    if self.path.exists():
+                        os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
                     os.fsync(file.fileno())
                 beside.replace(self.path)
             except BaseException:
                 beside.unlink(missing_ok=True)
                 raise
         except OSError as error:
-            raise Misuse(f"{shown(str(self.path))}: cannot be written: {error.strerror}") from None
+            raise Misuse(f"{self.name}: cannot be written: {error.strerror}") from None
 
 
 def target_of(path: str, tables: bool, force: bool) -> Target:
@@ -72,7 +75,7 @@ def target_of(path: str, tables: bool, force: bool) -> Target:
         raise Misuse(f"{shown(path)}: {why}") from None
     if exists and not force:
         raise Misuse(f"{shown(path)}: is there already; --force replaces it")
-    return Target(real, suffix)
+    return Target(shown(path), real, suffix)
 
 
 def notes_of(body: bytes | memoryview) -> dict[str, object]:

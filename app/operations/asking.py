@@ -36,6 +36,9 @@ BANDWIDTHS: dict[str, Bandwidth] = {
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
 """Options that are lists."""
 
+NAMES = frozenset({"against"})
+"""Options that are names of the caller's own, and text even where they look like a number."""
+
 KINDS = {
     "missing": "missing-field",
     "extra_forbidden": "unknown-field",
@@ -65,7 +68,9 @@ def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
 def spoken(options: object) -> object:
     """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
     if isinstance(options, Mapping):
-        return {name: _listed(name, spoken(value)) for name, value in options.items()}
+        return {
+            name: value if name in NAMES else _listed(name, spoken(value)) for name, value in options.items()
+        }
     if not isinstance(options, str):
         return options
     if "," in options:

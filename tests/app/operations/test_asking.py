@@ -70,6 +70,10 @@ def test_text_options_are_read_as_the_values_they_spell() -> None:
     assert read == {"prior": 0.5, "paired": True, "metric": "f_beta", "points": [0.1, 0.2], "e": {"bins": 7}}
 
 
+def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -> None:
+    assert spoken({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
+
+
 def test_every_preset_of_the_library_can_be_asked_for() -> None:
     assert set(MetricName.__args__) == set(PRESETS)  # type: ignore[attr-defined]
 
