@@ -119,7 +119,8 @@ class Advantage:
     @property
     def mis_delta(self) -> float:
         """Gain over the baseline as a share of what there is to gain: MIS's Delta for this one model."""
-        return (self.value - self.baseline) / (1.0 - self.baseline)
+        room = 1.0 - self.baseline  # none, if the prior is 1e-17 from certainty
+        return (self.value - self.baseline) / room if room else 0.0
 
     @property
     def security(self) -> float:

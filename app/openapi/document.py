@@ -22,7 +22,7 @@ FILE = "x-example-file"
 WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
-COUNTABLE = ("advantage", "individual_risk", "metrics", "audit", "counts")
+COUNTABLE = ("advantage", "metrics", "audit", "counts")
 """Operations that take counts as they are answered by /v1/counts."""
 
 LATER = (429, 503)

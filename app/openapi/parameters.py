@@ -71,9 +71,11 @@ def _flatten(schema: Schema, defs: Schema, prefix: str) -> dict[str, Schema]:
                     "explode": False,
                     "description": text,
                 }
-            elif branch.get("type") != "null" and prefix + name not in found:
+            elif branch.get("type") != "null":
                 kept = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
-                found[prefix + name] = {"schema": kept, "description": text}
+                known = found.get(prefix + name)
+                either = kept if known is None else {"anyOf": [known["schema"], kept]}
+                found[prefix + name] = {"schema": either, "description": text}
     return found
 
 

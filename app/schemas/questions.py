@@ -152,6 +152,20 @@ class AdvantageQuestion(Judged):
 class RiskQuestion(Judged):
     """The risk of each record, and of each group."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            **SIDES_OR_COUNTS,
+            "then": {
+                "required": ["targets"],
+                "properties": {
+                    "targets": {"type": "array"},
+                    "members": {"type": "null"},
+                    "nonmembers": {"type": "null"},
+                },
+            },
+        }
+    )
+
     targets: Targets | None = Field(None, description="scores asked about; every record given, if none")
     groups: Labels | LabelsOfSides | None = Field(
         None, description="a label for each record, members first, or for each target"

@@ -285,3 +285,11 @@ def test_the_point_lies_in_its_own_interval_when_another_family_leads() -> None:
 def test_fewer_possible_categories_than_seen_are_refused() -> None:
     with pytest.raises(OutOfRange, match="universe: got 3 possible categories, but the records have 10"):
         ask(categories(10, 0.1), 200, 200, target=CellsTarget(universe=3))
+
+
+@pytest.mark.parametrize("prior", [5e-324, 1e-17])
+def test_at_a_prior_next_to_certainty_there_is_nothing_to_gain(prior: float) -> None:
+    result = ask(gaussian_shift(0.3), 100, 100, prior)
+
+    assert result.mis_delta == 0.0
+    assert result.security == 1.0

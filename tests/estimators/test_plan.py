@@ -98,3 +98,13 @@ def test_a_threshold_at_the_truth_is_never_reached() -> None:
 def test_an_expectation_below_the_baseline_is_refused() -> None:
     with pytest.raises(OutOfRange, match=r"need at least the baseline 0\.8"):
         plan_verdict(0.5, 0.9, prior=0.1)
+
+
+def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records() -> None:
+    scores = np.arange(100.0)
+    result = advantage(Scores.of(scores, scores))
+
+    found = verdict(result, result.value + 5e-324)
+
+    assert found.decision is Decision.INCONCLUSIVE
+    assert found.records_needed is None

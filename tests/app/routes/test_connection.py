@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -213,3 +214,16 @@ def test_what_was_refused_is_counted_and_logged_without_what_was_sent(service: R
     assert 'mace_problems_total{problem="bad-request"}' in service.ask("/metrics").body.decode()
     until(lambda: '"problem": "bad-request"' in service.logged())
     assert MARK.decode() not in service.logged()
+
+
+IMPATIENT = (
+    "import sys, app.cli, app.routes.connection as connection;"
+    "connection.HEAD_SECONDS = 0.2; sys.exit(app.cli.main(['serve']))"
+)
+
+
+def test_a_head_that_stops_arriving_is_given_up(tmp_path: Path) -> None:
+    with running(tmp_path, ("-c", IMPATIENT)) as impatient:
+        received = impatient.send(b"GET /healthz HTTP/1.1\r\n" + HOST)
+
+    assert problem(received) == (408, "request-stalled")

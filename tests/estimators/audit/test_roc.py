@@ -272,3 +272,12 @@ def test_beyond_scipys_binomial_law_the_interval_is_still_narrow_and_holds(n):
     truth = 1.0 - ndtr(cuts[at] - 0.5)
     assert point.estimate.lower <= truth <= point.estimate.upper
     assert point.estimate.upper - point.estimate.lower < 0.005
+
+
+def test_at_a_rate_of_next_to_nothing_the_lower_end_is_zero_and_says_what_it_would_take():
+    counts = Counts.of([10, 30, 60], [50, 30, 20], [0.0, 1.0])
+
+    point = operating_point(counts, 5e-324)
+
+    assert point.estimate.lower == 0.0
+    assert "need at least inf" in point.cautions[0].message

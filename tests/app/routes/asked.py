@@ -1,0 +1,113 @@
+"""Questions for the tests of the routes, in every format, and how they are sent."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import io
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv, parquet
+
+from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from tests.app.running import Answer, Running, until
+
+Floats = NDArray[np.float64]
+
+
+def world(records: int, seed: int = 0) -> tuple[Floats, Floats]:
+    """Scores of members and nonmembers, no two alike."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.8, 1.0, records), rng.normal(0.0, 1.0, records + 7)
+
+
+def as_json(members: Floats, nonmembers: Floats, **options: object) -> bytes:
+    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+    return json.dumps({**sides, **options}).encode()
+
+
+def table(members: Floats, nonmembers: Floats, **columns: object) -> pa.Table:
+    inside = np.arange(len(members) + len(nonmembers)) < len(members)
+    return pa.table({"score": np.concatenate([members, nonmembers]), "member": inside, **columns})
+
+
+def as_csv(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    csv.write_csv(given, sink)
+    return sink.getvalue()
+
+
+def as_npy(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, np.column_stack([given["score"].to_numpy(), given["member"].to_numpy()]))
+    return sink.getvalue()
+
+
+def as_arrow(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, given.schema) as writer:
+        writer.write_table(given)
+    return sink.getvalue()
+
+
+def as_parquet(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(given, sink)
+    return sink.getvalue()
+
+
+TABLES = {CSV: as_csv, NPY: as_npy, ARROW: as_arrow, PARQUET: as_parquet}
+ENCODERS = {"gzip": gzip.compress, "zstd": lambda data: pa.compress(data, codec="zstd", asbytes=True)}
+
+
+def post(
+    service: Running, path: str, body: bytes, media_type: str = JSON, headers: Mapping[str, str] | None = None
+) -> Answer:
+    return service.ask(path, "POST", body, {"Content-Type": media_type, **(headers or {})})
+
+
+def slow() -> bytes:
+    """A question for /v1/compare that takes a worker many seconds: vectors, learned, many times over."""
+    rng = np.random.default_rng(0)
+    queries = {
+        str(i): {
+            "members": rng.normal(0.3, 1.0, (200, 2)).tolist(),
+            "nonmembers": rng.normal(0.0, 1.0, (200, 2)).tolist(),
+        }
+        for i in range(10)
+    }
+    return json.dumps({"queries": queries, "estimator": {"kind": "learned"}}).encode()
+
+
+@contextmanager
+def begun(service: Running, path: str, body: bytes, declared: int | None = None) -> Iterator[socket.socket]:
+    """A request whose answer is not awaited; one that declares more than it sends has not ended."""
+    length = len(body) if declared is None else declared
+    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {JSON}\r\nContent-Length: {length}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", service.port), 30) as connection:
+        connection.sendall(head.encode() + body)
+        yield connection
+
+
+def answered(connection: socket.socket) -> Answer:
+    """The answer to a request that was begun."""
+    found = http.client.HTTPResponse(connection)
+    found.begin()
+    return Answer(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read())
+
+
+def metric(service: Running, name: str) -> float:
+    """The value of one of the service's own metrics."""
+    lines = service.ask("/metrics").body.decode().splitlines()
+    return float(next(line.rpartition(" ")[2] for line in lines if line.startswith(name + " ")))
+
+
+def reached(service: Running, name: str, value: float) -> None:
+    """Wait until a metric has a value."""
+    until(lambda: metric(service, name) == value, service.process)

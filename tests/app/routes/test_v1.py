@@ -1,0 +1,244 @@
+"""The operations over a real socket: one answer, whatever the format, the compression and the way it is sent."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from app.encoding import statements
+from app.encoding.wire import json_bytes
+from app.openapi.examples import JSON_EXAMPLES
+from app.operations.asking import reading, target
+from app.schemas.questions import Estimator
+from estimators import Ask, Counts, Scores, assess, preset
+from estimators.sample.counting import by_grid
+from tests.app.routes.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
+from tests.app.running import Answer, Running, running
+
+OPTIONS: dict[str, Any] = {
+    "prior": 0.3,
+    "confidence": 0.9,
+    "seed": 7,
+    "threshold": 0.45,
+    "claimed_epsilon": 1.5,
+    "claimed_delta": 1e-6,
+    "operating_points": [0.05, 0.2],
+    "metric": {"preset": "f_beta", "beta": 2},
+    "estimator": {"kind": "kde", "bandwidth": 0.3},
+    "query": "continuous",
+}
+SPELT = (
+    "prior=0.3&confidence=0.9&seed=7&threshold=0.45&claimed_epsilon=1.5&claimed_delta=1e-6"
+    "&operating_points=0.05,0.2&metric.preset=f_beta&metric.beta=2&estimator.kind=kde&estimator.bandwidth=0.3"
+    "&query=continuous"
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("service"), workers="2", queue="200") as found:
+        yield found
+
+
+def ok(answer: Answer) -> Any:
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+@pytest.mark.parametrize("media_type", TABLES)
+def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: Running) -> None:
+    sides = world(300)
+    body = TABLES[media_type](table(*sides))
+
+    answer = ok(post(service, f"/v1/advantage?{SPELT}", body, media_type))
+
+    assert answer == ok(post(service, "/v1/advantage", as_json(*sides, **OPTIONS)))
+
+
+@pytest.mark.parametrize("encoding", ENCODERS)
+@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+def test_a_compressed_body_is_the_body(media_type: str, encoding: str, service: Running) -> None:
+    sides = world(50)
+    body = as_json(*sides) if media_type == JSON else TABLES[media_type](table(*sides))
+    packed = ENCODERS[encoding](body)
+
+    answer = post(service, "/v1/audit", packed, media_type, {"Content-Encoding": encoding})
+
+    assert answer.body == post(service, "/v1/audit", body, media_type).body
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("records", [40, 3000])  # answered in the server, and by a worker
+@pytest.mark.parametrize("options", [{}, OPTIONS])
+def test_the_numbers_are_those_of_the_library(
+    records: int, options: dict[str, Any], service: Running
+) -> None:
+    sides = world(records)
+    data = Scores.of(*sides, options.get("query", "auto"))
+    estimator = Estimator(**options.get("estimator", {}))
+    shared = ("prior", "confidence", "seed", "threshold", "claimed_epsilon", "claimed_delta")
+    ask = Ask(
+        **{name: options[name] for name in shared if name in options},
+        **({"operating_points": tuple(options["operating_points"])} if options else {}),
+        target=target(estimator),
+        reading=reading(estimator),
+        metric=preset("f_beta", 0.3, beta=2) if options else preset("accuracy", 0.5),
+    )
+
+    answer = ok(post(service, "/v1/advantage", as_json(*sides, **options)))
+
+    found = assess(data, ask)
+    assert answer["advantage"]["lower"] == found.advantage.lower
+    assert answer["metric"]["upper"] == found.metric.interval.upper  # type: ignore[union-attr]
+    stated = answer["provenance"]["options"]
+    assert answer == json.loads(json_bytes(statements.assessment(found, data, stated)))
+
+
+def test_the_same_request_twice_gives_the_same_bytes(service: Running) -> None:
+    for records in (40, 3000):
+        body = as_json(*world(records), threshold=0.1)
+        assert post(service, "/v1/advantage", body).body == post(service, "/v1/advantage", body).body
+
+
+def pieces(body: bytes) -> Iterator[bytes]:
+    for start in range(0, len(body), 50_000):
+        yield body[start : start + 50_000]
+
+
+@pytest.mark.parametrize("media_type", TABLES)
+def test_counts_of_a_body_without_a_length_are_those_of_the_records(
+    media_type: str, service: Running
+) -> None:
+    members, nonmembers = world(20_000)
+    body = TABLES[media_type](table(members, nonmembers))
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    headers = {"Content-Type": media_type, "Transfer-Encoding": "chunked"}
+
+    connection.request("POST", "/v1/counts", pieces(body), headers, encode_chunked=True)
+    streamed = json.loads(connection.getresponse().read())
+    connection.close()
+
+    assert streamed == ok(post(service, "/v1/counts", as_json(members, nonmembers)))
+    assert streamed["counts"] == json.loads(json_bytes(by_grid(Scores.of(members, nonmembers)).to_dict()))
+
+
+def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None:
+    sides = world(2000)
+    counted = ok(post(service, "/v1/counts", as_json(*sides)))["counts"]
+    counts = Counts.from_dict(counted)
+
+    answer = ok(post(service, "/v1/advantage", json.dumps({"counts": counted, "prior": 0.2}).encode()))
+
+    found = assess(counts, Ask(prior=0.2, metric=preset("accuracy", 0.2)))
+    expected = statements.assessment(found, counts, answer["provenance"]["options"])
+    assert answer == json.loads(json_bytes(expected))
+    for path, more in {
+        "metrics": {},
+        "audit": {},
+        "counts": {},
+        "individual-risk": {"targets": [0.5]},
+    }.items():
+        ok(post(service, f"/v1/{path}", json.dumps({"counts": counted, **more}).encode()))
+
+
+def test_shards_merge_to_the_counts_of_all_in_any_order(service: Running) -> None:
+    members, nonmembers = world(900)
+    parts = [(members[i::3] * 10.0**i, nonmembers[i::3]) for i in range(3)]
+    shards = [ok(post(service, "/v1/counts", as_json(*part)))["counts"] for part in parts]
+    whole = as_json(np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+
+    for order in ([0, 1, 2], [2, 0, 1]):
+        body = json.dumps({"shards": [shards[i] for i in order]}).encode()
+        assert ok(post(service, "/v1/counts", body)) == ok(post(service, "/v1/counts", whole))
+
+
+def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service: Running) -> None:
+    members, nonmembers = world(60)
+    groups = ["a", "b", "ä, =1+1"] * 42 + ["a"]
+    units = [i // 2 for i in range(127)]
+    body = as_csv(table(members, nonmembers, kind=groups, whose=units, loss=units))
+
+    answer = ok(
+        post(service, "/v1/individual-risk?score=score&group=kind&unit=whose&top=5&seed=3", body, CSV)
+    )
+
+    as_text = [str(unit) for unit in units]
+    asked = as_json(members, nonmembers, groups=groups, units=as_text, top=5, seed=3)
+    assert answer == ok(post(service, "/v1/individual-risk", asked))
+    assert {group["label"] for group in answer["groups"]} == set(groups)
+    assert len(answer["records"]["index"]) == 5
+
+
+def test_targets_are_answered_in_their_order(service: Running) -> None:
+    sides = world(200)
+    whole = ok(post(service, "/v1/individual-risk", as_json(*sides)))["records"]
+    chosen = [150, 3, 77]
+    targets = [float(np.concatenate(sides)[i]) for i in chosen]
+
+    found = ok(post(service, "/v1/individual-risk", as_json(*sides, targets=targets)))["records"]
+
+    assert found["index"] == [0, 1, 2]
+    for name in ("risk", "lower", "upper", "signed_risk", "posterior", "cell"):
+        assert found[name] == [whole[name][i] for i in chosen]
+
+
+HOSTILE = [
+    "=cmd|' /C calc'!A0",
+    "@SUM(1+1)*cmd",
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>",
+    "\u202egnirts\u202c",
+    "العربية",
+    'a"b\\c\n\r\t\u0001\u2028',
+    "x" * 10_000,
+]
+
+
+def test_hostile_labels_travel_as_json_strings_and_nowhere_else(service: Running) -> None:
+    sides = world(60)
+    groups = (HOSTILE * 16)[:127]
+    body = as_json(*sides, groups=groups)
+
+    answer = post(service, "/v1/individual-risk", body)
+
+    assert {group["label"] for group in ok(answer)["groups"]} == set(HOSTILE)
+    assert answer.headers["content-type"] == JSON
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    rows = post(service, "/v1/individual-risk", body, JSON, {"Accept": CSV})
+    assert rows.headers["content-type"].startswith(CSV)
+    assert b"=" not in rows.body
+    assert b"script" not in rows.body
+    assert csv.read_csv(io.BytesIO(rows.body)).num_rows == 127
+    stream = post(service, "/v1/individual-risk", body, JSON, {"Accept": ARROW}).body
+    assert pa.ipc.open_stream(stream).read_all().num_rows == 127
+    assert b"script" not in stream
+
+
+def test_fifty_requests_at_once_each_get_their_own_answer(service: Running) -> None:
+    sides = world(400)
+    kinds = [("/v1/advantage", as_json(*world(40, seed)), JSON) for seed in range(15)]
+    kinds += [("/v1/advantage", as_json(*world(2500, seed)), JSON) for seed in range(10)]
+    kinds += [(f"/v1/counts?seed={i}", TABLES[m](table(*sides)), m) for i in range(3) for m in TABLES]
+    kinds += [
+        (f"/v1/{name}", json.dumps(example.value).encode(), JSON)
+        for name, some in JSON_EXAMPLES.items()
+        for example in some.values()
+        if name != "plan"
+    ]
+    kinds = (kinds * 2)[:50]
+
+    with ThreadPoolExecutor(50) as threads:
+        together = list(threads.map(lambda kind: post(service, *kind), kinds))
+
+    assert {answer.status for answer in together} == {200}
+    assert [a.body for a in together] == [post(service, *kind).body for kind in kinds]
