@@ -19,6 +19,9 @@ COLUMNS = frozenset(
 )
 """Names whose arrays are columns, at any depth."""
 
+MOST_LETTERS = 1000
+"""Characters of a category or a label."""
+
 NUMBERS = {int, float}
 KINDS = {
     bool: "a boolean",
@@ -40,6 +43,7 @@ def column(values: list[object], where: str) -> Column:
         return _integers(values) if kinds == {int} else _floats(cast("list[float]", values), where)
     if kinds == {str}:
         require_text(values, where)
+        require_short(cast("list[str]", values), where)
         return values
     if kinds == {bool}:
         return values
@@ -84,6 +88,18 @@ def require_text(values: Sequence[object], where: str) -> None:
         raise Problem(
             "malformed-body", f"{where}: record {index} holds half of a surrogate pair", index=index
         ) from None
+
+
+def require_short(texts: Sequence[str], where: str) -> None:
+    """Refuse a text so long that NumPy, which gives each the room of the longest, would need far more than came."""
+    if max(map(len, texts)) > MOST_LETTERS:
+        index = next(i for i, text in enumerate(texts) if len(text) > MOST_LETTERS)
+        raise Problem(
+            "out-of-range",
+            f"{where}: record {index} has more than {MOST_LETTERS} characters",
+            field=where,
+            index=index,
+        )
 
 
 def _integers(values: list[object]) -> Column:

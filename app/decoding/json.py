@@ -10,6 +10,7 @@ from app.call import Call
 from app.decoding import careful, fast
 from app.decoding.material import Column, Material, Sample
 from app.problems import Problem, unknown_field
+from estimators.errors import MixedTypes
 
 MOST_LETTERS = 200
 SAMPLE = ("members", "nonmembers", "counts")
@@ -103,6 +104,8 @@ def _labels(tree: dict[str, Any], name: str) -> Column | None:
     if a is None or b is None:
         raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        if {type(label) for label in _listed(a)} != {type(label) for label in _listed(b)}:
+            raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
         return _listed(a) + _listed(b)
     alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
     return np.concatenate([a, b]) if alike else _listed(a) + _listed(b)

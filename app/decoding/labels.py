@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.decoding.columns import MOST_LETTERS
 from app.problems import Problem
 from estimators.errors import NotFinite
-
-MOST_LETTERS = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,13 @@ Columns = Mapping[str, "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"]
 
 
 def json_bytes(answer: object) -> bytes:
-    """JSON; arrays as lists, masked entries and what is not finite as null."""
-    return _JSON.encode(answer)
+    """JSON; arrays as lists, masked entries and what is not finite as null.
+
+    Into an array of Python's own, which says so when memory ends; the encoder's own does not, and crashes.
+    """
+    buffer = bytearray()
+    _JSON.encode_into(answer, buffer)
+    return bytes(buffer)
 
 
 def plain(value: object) -> object:

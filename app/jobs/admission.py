@@ -1,4 +1,8 @@
-"""How much may be under way: counted before a body is read, so that what cannot be done is not received."""
+"""How much may be under way, and how much may arrive: what cannot be done now is not even received.
+
+A body that arrives holds no place in the queue: whoever sends slowly, or nothing, must not keep others from being
+answered. What it holds of memory the spools' budget bounds.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from app.jobs.refusals import shutting_down
 from app.problems import Problem
 
 LONGEST_WAIT = 60
+MOST_ARRIVING = 1024
+"""Bodies that may arrive at once."""
 
 
 class Admission:
@@ -18,6 +24,7 @@ class Admission:
 
     def __init__(self, processes: int, queue: int, per_client: int) -> None:
         self.under_way = 0
+        self.arriving = 0
         self.closed = False
         self._processes = processes
         self._most = processes + queue
@@ -35,9 +42,23 @@ class Admission:
             yield
         finally:
             self.under_way -= 1
-            self._clients[client] -= 1
-            if not self._clients[client]:
-                del self._clients[client]
+            self._leave(client)
+
+    @contextmanager
+    def receive(self, client: str) -> Iterator[None]:
+        """Count one body while it arrives, or refuse it."""
+        self._check(client)
+        if self.arriving >= MOST_ARRIVING:
+            raise Problem(
+                "busy", f"{MOST_ARRIVING} bodies arrive at once, as many as may", retry_after=self.wait()
+            )
+        self.arriving += 1
+        self._clients[client] += 1
+        try:
+            yield
+        finally:
+            self.arriving -= 1
+            self._leave(client)
 
     def took(self, seconds: float) -> None:
         """Learn how long jobs take: a moving average over about ten."""
@@ -47,6 +68,11 @@ class Admission:
         """Seconds until a place is likely free: what is under way, spread over the processes, half done on average."""
         expected = self._seconds * self.under_way / self._processes / 2
         return min(max(math.ceil(expected), 1), LONGEST_WAIT)
+
+    def _leave(self, client: str) -> None:
+        self._clients[client] -= 1
+        if not self._clients[client]:
+            del self._clients[client]
 
     def _check(self, client: str) -> None:
         if self.closed:

@@ -1,8 +1,9 @@
 """A request's body as it arrives: within limits, at a pace, and for a client that is still there.
 
 A body that is worked on whole is spooled, and takes a worker only once it is complete. A body that is counted as it
-comes takes a worker when its first 64 KiB are there; all workers but one may be held like that (one, if there is only
-one), and an upload that brings less than 64 KiB within the stall limit is ended, so slow uploads starve nobody.
+comes takes a worker when its first 64 KiB are there; all workers but one may be held like that, and where there is only
+one such a body is spooled, too. What still arrives holds no place in the queue, and an upload that brings less than
+64 KiB within the stall limit is ended: slow uploads starve nobody.
 """
 
 from __future__ import annotations
@@ -45,15 +46,20 @@ async def answer(
 ) -> Reply:
     """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick."""
     settings = pool.settings
-    with pool.admit(client):
-        most = settings.stream_limit if streamed else settings.body_limit
-        upload = Upload(receive, headers, most, settings.stall_limit)
-        if streamed:
-            return await _through_pipe(pool, call, upload)
+    streamed = streamed and settings.processes > 1
+    most = settings.stream_limit if streamed else settings.body_limit
+    upload = Upload(receive, headers, most, settings.stall_limit)
+    if streamed:
+        with pool.receive(client):
+            head = await upload.head()
+        with pool.admit(client):
+            return await _through_pipe(pool, call, upload, head)
+    with pool.receive(client):
         source = await _gathered(upload, pool.budget, settings.inline_limit)
-        if isinstance(source, Spool):
-            with source:
-                return await _while_connected(pool.run(call, source), upload.gone())
+    if isinstance(source, Spool):
+        with source, pool.admit(client):
+            return await _while_connected(pool.run(call, source), upload.gone())
+    with pool.admit(client):
         if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
             return pool.answer(call, Body.of(source))
         return await _while_connected(pool.run(call, source), upload.gone())
@@ -154,9 +160,8 @@ async def _gathered(upload: Upload, budget: Budget, small: int) -> bytes | Spool
     return spool
 
 
-async def _through_pipe(pool: Pool, call: Call, upload: Upload) -> Reply:
+async def _through_pipe(pool: Pool, call: Call, upload: Upload, head: bytes) -> Reply:
     """Have the body worked on while it arrives. The worker's answer wins, however much is still to come."""
-    head = await upload.head()
     if upload.ended:
         return await _while_connected(pool.run(call, head), upload.gone())
     clock = asyncio.get_running_loop().time

@@ -111,8 +111,12 @@ class Pool:
             done=self._done,
         )
 
+    def receive(self, client: str) -> AbstractContextManager[None]:
+        """Count a body while it arrives; refused if its request would be."""
+        return self._admission.receive(client)
+
     def admit(self, client: str) -> AbstractContextManager[None]:
-        """Hold a place while a request lasts; taken before its body is read, and around ``run``."""
+        """Hold a place while a request is worked on: around ``run``."""
         return self._admission.admit(client)
 
     async def run(self, call: Call, source: Source) -> Reply:

@@ -33,6 +33,15 @@ BANDWIDTHS: dict[str, Bandwidth] = {
     "sheather_jones": ImprovedSheatherJones(),
     "least_squares": LeastSquaresCV(),
 }
+WORDS = {
+    "model_type": "an object",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "too_long": "a shorter list",
+    "too_short": "a longer list",
+}
+"""What is needed, where pydantic's own words name classes of ours."""
+
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
 """Options that are lists."""
 
@@ -147,7 +156,7 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "unknown-field":
         return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
     field = ".".join(path)
-    said = fault["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    said = WORDS.get(fault["type"]) or fault["msg"].removeprefix("Input should be ")
     if slug == "missing-field":
         return Problem(slug, f"{field}: is needed and not there", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)

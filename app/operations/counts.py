@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from app.body import Body
 from app.call import JSON, Call, Reply
 from app.decoding import blocks
-from app.decoding.material import Material
+from app.decoding.material import Material, Sample
 from app.decoding.options import options
 from app.operations.answering import json_reply, question_of
 from app.operations.sampling import counts_of, sample_of
@@ -45,7 +45,13 @@ def answer(call: Call, material: Material) -> Reply:
     if (question.cells == "edges") != (edges is not None):
         raise Problem("bad-option", "edges: belong to cells edges, which needs them", field="edges")
     data = sample_of(material, question)
-    return _reply(call, data if isinstance(data, Counts) else _counted(data, question, edges))
+    if isinstance(data, Counts):
+        return _reply(call, data)
+    counts = _counted(data, question, edges)
+    if counts is None:
+        whole = material.samples[""] if material.units is None else Sample(data.members, data.nonmembers)
+        counts = _by_type(data, whole)
+    return _reply(call, counts)
 
 
 def answer_stream(call: Call, body: Body) -> Reply:
@@ -63,7 +69,8 @@ def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:
     return side.astype(np.float64, copy=False) if side.dtype.kind in "biuf" else side
 
 
-def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts:
+def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts | None:
+    """On the cells asked for; None if the type of the scores is to decide."""
     match question.cells:
         case "edges":
             return by_edges(data, np.asarray(edges))
@@ -73,7 +80,18 @@ def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts:
             return by_grid(data)
         case "categories":
             return by_category(data)
-    return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    if question.query != "auto":
+        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    return None
+
+
+def _by_type(data: Scores, sample: Sample) -> Counts:
+    """Integers, booleans and text by value, all else on the grid: what a score is typed as decides, never how many
+    values it has, so that shards of one column always merge, however they were sent."""
+    sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
+    if data.dimension > 1 or any(side.dtype.kind not in "biufU" for side in sides):
+        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    return Tally().plus(*sides).counts()
 
 
 def _merged(shards: object, material: Material) -> Counts:

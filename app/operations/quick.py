@@ -9,9 +9,9 @@ from app.call import Call
 QUICK = frozenset({"advantage", "individual-risk", "audit", "counts"})
 """Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples."""
 
-SLOW = re.compile(rb'\\|"counts"|"estimator"|"shards"|\[\s*\[')
-"""What can make a small body slow: counts of any number of records, learned adversaries, vectors; an escape may hide
-any of them."""
+SLOW = re.compile(rb'\\|"(counts|discrete|estimator|groups|metric|shards|units)"|\[\s*["\[]')
+"""What can make a small body slow: counts of any number of records, learned adversaries, vectors, as many categories or
+groups as records, a metric tried at each of them; an escape may hide any of them."""
 
 
 def quick(call: Call, body: bytes) -> bool:

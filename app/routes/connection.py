@@ -25,6 +25,8 @@ MOST_HEAD = 64 * 1024
 MOST_ADDRESS = 16 * 1024
 HEAD_SECONDS = 30.0
 """Seconds from the first byte of a head, or from a connection's start, until the head must be complete."""
+MOST_UNREAD = 2**20
+"""Bytes of a body that are thrown away after its request was answered; then the connection ends."""
 LINGER_SECONDS = 2.0
 """Seconds that a refused sender is listened to further: closing at once would lose the answer on its way."""
 
@@ -40,6 +42,9 @@ class Connection(HttpToolsProtocol):
     _head = 0
     _tail = 0
     _declined = False
+    _unread = 0
+    _patience: asyncio.TimerHandle | None = None
+    _left = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock: a connection that says nothing is not kept."""
@@ -47,9 +52,28 @@ class Connection(HttpToolsProtocol):
         self._wind()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the clocks."""
         self._stop()
+        self._rest()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Give a client that does not read time to begin: what it was answered stays in memory meanwhile."""
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._rest()
+        super().resume_writing()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body; of one nobody waits for any more, only so much."""
+        if self.cycle.response_complete:
+            self._unread += len(body)
+            if self._unread > MOST_UNREAD:
+                self.transport.close()
+        super().on_body(body)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and refuse what is not HTTP."""
@@ -92,7 +116,7 @@ class Connection(HttpToolsProtocol):
         """Begin a head."""
         super().on_message_begin()
         self._reading_head = True
-        self._tail = 0
+        self._tail = self._unread = 0
         self._wind()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -174,6 +198,23 @@ class Connection(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._clock = self.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+    def _wait_for_reader(self) -> None:
+        self._left = self.transport.get_write_buffer_size()
+        service = self.app_state.get("service")
+        seconds = HEAD_SECONDS if service is None else service.settings.stall_limit
+        self._patience = self.loop.call_later(seconds, self._impatient)
+
+    def _impatient(self) -> None:
+        if self.transport.get_write_buffer_size() > self._left - MOST_HEAD:
+            self.transport.abort()
+        else:
+            self._wait_for_reader()
+
+    def _rest(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def _wind(self) -> None:
         self._stop()

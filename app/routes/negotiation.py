@@ -8,6 +8,9 @@ from starlette.datastructures import Headers
 
 from app.problems import Problem
 
+MOST_RANGES = 32
+"""Ranges of Accept that are looked at: browsers send five."""
+
 ENCODINGS = ("identity", "gzip", "zstd")
 
 
@@ -36,7 +39,7 @@ def encoding(headers: Headers) -> str:
 
 def accepted(headers: Headers, offered: Sequence[str]) -> str:
     """The form of the answer: of those offered the one the client likes best, the first in a draw."""
-    ranges = [_range(part) for part in headers.get("accept", "*/*").split(",") if part.strip()]
+    ranges = [_range(part) for part in headers.get("accept", "*/*").split(",", MOST_RANGES) if part.strip()]
     best, liking = "", 0.0
     for form in offered:
         weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]

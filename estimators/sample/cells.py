@@ -272,7 +272,7 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         if kind == Grid.kind:
             exponent = int(value["exponent"])  # type: ignore[call-overload]
             keys = _ascending(np.asarray(value["keys"], dtype=np.int64), "i")
-            if not -1100 < exponent < 1000 or np.abs(keys).max(initial=0) > 2**53:
+            if not -1100 < exponent < 1024 or np.abs(keys).max(initial=0) > 2**53:
                 raise InvalidCounts("cells of kind 'grid': exponent or keys out of range", field="cells")
             return Grid(exponent, keys)
         if kind == Lattice.kind:

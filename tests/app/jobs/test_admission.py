@@ -16,6 +16,18 @@ def refused(admission: Admission, client: str = "anyone") -> Problem:
     return found.value
 
 
+def test_what_arrives_takes_no_place_but_counts_for_its_client() -> None:
+    admission = Admission(processes=1, queue=0, per_client=2)
+
+    with admission.receive("one"), admission.receive("one"):
+        assert refused(admission, "one").kind.slug == "too-many-requests"
+        with admission.admit("two"), pytest.raises(Problem, match="under way"), admission.receive("three"):
+            pass
+
+    with admission.admit("one"):
+        assert admission.arriving == 0
+
+
 def test_as_many_as_work_and_wait_are_admitted() -> None:
     admission = Admission(processes=2, queue=1, per_client=0)
     with ExitStack() as under_way:

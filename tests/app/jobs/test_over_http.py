@@ -144,10 +144,10 @@ def test_a_client_that_hangs_up_amid_its_body_leaves_nothing_behind(way: str) ->
             )
             writer.write(b"x" * 1_000_000)
             await writer.drain()
-            await until(lambda: pool._admission.under_way == 1)
+            await until(lambda: pool._admission.arriving + pool._admission.under_way == 1)
             writer.close()
             await writer.wait_closed()
-            await until(lambda: pool._admission.under_way == 0)
+            await until(lambda: pool._admission.arriving + pool._admission.under_way == 0)
             await settled(pool)
             assert pool.budget.used == 0
 
