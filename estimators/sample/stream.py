@@ -25,6 +25,9 @@ MOST_VALUES = 2**20
 PIECE = 2**18
 """Numbers counted at a time: two megabytes of scratch, and a table of cells is small beside it."""
 
+LARGEST_EXPONENT = 1000
+"""Steps below which the far end of the window is still a float."""
+
 LARGEST_KEY = 2**52 - GRID_CELLS
 """Keys below this are floats whose unit is smaller than a cell, so none that joins them needs a wider one."""
 
@@ -131,7 +134,8 @@ class _Grid:
         fast-histogram leaves such scores out, which the total shows. It truncates (score - start) / width, which is
         exact for whole numbers, and from a start at 0 if the width is a power of two.
         """
-        if not self.columns[0].size or max(-self.first, self.first + GRID_CELLS) > LARGEST_KEY:
+        wide = self.exponent > LARGEST_EXPONENT or max(-self.first, self.first + GRID_CELLS) > LARGEST_KEY
+        if wide or not self.columns[0].size:
             return None
         if self.first == 0:
             keys, reach = scores, (0.0, GRID_CELLS * 2.0**self.exponent)
