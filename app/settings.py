@@ -75,7 +75,9 @@ class Settings(BaseSettings):
         64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes"
     )
     spool_limit: int = Field(1024 * MIB, ge=1024, description="bytes of all bodies held at once")
-    stall_limit: float = Field(30.0, gt=0, description="seconds a body may stop arriving, or an answer being read")
+    stall_limit: float = Field(
+        30.0, gt=0, description="seconds a body may stop arriving, or an answer being read"
+    )
     drain_limit: float = Field(30.0, ge=0, description="seconds that work under way is given at shutdown")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level logged")

@@ -89,6 +89,8 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
     """Integers, booleans and text by value, all else on the grid: what a score is typed as decides, never how many
     values it has, so that shards of one column always merge, however they were sent."""
     sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
+    if all(side.dtype.kind == "f" for side in sides):
+        return by_grid(data)
     if data.dimension > 1 or any(side.dtype.kind not in "biufU" for side in sides):
         return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
     return Tally().plus(*sides).counts()

@@ -21,6 +21,9 @@ EXACT_RECORDS = 2**17
 SMALL_INTEGER_RANGE = 2**20
 """Integers spanning less than this are counted by index, without sorting."""
 
+FEW_ON_GRID = 2**12
+"""Fewer records than this are sorted into the cells of a grid, rather than every cell of it counted."""
+
 LATTICE_KEYS = 2**62
 
 MOST_SLICES = 2**24
@@ -181,6 +184,10 @@ def by_grid(scores: Scores) -> Counts:
     exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
     while np.floor(np.ldexp(high, -exponent)) - np.floor(np.ldexp(low, -exponent)) >= GRID_CELLS:
         exponent += 1
+    if len(a) + len(b) < FEW_ON_GRID:
+        keys = grid_keys(np.concatenate([a, b]), exponent)
+        distinct, cell = np.unique(keys, return_inverse=True)
+        return _tabulate(cell.reshape(-1), len(a), Grid(exponent, distinct))
     first = int(np.floor(np.ldexp(low, -exponent)))
     at = [grid_keys(side, exponent) - first for side in (a, b)]
     span = max(int(at[0].max()), int(at[1].max())) + 1
