@@ -57,7 +57,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "mace_request_seconds",
-            "Seconds from the head of a request to the end of its answer.",
+            "Seconds from the head of a request until its answer is handed to the connection.",
             ("operation",),
             buckets=SECONDS,
             registry=self.registry,
