@@ -12,6 +12,7 @@ JSON = "application/json"
 CSV = "text/csv"
 NPY = "application/x-npy"
 ARROW = "application/vnd.apache.arrow.stream"
+ARROW_FILE = "application/vnd.apache.arrow.file"
 PARQUET = "application/vnd.apache.parquet"
 PROBLEM = "application/problem+json"
 

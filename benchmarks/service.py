@@ -2,6 +2,7 @@
 
     python -m benchmarks.service            # about two minutes
     python -m benchmarks.service --quick    # fewer repetitions
+    python -m benchmarks.service --parts    # only what one answer is made of, without a server
 
 Every comparison takes turns between the two in one run: only the ratios mean anything. The stock handler is
 ``benchmarks/stock.py``; both run under uvicorn with uvloop and httptools, in processes of their own.
@@ -32,7 +33,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from app.call import ARROW, JSON, NPY
+from app.body import Body
+from app.call import ARROW, JSON, NPY, Call
+from app.decoding import decode
+from app.operations import perform
+from estimators import Scores, advantage, assess
+from estimators.paper import algorithm_1
+from estimators.report import fingerprint
+from estimators.sample.counting import finest
 
 MIB = 2**20
 
@@ -303,6 +311,27 @@ def start_up(times: int) -> Iterator[str]:
     )
 
 
+def parts(times: int) -> Iterator[str]:
+    """What one answer of /v1/advantage is made of, in this process: least of several, milliseconds."""
+    for n, body, call in (
+        (200, as_json(200), Call("advantage")),
+        (10**6, as_npy(10**6), Call("advantage", NPY, query=(("members", str(10**6)),))),
+    ):
+        scores = Scores.of(*sample(n))
+        counts = finest(scores)
+        tasks: list[Callable[[], object]] = [
+            lambda call=call, body=body: perform(call, Body.of(body)),  # type: ignore[misc]
+            lambda call=call, body=body: decode(call, Body.of(body)),  # type: ignore[misc]
+            lambda scores=scores: assess(scores),  # type: ignore[misc]
+            lambda scores=scores: finest(scores),  # type: ignore[misc]
+            lambda counts=counts: advantage(counts),  # type: ignore[misc]
+            lambda scores=scores: algorithm_1(scores, 0.5),  # type: ignore[misc]
+            lambda scores=scores: fingerprint(scores),  # type: ignore[misc]
+        ]
+        found = " | ".join(f"{1e3 * min(seconds):.2f}" for seconds in in_turns(times, *tasks))
+        yield f"| {n:,} | {found} |"
+
+
 def lag(times: int) -> Iterator[str]:
     """Time to answer a probe while every worker computes and more wait: at least the event loop's lag."""
     body = as_npy(1_000_000)
@@ -350,8 +379,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    times = 20 if parser.parse_args().quick else 100
-    print("| what | wanted | measured | |\n|---|---|---|---|")
+    parser.add_argument("--parts", action="store_true", help="only what one answer is made of")
+    asked = parser.parse_args()
+    times = 20 if asked.quick else 100
+    print(
+        "| scores a side | whole | decoding | all statements | counting | certified interval | U_N | SHA-256 |\n"
+        + 8 * "|---"
+        + "|"
+    )
+    for line in parts(times // 5):
+        print(line, flush=True)
+    if asked.parts:
+        return
+    print("\n| what | wanted | measured | |\n|---|---|---|---|")
     print(json_end_to_end(times), flush=True)
     for part in (
         binary_end_to_end(max(5, times // 10)),

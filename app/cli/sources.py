@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from app.body import READ, Body
-from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from app.cli.words import shown
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd"}
 
-ARROW_FILE = "application/vnd.apache.arrow.file"
 ARROW_MAGIC = b"ARROW1"
 
 HELD = 64 * 2**20

@@ -21,7 +21,8 @@ from app.cli.wording import detail_of, flag, in_shell
 from app.decoding import decode
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
-from app.operations import OPERATIONS, perform
+from app.operations import answer as answered
+from app.operations import perform
 from app.operations.asking import ask, spoken
 from app.operations.counts import streams
 from app.problems import Problem
@@ -66,16 +67,16 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
         progress.now("reading")
         sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
         progress.now("computing")
-        return _operate(call, Material({"": sample}, _asked(call), textual=True))
+        return answered(call, Material({"": sample}, _asked(call), textual=True))
     if not inputs:  # a question that has no records
-        return _operate(call, Material({}, _asked(call), textual=True))
+        return answered(call, Material({}, _asked(call), textual=True))
     if len(inputs) > 1:
-        return _operate(call, _several(call, inputs, progress))
+        return answered(call, _several(call, inputs, progress))
     (source,) = inputs
     if counted_first(call, source):
-        return _operate(call, _counted(call, source, progress))
+        return answered(call, _counted(call, source, progress))
     if source.media_type == JSON and call.query:
-        return _operate(call, _with_options(call, source))
+        return answered(call, _with_options(call, source))
     if call.operation == "counts" and streams(_about(call, source)):
         return _streamed(call, source, progress)
     progress.now("computing")
@@ -124,16 +125,6 @@ def _values(call: Call) -> dict[str, object]:
     asked = _asked(call)
     values = cast("dict[str, object]", spoken(asked))
     return {**values, **{name: asked[name] for name in NAMES if name in asked}}
-
-
-def _operate(call: Call, material: Material) -> Reply:
-    """What ``perform`` does once a body is decoded."""
-    try:
-        return OPERATIONS[call.operation](call, material)
-    except Problem as problem:
-        return problem.reply()
-    except MaceError as error:
-        return Problem.of(error).reply()
 
 
 def _require_none(call: Call, names: Sequence[str], why: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.body import Body
-from app.call import ARROW, CSV, JSON, NPY, PARQUET, Call
+from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from app.decoding import arrow, csv, json, npy, parquet
 from app.decoding.compression import expanded, unpacked
 from app.decoding.material import Material
@@ -20,7 +20,6 @@ from app.decoding.options import named
 from app.decoding.table import sides
 from app.problems import Problem
 
-ARROW_FILE = "application/vnd.apache.arrow.file"
 READERS = {
     JSON: json.decode,
     CSV: csv.decode,

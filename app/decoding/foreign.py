@@ -29,7 +29,7 @@ def refusals(name: str) -> Iterator[None]:
         raise
     except MemoryError:
         raise Problem("memory-limit", f"reading this {name} body takes more memory than is granted") from None
-    except NotImplementedError:
+    except NotImplementedError:  # Arrow's word for parts of a format that it does not read
         raise Problem("malformed-body", f"the body uses a part of {name} that is not read here") from None
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         if ENDED.search(str(error)):

@@ -29,10 +29,23 @@ OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
 
 def perform(call: Call, body: Body) -> Reply:
     """Answer one call; what is wrong with it is an answer, too. Only a mistake of ours raises."""
+    return _settled(call, lambda: _read_and_answered(call, body))
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """The same for a body that is decoded already."""
+    return _settled(call, lambda: OPERATIONS[call.operation](call, material))
+
+
+def _read_and_answered(call: Call, body: Body) -> Reply:
+    if call.operation == "counts" and counts.streams(call):
+        return counts.answer_stream(call, body)
+    return OPERATIONS[call.operation](call, decode(call, body))
+
+
+def _settled(call: Call, work: Callable[[], Reply]) -> Reply:
     try:
-        if call.operation == "counts" and counts.streams(call):
-            return counts.answer_stream(call, body)
-        return OPERATIONS[call.operation](call, decode(call, body))
+        return work()
     except Problem as problem:
         return problem.reply(call.request_id)
     except MaceError as error:

@@ -164,10 +164,9 @@ class AdvantageAnswer(TypedDict):
     provenance: ProvenanceAnswer
 
 
-class RecordsAnswer(TypedDict):
-    """One entry a record in every column; null where the sample says nothing."""
+class RiskColumns(TypedDict):
+    """What is said of a record, or of a cell; null where the sample says nothing."""
 
-    index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
     risk: list[float | None]
     lower: list[float]
     upper: list[float]
@@ -176,8 +175,14 @@ class RecordsAnswer(TypedDict):
     signed_risk: list[float | None]
     posterior: list[float | None]
     flagged: list[bool]
-    cell: list[int]
     metric: list[float | None] | None
+
+
+class RecordsAnswer(RiskColumns):
+    """One entry a record in every column; null where the sample says nothing."""
+
+    index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
+    cell: list[int]
 
 
 class GroupAnswer(TypedDict):
@@ -196,21 +201,12 @@ class GroupAnswer(TypedDict):
     warnings: list[WarningAnswer]
 
 
-class CellsAnswer(TypedDict):
+class CellsAnswer(RiskColumns):
     """One entry a cell in every column: the table the records were looked up in."""
 
     cells: dict[str, object]
     members: list[int]
     nonmembers: list[int]
-    risk: list[float | None]
-    lower: list[float]
-    upper: list[float]
-    simultaneous_lower: list[float]
-    simultaneous_upper: list[float]
-    signed_risk: list[float | None]
-    posterior: list[float | None]
-    flagged: list[bool]
-    metric: list[float | None] | None
 
 
 class FlagsAnswer(TypedDict):

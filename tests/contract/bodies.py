@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
-import numpy as np
 import pyarrow as pa
 import schemathesis
 from hypothesis import strategies as st
-from pyarrow import csv, parquet
 
-from app.call import ARROW, CSV, NPY, PARQUET
+from tests.app.routes.asked import TABLES
 
 SIDES = [False, True] * 8
 """Both sides have enough records, whatever else is drawn."""
@@ -43,32 +39,5 @@ def tables(draw: st.DrawFn) -> pa.Table:
     )
 
 
-def csv_of(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    csv.write_csv(table, sink)
-    return sink.getvalue()
-
-
-def npy_of(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    np.save(sink, np.column_stack([table["score"].to_numpy(), table["member"].to_numpy()]))
-    return sink.getvalue()
-
-
-def arrow_of(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def parquet_of(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    parquet.write_table(table, sink)
-    return sink.getvalue()
-
-
-WRITERS = {CSV: csv_of, NPY: npy_of, ARROW: arrow_of, PARQUET: parquet_of}
-
-for media_type, written in WRITERS.items():
+for media_type, written in TABLES.items():
     schemathesis.openapi.media_type(media_type, tables().map(written))
