@@ -40,7 +40,7 @@ REUSING = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
 }
-"""Memory that a worker has freed it keeps for its next array: fresh pages cost a sixth of the time of a million scores
+"""Memory that a worker has freed it keeps for its next array: fresh pages cost as much as reading the scores does
 (glibc's names; other systems pass them over)."""
 
 
