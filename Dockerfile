@@ -20,6 +20,7 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     --requirement requirements/run.txt ${OTEL:+--requirement requirements/otel.txt}
 COPY pyproject.toml README.md LICENSE ./
 COPY estimators estimators
+COPY macekit macekit
 COPY app app
 RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
     && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \

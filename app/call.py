@@ -15,6 +15,10 @@ ARROW = "application/vnd.apache.arrow.stream"
 ARROW_FILE = "application/vnd.apache.arrow.file"
 PARQUET = "application/vnd.apache.parquet"
 PROBLEM = "application/problem+json"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+SVG = "image/svg+xml"
+PNG = "image/png"
 
 
 @dataclass(frozen=True, slots=True)

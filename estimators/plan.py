@@ -13,7 +13,7 @@ from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
-from estimators.statement import percent
+from estimators.statement import Estimate, percent
 
 MOST_RECORDS = 10**9
 RUNS = 40
@@ -49,47 +49,45 @@ class Plan:
 
 
 def verdict(result: Advantage, threshold: float) -> Verdict:
-    """Pass if the whole interval is at or below the threshold, fail if it is above, else inconclusive.
-
-    Half-widths shrink as 1/sqrt(N), so N ((U - point)/(threshold - point))^2 records are expected to
-    bring the near end across.
-    """
+    """Pass if the whole interval is at or below the threshold, fail if it is above, else inconclusive."""
     threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
-    lower, upper, value = result.lower, result.upper, result.value
-    with_confidence = percent(result.estimate.interval.confidence)
+    records = result.provenance.n_members + result.provenance.n_nonmembers
+    needed = None if result.class_rejected else records_needed(result.estimate, threshold, records)
+    return decide("the advantage", result.estimate, threshold, needed)
+
+
+def decide(what: str, found: Estimate, threshold: float, needed: int | None) -> Verdict:
+    """What an interval of anything says about a threshold; ``needed`` are the records that settle it if it is open."""
+    lower, upper, sure = found.lower, found.upper, percent(found.interval.confidence)
     if upper <= threshold:
-        return Verdict(
-            threshold,
-            Decision.PASS,
-            f"with {with_confidence} confidence the advantage is at most {upper:.4f}, not above {threshold:g}",
-            None,
-        )
+        reason = f"with {sure} confidence {what} is at most {upper:.4f}, not above {threshold:g}"
+        return Verdict(threshold, Decision.PASS, reason, None)
     if lower > threshold:
-        return Verdict(
-            threshold,
-            Decision.FAIL,
-            f"with {with_confidence} confidence the advantage is at least {lower:.4f}, above {threshold:g}",
-            None,
-        )
-    n = result.provenance.n_members + result.provenance.n_nonmembers
-    gap = threshold - value
-    reach = upper - value if gap > 0 else value - lower
-    needed = None
-    if gap != 0 and not result.class_rejected:
-        times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
-        needed = int(np.ceil(n * times**2))
+        reason = f"with {sure} confidence {what} is at least {lower:.4f}, above {threshold:g}"
+        return Verdict(threshold, Decision.FAIL, reason, None)
     settled = needed is not None and needed <= MOST_RECORDS
     advice = (
         f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
     )
-    return Verdict(
-        threshold,
-        Decision.INCONCLUSIVE,
-        f"the interval [{lower:.4f}, {upper:.4f}] contains the threshold {threshold:g}; {advice}",
-        needed if settled else None,
-    )
+    where = f"[{lower:.4f}, {upper:.4f}]" if np.isfinite(upper) else f"from {lower:.4f} on"
+    reason = f"the interval {where} contains the threshold {threshold:g}; {advice}"
+    return Verdict(threshold, Decision.INCONCLUSIVE, reason, needed if settled else None)
+
+
+def records_needed(found: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
+    """Records expected to bring the near end across the threshold; None if the point lies on it.
+
+    Half-widths shrink as N^-rate, so N ((U - point)/(threshold - point))^(1/rate) are enough.
+    """
+    value = found.lower if found.value is None else found.value
+    gap = threshold - value
+    if gap == 0:
+        return None
+    reach = found.upper - value if gap > 0 else value - found.lower
+    times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
+    return int(np.ceil(min(records * times ** (1.0 / rate), 1e18)))
 
 
 def plan_verdict(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators.advantage import Advantage, LearnedTarget, Target, advantage
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
@@ -49,7 +50,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The answers to one ``Ask``. What has no order has no ROC; a vector has neither, nor the paper's cells."""
+    """The answers to one ``Ask``. What has no order has no ROC; a vector has neither, nor the paper's cells.
+
+    ``fine`` are the counts they were read off, for whoever asks more of the same sample.
+    """
 
     ask: Ask
     advantage: Advantage
@@ -64,6 +68,7 @@ class Assessment:
     cautions: tuple[Caution, ...]
     input_sha256: str
     query: str = field(default="")
+    fine: Counts | None = field(default=None, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -113,17 +118,33 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         ),
         fingerprint(data),
         data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
+        fine,
     )
 
 
 def fingerprint(data: Scores | Counts) -> str:
-    """SHA-256 of what was asked about, so that an answer can be tied to its input a year later."""
+    """SHA-256 of what was asked about, so that an answer can be tied to its input a year later.
+
+    The same scores give the same one, whatever kept them: a number in four bytes or in eight, a wide column of text.
+    """
     digest = hashlib.sha256()
     for side in (data.members, data.nonmembers):
-        column = np.ascontiguousarray(side)
+        column = _plain(np.ascontiguousarray(side))
         digest.update(f"{column.dtype.str}{column.shape}".encode())
         digest.update(column.tobytes() if column.dtype.kind in "US" else column.data)
     return digest.hexdigest()
+
+
+def _plain(column: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Integers in eight bytes, text no wider than its longest entry."""
+    if column.dtype.kind == "U":
+        longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())
+        return column.astype(f"<U{longest}", copy=False)
+    if column.dtype.kind in "iu" and not (
+        column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()
+    ):
+        return column.astype("<i8", copy=False)
+    return column
 
 
 def _paper(

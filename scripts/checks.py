@@ -26,7 +26,8 @@ BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
 PROJECT = "mace"
 
 PERMISSIVE = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "PSF-2.0", "Zlib",
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0",
+    "Zlib",
 }  # fmt: skip
 # Reciprocal file by file: fine beside our code, in a tool or an oracle; not in what we ship.
 TOOLS_ONLY = {"MPL-2.0"}
@@ -45,7 +46,7 @@ SPELLINGS = {
 }
 
 # Distributions whose metadata states none, and what the licence file they install says.
-READ_BY_HAND = {"pysimdjson": "MIT"}
+READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "pysimdjson": "MIT"}
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ worker.join()
 LOOKED = """
 import importlib.util, pathlib, sys, sysconfig
 site = pathlib.Path(sysconfig.get_path("purelib"))
-sources = [p for name in ("app", "estimators") for p in (site / name).rglob("*.py")]
+sources = [p for name in ("app", "estimators", "macekit") for p in (site / name).rglob("*.py")]
 print("sources without bytecode:", sum(not pathlib.Path(importlib.util.cache_from_source(p)).exists() for p in sources))
 for place in ("/", "/opt/mace", str(site), "/var/tmp"):
     try:

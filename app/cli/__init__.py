@@ -11,13 +11,14 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from app.cli import config, demo, questions, serve
+from app.cli import config, demo, gate, questions, serve
 from app.cli.parsing import Parser
 from app.cli.printing import CannotPrintError, flush, let_go
 
 COMMANDS = (
     demo,
     questions,
+    gate,
     serve,
     config,
 )

@@ -29,6 +29,17 @@ QUESTIONS = (
         ),
     ),
     Question(
+        "report",
+        "report",
+        "everything about one sample, as a report to look at",
+        (
+            "mace report scores.csv -o report.html",
+            "mace report scores.parquet --group age_band --threshold 0.1 -o report.html",
+            "mace report scores.csv --card -o card.md",
+            "mace report answer.json -o report.html",
+        ),
+    ),
+    Question(
         "risk",
         "individual-risk",
         "the risk of each record and of each group",

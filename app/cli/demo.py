@@ -1,50 +1,94 @@
-"""`mace demo`: a first answer, on built-in example scores."""
+"""`mace demo`: a first answer with a picture, on built-in example scores."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from app.cli.parsing import Parser
+
+FOLDER = "mace-demo"
+TABLE = "scores.csv"
+ANSWER = "answer.json"
+REPORT = "report.html"
+THRESHOLD = "0.1"
+MISUSE = 2
 
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser("demo", help="a first answer, on built-in example scores")
+    command = commands.add_parser(
+        "demo",
+        help="a first answer and a first report, on built-in example scores",
+        usage="mace demo [OPTIONS]",
+        description=f"A first answer and a first report, on built-in example scores.\n\n"
+        f"Writes a folder with the scores ({TABLE}), the answer ({ANSWER}) and the report ({REPORT}).",
+        fill=_fill,
+    )
     command.set_defaults(run=run)
 
 
-def run(_options: argparse.Namespace) -> int:
-    """Print a first answer on built-in example scores."""
-    import io
-
+def run(given: argparse.Namespace) -> int:
+    """Print a first answer, then write it with its scores and its report, and say where."""
     import msgspec
-    import numpy as np
 
     from app.body import Body
-    from app.call import NPY, Call
+    from app.call import CSV, Call
+    from app.cli.example import SIDE, example_table
     from app.cli.printing import put
     from app.cli.showing import statement
+    from app.cli.sources import Misuse
     from app.operations import perform
+    from app.words import plain
 
-    members, nonmembers = _demo_scores()
-    file = io.BytesIO()
-    np.save(file, np.concatenate([members, nonmembers]))
-    query = (("members", str(members.size)), ("threshold", "0.1"))
-    reply = perform(Call("advantage", NPY, query=query), Body.of(file.getvalue()))
-    put(f"{members.size} member and {nonmembers.size} nonmember scores whose true advantage is 0.200\n")
-    put("\n".join(statement(msgspec.json.decode(reply.body))))
+    table = example_table()
+    reply = perform(Call("report", CSV, query=(("group", "group"), ("threshold", THRESHOLD))), Body.of(table))
+    answer = msgspec.json.decode(reply.body)
+    put(f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200\n")
+    put("\n".join(statement(answer["result"])))
+    try:
+        folder = _kept(given, table, bytes(reply.body), answer)
+    except Misuse as wrong:
+        print(f"mace demo: {wrong}\nThe report was not written; -o names another folder.", file=sys.stderr)
+        return MISUSE
+    report = folder.resolve() / REPORT
+    again = ["mace", "report", str(Path(given.output) / TABLE), "--group", "group", "--threshold", THRESHOLD]
+    where = f"Report: {plain(str(report))}\n        {report.as_uri()}"
+    put(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
     return 0
 
 
-def _demo_scores() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return scores with known truth: members N(0.5067, 1), nonmembers N(0, 1).
+def _fill(parser: Parser) -> None:
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", default=FOLDER, help=f"folder to write (default {FOLDER})"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files in it that say something else")
 
-    The best adversary's advantage is the total variation 2 Phi(0.5067 / 2) - 1 = 0.2000.
-    """
-    import numpy as np
 
-    generator = np.random.default_rng(20_240)
-    return generator.normal(0.5067, 1.0, 400), generator.normal(0.0, 1.0, 400)
+def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:
+    """The folder with the three files in it; files that are there and say the same are left alone."""
+    from app.call import HTML
+    from app.cli.writing import folder_of, target_of
+    from app.report.model import Context
+    from app.report.rendering import render
+
+    folder = folder_of(given.output)
+    # without the time, so that the same version writes the same bytes again
+    report = render("report", answer, HTML, Context(source=TABLE))
+    files = {TABLE: table, ANSWER: body, REPORT: report}
+    stale = {name: data for name, data in files.items() if not _says(folder / name, data)}
+    targets = {name: target_of(str(folder / name), (Path(name).suffix,), given.force) for name in stale}
+    for name, target in targets.items():
+        target.write(stale[name])
+    return folder
+
+
+def _says(path: Path, data: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == data
+    except OSError:
+        return False

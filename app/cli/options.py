@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.cli.wording import flag
 from app.openapi.parameters import parameters
 from app.schemas.columns import Asked
+from app.shell import flag
 
 TWICE = {"metric.preset"}
 """Parameters of the service that say what another says already."""

@@ -57,6 +57,7 @@ class Server(uvicorn.Server):
         host = EVERYWHERE.get(host, host)
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         print(f"mace {version('mace')} is listening on {address}", file=sys.stderr)
+        print(f"Page: {address}/", file=sys.stderr)
         print(f"Swagger UI: {address}/docs", file=sys.stderr, flush=True)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from app.cli.table import Row, lines
-from app.cli.words import plain, shown
 from app.schemas.answers import (
     AdvantageAnswer,
     AuditAnswer,
     CompareAnswer,
     CountsAnswer,
+    GateAnswer,
     GroupAnswer,
     IntervalAnswer,
     MetricsAnswer,
     PlanAnswer,
     ProvenanceAnswer,
+    ReportAnswer,
     RiskAnswer,
     WarningAnswer,
 )
+from app.words import plain, shown
 
 Text = list[str]
 
@@ -36,24 +38,20 @@ def advantage(answer: AdvantageAnswer) -> Text:
 
 def statement(answer: AdvantageAnswer) -> Text:
     """The same without its first line."""
-    rows = [_interval("optimal advantage", answer["advantage"], "the truth at this resolution")]
-    paper, metric, roc = answer["paper"], answer["metric"], answer["roc"]
-    if paper is not None:
-        name = f"  the paper's {paper['statistic']}"
-        note = "the statistic's expectation"
-        rows.append(Row(name, paper["estimate"], paper["lower"], paper["upper"], note))
-    if metric is not None:
-        rows.append(Row(f"best {metric['name']}", metric["estimate"], metric["lower"], metric["upper"]))
-    if roc is not None:
-        rows.append(Row("AUC", roc["auc"], roc["auc_lower"], roc["auc_upper"]))
-        rows += [
-            Row(f"TPR at FPR {point['fpr']:g}", point["tpr"], point["lower"], point["upper"])
-            for point in roc["operating_points"]
-        ]
-    if answer["epsilon_lower_bound"] is not None:
-        rows.append(Row("epsilon at least", lower=answer["epsilon_lower_bound"]))
-    said = [answer["sentence"]] + ([answer["claim"]["sentence"]] if answer["claim"] is not None else [])
-    return [*lines(rows, "covers"), *_said(said, answer["warnings"])]
+    return [*_numbers(answer), *_claims(answer, answer["warnings"])]
+
+
+def report(answer: ReportAnswer) -> Text:
+    """The same, and the groups."""
+    groups = ["", *lines((_group(group) for group in answer["groups"]), "records")]
+    result = answer["result"]
+    return [
+        records(answer["provenance"]),
+        "",
+        *_numbers(result),
+        *(groups if answer["groups"] else []),
+        *_claims(result, answer["warnings"]),
+    ]
 
 
 def risk(answer: RiskAnswer) -> Text:
@@ -129,6 +127,22 @@ def audit(answer: AuditAnswer) -> Text:
     return [records(answer["provenance"]), "", *lines(rows, "covers"), *said]
 
 
+def gate(answer: GateAnswer) -> Text:
+    """Each limit with its decision."""
+    rows = [
+        Row(
+            plain(each["about"]),
+            each["estimate"],
+            each["lower"],
+            each["upper"],
+            f"{each['maximum']:<7g}   {each['decision']}",
+        )
+        for each in answer["limits"]
+    ]
+    said = _said([answer["sentence"]], answer["warnings"])
+    return [records(answer["provenance"]), "", *lines(rows, "at most   decision"), *said]
+
+
 def plan(answer: PlanAnswer) -> Text:
     """The sentence says it all."""
     return [plain(answer["sentence"])]
@@ -137,6 +151,31 @@ def plan(answer: PlanAnswer) -> Text:
 def counts(answer: CountsAnswer) -> Text:
     """Counts are for programs: here stands only what they are of."""
     return [plain(answer["sentence"]), "note: --json prints the counts, -o counts.json keeps them"]
+
+
+def _numbers(answer: AdvantageAnswer) -> Text:
+    rows = [_interval("optimal advantage", answer["advantage"], "the truth at this resolution")]
+    paper, metric, roc = answer["paper"], answer["metric"], answer["roc"]
+    if paper is not None:
+        name = f"  the paper's {paper['statistic']}"
+        note = "the statistic's expectation"
+        rows.append(Row(name, paper["estimate"], paper["lower"], paper["upper"], note))
+    if metric is not None:
+        rows.append(Row(f"best {metric['name']}", metric["estimate"], metric["lower"], metric["upper"]))
+    if roc is not None:
+        rows.append(Row("AUC", roc["auc"], roc["auc_lower"], roc["auc_upper"]))
+        rows += [
+            Row(f"TPR at FPR {point['fpr']:g}", point["tpr"], point["lower"], point["upper"])
+            for point in roc["operating_points"]
+        ]
+    if answer["epsilon_lower_bound"] is not None:
+        rows.append(Row("epsilon at least", lower=answer["epsilon_lower_bound"]))
+    return lines(rows, "covers")
+
+
+def _claims(answer: AdvantageAnswer, warnings: list[WarningAnswer]) -> Text:
+    said = [answer["sentence"]] + ([answer["claim"]["sentence"]] if answer["claim"] is not None else [])
+    return _said(said, warnings)
 
 
 def records(source: ProvenanceAnswer) -> str:
@@ -172,10 +211,12 @@ SHOWING = cast(
     "dict[str, Callable[[dict[str, Any]], Text]]",
     {
         "advantage": advantage,
+        "report": report,
         "individual-risk": risk,
         "metrics": metrics,
         "compare": compare,
         "audit": audit,
+        "gate": gate,
         "plan": plan,
         "counts": counts,
     },

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from app.body import Body
 from app.call import ARROW, CSV, JSON, NPY, Call
-from app.cli.sources import ARROW_MAGIC, Misuse, Source
+from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
 from app.decoding import decode
 from app.decoding.compression import expanded
 from app.decoding.foreign import refusals
+from app.decoding.formats import ARROW_MAGIC
 from app.decoding.material import Column
 from app.problems import Problem
 from estimators import MaceError

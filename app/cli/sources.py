@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,28 +12,21 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from app.body import READ, Body
-from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
-from app.cli.words import shown
+from app.call import ARROW_FILE, PARQUET
+from app.decoding.formats import (
+    COMPRESSED_SUFFIXES,
+    HEAD,
+    SUFFIXES,
+    encoding_of,
+    format_of,
+    media_type_of,
+)
+from app.words import shown
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from _typeshed import WriteableBuffer
-
-FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
-"""What --format takes, as the service calls it."""
-
-SUFFIXES = {f".{name}": name for name in FORMATS} | {
-    ".pq": "parquet",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd"}
-
-ARROW_MAGIC = b"ARROW1"
 
 HELD = 64 * 2**20
 """Bytes of a pipe that are kept in memory; what is longer is a stream."""
@@ -59,7 +51,7 @@ class Source:
     @property
     def media_type(self) -> str:
         """What the service calls the format."""
-        return ARROW_FILE if self.head.startswith(ARROW_MAGIC) else FORMATS[self.format]
+        return media_type_of(self.format, self.head)
 
     @property
     def indexed(self) -> bool:
@@ -115,12 +107,12 @@ def _source(name: str, path: str, named: str | None, fd: int) -> Source:
         undo.callback(os.close, fd)
         status = os.fstat(fd)
         mapped = stat.S_ISREG(status.st_mode) and status.st_size > 0
-        head = os.pread(fd, 4096, 0) if mapped else _held(fd)
+        head = os.pread(fd, HEAD, 0) if mapped else _held(fd)
         size = status.st_size if mapped else len(head) if len(head) < HELD else None
         if not head:
             raise Misuse(f"{name}: empty")
-        encoding = next((known for magic, known in COMPRESSED.items() if head.startswith(magic)), "identity")
-        form = named or _by_name(path) or _by_first_bytes(_expanded(head, encoding))
+        encoding = encoding_of(head)
+        form = named or format_of(path, head)
         if not mapped and size is not None:
             return Source(name, stem_of(path), form, encoding, size, head, -1)
         undo.pop_all()
@@ -134,38 +126,6 @@ def _held(fd: int) -> bytes:
         parts.append(part)
         total += len(part)
     return b"".join(parts)
-
-
-def _by_name(path: str) -> str | None:
-    pure = PurePath(path)
-    if pure.suffix.lower() in COMPRESSED_SUFFIXES:
-        pure = pure.with_suffix("")
-    return SUFFIXES.get(pure.suffix.lower())
-
-
-def _by_first_bytes(head: bytes) -> str:
-    known = next((form for magic, form in MAGIC.items() if head.startswith(magic)), None)
-    if known is not None:
-        return known
-    return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
-
-
-def _expanded(head: bytes, encoding: str) -> bytes:
-    """The first bytes of what was compressed, as far as the head goes."""
-    if encoding == "gzip":
-        try:
-            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, 4096)
-        except zlib.error:
-            return b""
-    if encoding == "zstd":
-        import pyarrow as pa
-
-        try:
-            with pa.CompressedInputStream(pa.BufferReader(head), "zstd") as stream:
-                return bytes(stream.read(64))
-        except OSError:
-            return b""
-    return head
 
 
 class _Told(io.RawIOBase):

@@ -8,25 +8,15 @@ from collections.abc import Callable
 import msgspec
 
 from app.call import Reply
-
-FLAGS = {"estimator.kind": "--estimator", "members": "--member-count"}
-"""Options of the shell that are not named like the last part of the service's."""
-
-COMMANDS = {"advantage": "estimate", "individual-risk": "risk"}
-"""Operations that the shell has another name for."""
-
-
-def flag(name: str) -> str:
-    """The option of the shell for a parameter of the service."""
-    return FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
-
+from app.shell import command, flag
 
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),
     (re.compile(r"\bbody\b"), lambda _: "input"),
     (re.compile(r"\b(score|member|group|unit|members)=(?=[A-Z])"), lambda found: f"{flag(found[1])} "),
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda found: flag(found[0])),
-    (re.compile(r"/v1/([a-z-]+)"), lambda found: f"mace {COMMANDS.get(found[1], found[1])}"),
+    (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda found: flag(found[0])),
+    (re.compile(r"/v1/([a-z-]+)"), lambda found: command(found[1])),
 )
 
 

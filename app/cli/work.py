@@ -17,7 +17,7 @@ from app.call import JSON, NPY, Call, Reply
 from app.cli.progress import Progress
 from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
-from app.cli.wording import detail_of, flag, in_shell
+from app.cli.wording import detail_of, in_shell
 from app.decoding import decode
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
@@ -27,6 +27,7 @@ from app.operations.asking import ask, spoken
 from app.operations.counts import streams
 from app.problems import Problem
 from app.schemas.questions import QUESTIONS
+from app.shell import flag
 from estimators import MaceError
 
 LARGE = 128 * 2**20
@@ -38,10 +39,13 @@ EXPANSION = 4
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
-COUNTS_SUFFICE = frozenset({"advantage", "metrics", "audit"})
+COUNTS_SUFFICE = frozenset({"advantage", "report", "metrics", "audit", "gate"})
 """Operations that look at counts only, unless an estimator asks for the records themselves."""
 
 NEED_RECORDS = frozenset({"kde", "learned"})
+
+NEED_ROWS = frozenset({"unit", "group"})
+"""Columns that say something of each record, which counts do not keep."""
 
 COUNTED = frozenset({"score", "member", "members", "query"})
 """Options that say what is counted."""
@@ -98,7 +102,7 @@ def counted_first(call: Call, source: Source) -> bool:
         large
         and call.operation in COUNTS_SUFFICE
         and given.get("estimator.kind") not in NEED_RECORDS
-        and "unit" not in given
+        and not NEED_ROWS & given.keys()
         and "," not in given.get("score", "")
         and streams(_counting(call, source))
     )
@@ -191,7 +195,7 @@ def _counted(call: Call, source: Source, progress: Progress) -> Material:
     progress.say(
         f"{source.name} is large: it is counted as it is read, and the question is asked of the counts"
     )
-    if call.operation == "advantage":
+    if call.operation in ("advantage", "report"):
         progress.say("the paper's statistic then is W_N over those cells, which reads high")
     reply = _streamed(_counting(call, source), source, progress)
     if reply.status != OK:

@@ -68,6 +68,20 @@ def expanded(call: Call, body: Body) -> memoryview:
     return memoryview(whole)
 
 
+def head(call: Call, body: Body, size: int) -> bytes:
+    """The first bytes of a body that may be cut off itself: as much as can be expanded of it."""
+    found = bytearray()
+    try:
+        for piece in _pieces(call, body):
+            found += piece
+            if len(found) >= size:
+                break
+    except Problem:
+        if not found:
+            raise
+    return bytes(found[:size])
+
+
 def unpacked(call: Call, body: Body) -> Source:
     """The body as a stream, expanded on the way."""
     return Source(_pieces(call, body), max(call.expanded_limit, GIVEN))

@@ -36,7 +36,7 @@ def decode(call: Call, body: memoryview) -> Material:
     """The material of a CSV body."""
     import pyarrow as pa
 
-    names, separator, taken = _header(bytes(body[:BLOCK]))
+    names, separator, taken = header(bytes(body[:BLOCK]))
     chosen = roles(names, call)
     batches = list(_batches(pa.BufferReader(pa.py_buffer(body[taken:])), len(names), separator, chosen))
     if not batches:
@@ -50,7 +50,7 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
     import pyarrow as pa
 
     head = source.read(BLOCK)
-    names, separator, taken = _header(head)
+    names, separator, taken = header(head)
     chosen = roles(names, call)
     source.back(head[taken:])
     start = 0
@@ -59,7 +59,7 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
         start += len(batch)
 
 
-def _header(head: bytes) -> tuple[list[str], str, int]:
+def header(head: bytes) -> tuple[list[str], str, int]:
     """Column names, what separates them, and how many bytes they take."""
     begun = head.removeprefix(BOM).lstrip(b"\r\n")
     line = re.match(rb"[^\r\n]*", begun)

@@ -5,8 +5,9 @@ Column names came from the caller, too: messages give the number of a column and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.call import Call
 from app.decoding.bounds import MOST_QUERIES
@@ -15,7 +16,10 @@ from app.decoding.options import named
 from app.problems import Problem
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "label")
+GROUP_NAME = "group"
 COMPARE = "compare"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,25 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     if len(set(queries)) < len(queries):
         raise Problem("bad-option", "score: two columns have the same name", field="score")
     return Roles(tuple(scores), places["member"], places.get("group"), places.get("unit"), queries)
+
+
+def usual(names: Sequence[str]) -> tuple[list[int] | None, int | None, int | None]:
+    """Places of the scores, of membership and of the group where nobody names them; None where that is not clear.
+
+    The service itself takes no group unless told to; a column called so is one that people mean.
+    """
+    lower = [name.lower() for name in names]
+    group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
+    member = _clear(lambda: _usual_member(names))
+    taken = [place for place in (member, group) if place is not None]
+    return _clear(lambda: _usual_scores(names, taken, False)), member, group
+
+
+def _clear(look: Callable[[], T]) -> T | None:
+    try:
+        return look()
+    except Problem:
+        return None
 
 
 def _find(names: Sequence[str], name: str, role: str) -> int:

@@ -9,10 +9,12 @@ from app.schemas.answers import (
     CertifiedAnswer,
     ClaimAnswer,
     DifferenceAnswer,
+    DistributionAnswer,
     EpsilonAnswer,
     GuaranteeAnswer,
     IntervalAnswer,
     MetricAnswer,
+    OperatingPointAnswer,
     PaperAnswer,
     ProvenanceAnswer,
     RocAnswer,
@@ -31,10 +33,12 @@ from estimators import (
     Verdict,
 )
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
+from estimators.audit.roc import OperatingPoint
 from estimators.compare import Difference
 from estimators.paper import PaperAdvantage
 from estimators.report import fingerprint
 from estimators.sample.counts import Counts
+from estimators.sample.shape import Shape
 
 
 def guarantee(given: Guarantee) -> GuaranteeAnswer:
@@ -116,15 +120,33 @@ def roc(found: Assessment) -> RocAnswer | None:
         "auc": float(area.value or 0.0),
         "auc_lower": area.lower,
         "auc_upper": area.upper,
-        "operating_points": [
-            {
-                "fpr": point.fpr,
-                "tpr": float(point.estimate.value or 0.0),
-                "lower": point.estimate.lower,
-                "upper": point.estimate.upper,
-            }
-            for point in found.operating_points
-        ],
+        "operating_points": points(found.operating_points),
+    }
+
+
+def points(found: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
+    """True positive rates at false ones."""
+    return [
+        {
+            "fpr": point.fpr,
+            "tpr": float(point.estimate.value or 0.0),
+            "lower": point.estimate.lower,
+            "upper": point.estimate.upper,
+        }
+        for point in found
+    ]
+
+
+def distribution(found: Shape) -> DistributionAnswer:
+    """How scores lie, in bins."""
+    return {
+        "kind": "categories" if found.edges is None else "intervals",
+        "edges": None if found.edges is None else found.edges.tolist(),
+        "labels": None if found.labels is None else found.labels.tolist(),
+        "members": found.members.tolist(),
+        "nonmembers": found.nonmembers.tolist(),
+        "outside_members": found.outside_members,
+        "outside_nonmembers": found.outside_nonmembers,
     }
 
 

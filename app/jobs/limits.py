@@ -16,10 +16,11 @@ PAGE = resource.getpagesize()
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a worker had when it began, and what it is granted beyond."""
+    """What a worker had when it began, what it is granted beyond, and the limit that makes of it."""
 
     baseline: int
     granted: int
+    limit: int
 
     @classmethod
     def of_now(cls, granted: int) -> Allowance:
@@ -29,7 +30,7 @@ class Allowance:
         wanted = baseline + granted
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-        return cls(baseline, granted)
+        return cls(baseline, granted, soft)
 
     def lift(self) -> None:
         """Make room for a last message: the process ends after it."""
@@ -37,8 +38,12 @@ class Allowance:
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
     def grown(self) -> bool:
-        """Whether so much has stayed behind after a job that the next one would feel it."""
-        much = self.baseline + self.granted // 4
+        """Whether so much has stayed behind after a job that the next one would feel it.
+
+        What the limit was raised by meanwhile is for what stays for good (``app.report.engine``), and is not counted.
+        """
+        room = max(0, resource.getrlimit(resource.RLIMIT_DATA)[0] - self.limit)
+        much = self.baseline + self.granted // 4 + room
         return data_bytes() > much and gc.collect() >= 0 and data_bytes() > much
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from app.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
+from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
 from app.openapi.examples import FILES, JSON_EXAMPLES, csv_text
 from app.openapi.parameters import parameters
+from app.operations.forms import FORMS
 from app.problems import KINDS
 from app.schemas.answers import ANSWERS
 from app.schemas.questions import QUESTIONS
@@ -19,10 +20,17 @@ REF = "#/components/schemas/{model}"
 FILE = "x-example-file"
 """Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
 
+TABLES = (CSV, NPY, ARROW, PARQUET)
+BODIES = {"plan": (JSON,), "columns": TABLES}
+"""Formats of bodies, where they are not JSON and tables."""
+
+TEXTS = (HTML, MARKDOWN, CSV, SVG)
+"""Forms of answers that are text."""
+
 WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
-COUNTABLE = ("advantage", "metrics", "audit", "counts")
+COUNTABLE = ("advantage", "metrics", "audit", "report", "counts")
 """Operations that take counts as they are answered by /v1/counts."""
 
 LATER = (429, 503)
@@ -36,7 +44,10 @@ SUMMARIES = {
     "metrics": "Several accuracy-like metrics of one sample",
     "compare": "Several queries or models side by side",
     "audit": "A promised epsilon and delta against the scores",
+    "report": "Everything a report shows of one sample, and the report itself",
+    "gate": "Pass, fail or inconclusive, over several limits at once",
     "plan": "How many records a decision or a width takes",
+    "columns": "The columns of a table, from its head",
     "counts": "Scores in, mergeable counts out",
 }
 
@@ -98,7 +109,11 @@ def problems(*statuses: int) -> dict[int | str, Schema]:
 def components() -> Schema:
     """Schemas of all questions, answers and problems."""
     models: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
-    models += [(name, "validation", TypeAdapter(model)) for name, model in QUESTIONS.items()]
+    models += [
+        (name, "validation", TypeAdapter(model))
+        for name, model in QUESTIONS.items()
+        if JSON in media_types(name)
+    ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
     _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
     return {**schemas["$defs"], "Problem": PROBLEM_SCHEMA}
@@ -122,23 +137,25 @@ def described(name: str, text: str) -> str:
 
 def media_types(name: str) -> tuple[str, ...]:
     """Formats in which an operation takes its body."""
-    return (JSON,) if name == "plan" else (JSON, CSV, NPY, ARROW, PARQUET)
+    return BODIES.get(name, (JSON, *TABLES))
 
 
 def _options_of(name: str) -> str:
     if media_types(name) == (JSON,):
         return "The question."
+    if media_types(name) == TABLES:
+        return "The table, or its head."
     return "JSON carries records and options; any other format the records, with options in the query string."
 
 
 def _content(name: str) -> Schema:
-    bodies = {
-        key: {"summary": example.summary, "value": example.value}
-        for key, example in JSON_EXAMPLES[name].items()
-    }
-    content: Schema = {
-        JSON: {"schema": {"$ref": REF.format(model=QUESTIONS[name].__name__)}, "examples": bodies}
-    }
+    content: Schema = {}
+    if JSON in media_types(name):
+        bodies = {
+            key: {"summary": example.summary, "value": example.value}
+            for key, example in JSON_EXAMPLES[name].items()
+        }
+        content[JSON] = {"schema": {"$ref": REF.format(model=QUESTIONS[name].__name__)}, "examples": bodies}
     for file, media_type in FILES.items():
         if media_type not in media_types(name) or (name == "compare" and media_type == NPY):
             continue
@@ -154,10 +171,11 @@ def _content(name: str) -> Schema:
 
 
 def _answered(name: str) -> Schema:
-    content: Schema = {JSON: {"schema": {"$ref": REF.format(model=ANSWERS[name].__name__)}}}
-    if name == "individual-risk":
-        content[CSV] = {"schema": {"type": "string"}}
-        content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
+    content: Schema = {
+        form: {"schema": {"type": "string"} if form in TEXTS else {"type": "string", "format": "binary"}}
+        for form in FORMS[name]
+    }
+    content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[name].__name__)}}
     answered: Schema = {"description": SUMMARIES[name], "content": content}
     if name == "counts":
         answered["links"] = {

@@ -92,6 +92,28 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         ),
         "bound": Example("Only what the records show, at a delta", {"counts": COUNTS, "claimed_delta": 1e-5}),
     },
+    "report": {
+        "scores": Example(
+            "Scores, groups, and a threshold to decide at", {**SAMPLE, "groups": GROUPS, "threshold": 0.1}
+        ),
+        "counts": Example("Counts in place of scores", {"counts": COUNTS, "threshold": 0.1}),
+    },
+    "gate": {
+        "limits": Example(
+            "Limits on the advantage, on epsilon and on the F1 of the best adversary, against counts",
+            {
+                "counts": COUNTS,
+                "max_advantage": 0.4,
+                "max_epsilon": 2.0,
+                "delta": 0.01,
+                "metric": {"preset": "f_beta", "beta": 1},
+                "max": 0.75,
+            },
+        ),
+        "groups": Example(
+            "A limit on the mean risk of every group", {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS}
+        ),
+    },
     "plan": {
         "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "threshold": 0.1}),
         "width": Example(

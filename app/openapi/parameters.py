@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.schemas.columns import Asked
-from app.schemas.questions import COLUMNS
+from app.schemas.questions import COLUMNS, JSON_ONLY
 
 Schema = dict[str, Any]
-
-JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4"})
-"""Options too long or too rare for a query string; a JSON body takes them."""
 
 TABLE: tuple[tuple[str, Schema, str], ...] = (
     (
@@ -51,6 +48,7 @@ def parameters(question: type[Asked]) -> list[Schema]:
 
 
 def _flatten(schema: Schema, defs: Schema, prefix: str) -> dict[str, Schema]:
+    """Options by their names with dots; what the question gives an example of is filled in where it is tried out."""
     found: dict[str, Schema] = {}
     for name, given in schema["properties"].items():
         if name in COLUMNS | JSON_ONLY:
@@ -75,7 +73,8 @@ def _flatten(schema: Schema, defs: Schema, prefix: str) -> dict[str, Schema]:
                 kept = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
                 known = found.get(prefix + name)
                 either = kept if known is None else {"anyOf": [known["schema"], kept]}
-                found[prefix + name] = {"schema": either, "description": text}
+                shown = {"example": given["examples"][0]} if "examples" in given else {}
+                found[prefix + name] = {"schema": either, "description": text, **shown}
     return found
 
 

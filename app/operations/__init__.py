@@ -11,7 +11,7 @@ from app.body import Body
 from app.call import Call, Reply
 from app.decoding import decode
 from app.decoding.material import Material
-from app.operations import advantage, audit, compare, counts, metrics, plan, risk
+from app.operations import advantage, audit, columns, compare, counts, gate, metrics, plan, report, risk
 from app.problems import Problem
 from estimators import MaceError
 
@@ -21,10 +21,12 @@ OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
     "metrics": metrics.answer,
     "compare": compare.answer,
     "audit": audit.answer,
+    "report": report.answer,
+    "gate": gate.answer,
     "plan": plan.answer,
     "counts": counts.answer,
 }
-"""Every operation that works on a body."""
+"""Every operation that works on decoded material; the head of a table (``columns``) is none."""
 
 
 def perform(call: Call, body: Body) -> Reply:
@@ -38,6 +40,8 @@ def answer(call: Call, material: Material) -> Reply:
 
 
 def _read_and_answered(call: Call, body: Body) -> Reply:
+    if call.operation == "columns":
+        return columns.answer(call, body)
     if call.operation == "counts" and counts.streams(call):
         return counts.answer_stream(call, body)
     return OPERATIONS[call.operation](call, decode(call, body))

@@ -9,14 +9,19 @@ from app.operations.answering import json_reply, question_of
 from app.operations.asking import metric, reading, stated, target
 from app.operations.sampling import sample_of
 from app.schemas.questions import AdvantageQuestion
-from estimators import Ask, assess
+from estimators import Ask, Assessment, Counts, Scores, assess
 
 
 def answer(call: Call, material: Material) -> Reply:
     """The optimal advantage with its interval, and what belongs to it."""
     question = question_of(AdvantageQuestion, material)
     data = sample_of(material, question)
-    found = assess(
+    return json_reply(call, statements.assessment(assessed(data, question), data, stated(question)), data)
+
+
+def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
+    """Everything the library has to say to the question."""
+    return assess(
         data,
         Ask(
             prior=question.prior,
@@ -31,4 +36,3 @@ def answer(call: Call, material: Material) -> Reply:
             reading=reading(question.estimator),
         ),
     )
-    return json_reply(call, statements.assessment(found, data, stated(question)), data)

@@ -1,15 +1,21 @@
-"""What all operations share: the question out of the material, and the answer as JSON."""
+"""What all operations share: the question out of the material, and the answer in the form asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TypeVar, cast
 
-from app.call import JSON, Call, Reply
+import msgspec
+
+from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding.wire import json_bytes
 from app.operations.asking import ask, spoken
+from app.operations.forms import FORMS, rendered
 from app.problems import Problem
+from app.report.model import Context
+from app.report.rendering import render
 from app.schemas.columns import Asked
 from estimators import Counts, Scores
 
@@ -22,8 +28,18 @@ def question_of(kind: type[Q], material: Material) -> Q:
     return ask(kind, cast("Mapping[str, object]", options))
 
 
+def require_form(call: Call) -> None:
+    """Refuse a form in which the operation has no answer."""
+    forms = FORMS[call.operation]
+    if call.accept not in forms:
+        raise Problem("not-acceptable", f"{call.operation} answers as {', '.join(forms)}", field="Accept")
+
+
 def json_reply(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
-    """An answer as JSON, the only form most operations have."""
-    if call.accept != JSON:
-        raise Problem("not-acceptable", f"{call.operation} answers as {JSON} only", field="Accept")
-    return Reply(200, JSON, json_bytes(answer), sum(s.n_members + s.n_nonmembers for s in samples))
+    """An answer as JSON, or as a report made of that JSON and of nothing else."""
+    require_form(call)
+    data = json_bytes(answer)
+    if rendered(call):
+        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
+        data = render(call.operation, msgspec.json.decode(data), call.accept, Context(made=made))
+    return Reply(200, call.accept, data, sum(s.n_members + s.n_nonmembers for s in samples))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from app.call import Call
+from app.operations.forms import rendered
 
 QUICK = frozenset({"advantage", "individual-risk", "audit", "counts"})
 """Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples."""
@@ -15,5 +16,5 @@ groups as records, a metric tried at each of them; an escape may hide any of the
 
 
 def quick(call: Call, body: bytes) -> bool:
-    """Whether a small JSON body is sure to be answered at once."""
-    return call.operation in QUICK and SLOW.search(body) is None
+    """Whether a small JSON body is sure to be answered at once; a report is a worker's, as pictures take long."""
+    return call.operation in QUICK and not rendered(call) and SLOW.search(body) is None

@@ -7,21 +7,22 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from app.call import ARROW, CSV, JSON, Call, Reply
+from app.call import ARROW, CSV, Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.wire import arrow_bytes, csv_bytes, json_bytes
-from app.operations.answering import question_of
+from app.operations.answering import json_reply, question_of, require_form
 from app.operations.asking import metric, stated
-from app.operations.sampling import sample_of
-from app.problems import Problem
+from app.operations.forms import rendered
+from app.operations.sampling import posted, sample_of
 from app.schemas.answers import GroupAnswer, ProvenanceAnswer
-from app.schemas.questions import RiskQuestion
+from app.schemas.questions import Judged, RiskQuestion
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
+from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
 
 INTERVALS: dict[str, CellInterval | None] = {
@@ -29,15 +30,18 @@ INTERVALS: dict[str, CellInterval | None] = {
     "mover_fieller": MoverFieller(),
     "conditional": Conditional(),
 }
+LISTED = 50
+"""Records that a report lists where ``top`` does not say how many: nobody reads more."""
+
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
-FORMS = (JSON, CSV, ARROW)
 
 
 def answer(call: Call, material: Material) -> Reply:
     """A row for each record, a row for each group, and the table of cells they were looked up in."""
     question = question_of(RiskQuestion, material)
-    if call.accept not in FORMS:
-        raise Problem("not-acceptable", f"individual-risk answers as {', '.join(FORMS)}", field="Accept")
+    require_form(call)
+    if rendered(call) and question.top is None:
+        question = question.model_copy(update={"top": LISTED})
     data = sample_of(material, question)
     targets, groups = _targets(material, data), cast("ArrayLike | None", material.groups)
     found = individual_risk(
@@ -70,28 +74,33 @@ def answer(call: Call, material: Material) -> Reply:
         return Reply(200, ARROW, arrow_bytes(columns, _notes(found, source)), records)
     tables = by_group_of(data, groups, question) if material.targets is None else {}
     answered = {
+        **summary(found, wanted),
+        "records": {"metric": None, **columns},
+        "groups": group_rows(found, tables),
+        "provenance": source,
+    }
+    return json_reply(call, answered, data)
+
+
+def summary(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None = None) -> dict[str, object]:
+    """Risk over the score: what the flags mean, what stands behind the limits, and the cells."""
+    return {
         "sentence": found.sentence,
         "baseline": found.cells.baseline,
         "flags": {
             "threshold": found.flags.threshold,
             "rate": found.flags.rate,
             "over": found.flags.over.name,
-            "records": int(found.flagged.sum()),
+            "records": found.n_flagged,
         },
         "guarantee": statements.guarantee(found.cells.pointwise.guarantee),
         "simultaneous_guarantee": statements.guarantee(found.cells.simultaneous.guarantee),
-        "records": {"metric": None, **columns},
-        "groups": _groups(found, tables),
         "cells": _cells(found, wanted),
         "warnings": statements.warnings(found.cautions),
-        "provenance": source,
     }
-    return Reply(200, JSON, json_bytes(answered), records)
 
 
-def by_group_of(
-    data: Scores | Counts, groups: object, question: RiskQuestion
-) -> dict[object, GroupAdvantage]:
+def by_group_of(data: Scores | Counts, groups: object, question: Judged) -> dict[object, GroupAdvantage]:
     """What each group gives away by itself, where its records are those of the sample."""
     if groups is None or not isinstance(data, Scores):
         return {}
@@ -107,8 +116,7 @@ def _targets(material: Material, data: Scores | Counts) -> ArgumentScores | None
     """Scores asked about; all records posted if some were left out because of units."""
     if material.targets is not None or material.units is None or isinstance(data, Counts):
         return material.targets
-    sample = material.samples[""]
-    return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+    return posted(material)
 
 
 def _columns(
@@ -133,7 +141,7 @@ def _columns(
     return columns
 
 
-def _cells(found: IndividualRisk, wanted: IndividualMetric | None) -> dict[str, object]:
+def _cells(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None) -> dict[str, object]:
     cells = found.cells
     return {
         "cells": cells.counts.cells.to_dict(),
@@ -151,7 +159,8 @@ def _cells(found: IndividualRisk, wanted: IndividualMetric | None) -> dict[str, 
     }
 
 
-def _groups(found: IndividualRisk, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
+def group_rows(found: IndividualRisk, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
+    """What each group bears, and what it gives away by itself."""
     table = found.groups
     if table is None:
         return []

@@ -13,6 +13,7 @@ from app.problems import Problem
 from app.schemas.questions import Sampled
 from estimators import Counts, Scores, one_per_unit
 from estimators.sample.counting import finest
+from estimators.sample.scores import ArgumentScores
 
 
 def sample_of(material: Material, question: Sampled) -> Scores | Counts:
@@ -37,6 +38,12 @@ def sample_of(material: Material, question: Sampled) -> Scores | Counts:
         )
     keep = one_per_unit(np.arange(len(units)), cast("ArrayLike", units), question.seed)
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
+
+
+def posted(material: Material) -> ArgumentScores:
+    """The scores of all records of a single sample, members first, those left out because of units included."""
+    sample = material.samples[""]
+    return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
 
 
 def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:

@@ -1,4 +1,4 @@
-"""Documentation pages that work with no internet: Swagger UI and ReDoc from files shipped in the package."""
+"""The pages: from scores to a report, and the documentation of the API, both from files shipped in the package."""
 
 from __future__ import annotations
 

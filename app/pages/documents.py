@@ -1,4 +1,4 @@
-"""The two pages as text: no script or style stands in them, so their policies can forbid both.
+"""The pages as text: no script or style stands in them, so their policies can forbid both.
 
 Every address is relative to the page's own, so they hold under whatever path a proxy shows the service.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from string import Template
 
 from app.pages.shelf import Asset
+from app.report.html import STYLE_HASH
 
 EVERYWHERE = {
     "default-src": "'none'",
@@ -29,23 +31,30 @@ SCROLLBAR_STYLE = "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='"
 """Allows the one style sheet in ReDoc's bundle; a new release may change it, and tests/browser then says its hash."""
 
 
+DESCRIPTION = """\
+<main id="page" data-openapi="$openapi"></main>
+<noscript>This page needs JavaScript. What it shows is at <a href="$openapi">$openapi</a>.</noscript>
+"""
+"""What a script fills with the description of the API."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: what it loads, in this order, and what it may do beyond ``EVERYWHERE``."""
+    """One page: what it loads, in this order, what it may do beyond ``EVERYWHERE``, and what it holds."""
 
     title: str
     styles: tuple[str, ...]
     scripts: tuple[str, ...]
     extra: Mapping[str, str]
+    body: str = DESCRIPTION
 
     @property
     def policy(self) -> str:
         """The content security policy it is served with."""
         return "; ".join(f"{name} {value}" for name, value in {**EVERYWHERE, **self.extra}.items())
 
-    def text(self, assets: Mapping[str, Asset], openapi: str) -> str:
-        """The page, for the description of the API at ``openapi``, an address relative to the page's own."""
-        where = escape(openapi)
+    def text(self, assets: Mapping[str, Asset], **said: str) -> str:
+        """The page; ``said`` are the words its body has places for, such as an address relative to the page's own."""
         lines = (
             "<!doctype html>",
             '<html lang="en">',
@@ -64,8 +73,7 @@ class Page:
             ),
             "</head>",
             "<body>",
-            f'<main id="page" data-openapi="{where}"></main>',
-            f'<noscript>This page needs JavaScript. What it shows is at <a href="{where}">{where}</a>.</noscript>',
+            Template(self.body).substitute({name: escape(words) for name, words in said.items()}).rstrip(),
             "</body>",
             "</html>",
             "",
@@ -91,3 +99,18 @@ REDOC = Page(
         "worker-src": "blob:",
     },  # the worker searches
 )
+
+
+PARTS = ("files", "commands", "request", "form", "progress")
+"""The scripts of the page from scores to a report, each after those it uses."""
+
+
+def home(body: str) -> Page:
+    """The page from scores to a report, which it shows in a frame that inherits this policy: hence the style's hash."""
+    return Page(
+        title="mace: what do your scores give away?",
+        styles=("home.css",),
+        scripts=(*(f"home-{part}.js" for part in PARTS), "home.js"),
+        extra={"style-src": f"'self' '{STYLE_HASH}'", "frame-src": "blob:"},
+        body=body,
+    )

@@ -1,18 +1,19 @@
-"""Where the pages are: ``/docs`` to try the API, ``/redoc`` to read about it, ``/assets/`` for what they load."""
+"""Where the pages are: ``/`` for a report, ``/docs`` and ``/redoc`` for the API, ``/assets/`` for what they load."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from app.pages.documents import REDOC, SWAGGER, Page
-from app.pages.shelf import Asset, compressed, shelf
+from app.pages.documents import REDOC, SWAGGER, Page, home
+from app.pages.shelf import Asset, compressed, fragment, shelf
 
 ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -22,18 +23,13 @@ def pages(openapi_url: str = "/openapi.json") -> list[Route]:
     """Make the routes of the pages; their files are read and checked here, so a damaged one stops the start."""
     assets = shelf()
     openapi = openapi_url.removeprefix("/")
+    start = home(fragment("home.html"))
     return [
-        Route("/", home, name="home"),
-        Route("/docs", _Shown.of(SWAGGER, assets, openapi).answer, name="docs"),
-        Route("/redoc", _Shown.of(REDOC, assets, openapi).answer, name="redoc"),
+        Route("/", _Shown.of(start, start.text(assets, version=version("mace"))).answer, name="home"),
+        Route("/docs", _Shown.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
+        Route("/redoc", _Shown.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
         Route("/assets/{address}", _Served.of(assets).answer, name="assets"),
     ]
-
-
-async def home(request: Request) -> Response:
-    """Lead to the page that most come for."""
-    prefix = str(request.scope.get("root_path", "")).rstrip("/")
-    return RedirectResponse(f"{prefix}/docs" if prefix else "docs", status_code=307, headers=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +40,8 @@ class _Shown:
     headers: Mapping[str, str]
 
     @classmethod
-    def of(cls, page: Page, assets: Mapping[str, Asset], openapi: str) -> _Shown:
-        headers = {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"}
-        return cls(page.text(assets, openapi), headers)
+    def of(cls, page: Page, text: str) -> _Shown:
+        return cls(text, {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"})
 
     async def answer(self, request: Request) -> Response:
         return HTMLResponse(self.text, headers=self.headers)

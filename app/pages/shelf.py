@@ -75,6 +75,11 @@ def shelf(home: Path = HERE) -> Mapping[str, Asset]:
     }
 
 
+def fragment(name: str, home: Path = HERE) -> str:
+    """A page's body, which is served as part of the page and not by itself."""
+    return _read(home / "own" / name).decode()
+
+
 def _shipped(home: Path) -> Iterator[tuple[Path, bytes, bytes]]:
     manifest = json.loads(_read(home / "manifest.json"))
     for package, about in manifest.items():

@@ -32,12 +32,14 @@ OF_STATUS = {
 OURS = "the service made a mistake; its log has the details under this request's id"
 
 
-def answer(scope: Any, reply: Reply) -> Response:
-    """Return the response for a reply of the work."""
+def answer(scope: Any, reply: Reply, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response for a reply of the work; ``headers`` are of an answer, a problem has none."""
     exchange = Exchange.of(scope)
     exchange.records, exchange.problem = reply.records, reply.problem
-    headers = {} if reply.retry_after is None else {"Retry-After": str(reply.retry_after)}
-    return Response(reply.body, reply.status, headers, media_type=reply.media_type)
+    found = dict(headers or {}) if reply.problem is None else {}
+    if reply.retry_after is not None:
+        found["Retry-After"] = str(reply.retry_after)
+    return Response(reply.body, reply.status, found, media_type=reply.media_type)
 
 
 def refusal(scope: Any, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

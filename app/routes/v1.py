@@ -7,29 +7,31 @@ from collections.abc import Awaitable, Callable
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.call import ARROW, CSV, JSON, PARQUET, Call
+from app.call import PARQUET, Call
 from app.jobs import intake
 from app.openapi.document import SUMMARIES, described, media_types, operation
 from app.operations.counts import streams
+from app.operations.forms import FORMS, rendered
 from app.operations.quick import quick
 from app.routes.answers import answer
+from app.routes.downloads import headers_of
 from app.routes.negotiation import accepted, encoding, media_type
 from app.routes.service import service
 from app.telemetry.exchange import Exchange
-
-FORMS = {"individual-risk": (JSON, CSV, ARROW)}
-"""Forms of the answer, where there is another than JSON."""
 
 CLIENT_GONE = 499
 """What the log and the metrics say of a request whose client left before the answer; nobody receives it."""
 
 ABOUT = {
     "advantage": "With `threshold` there is a verdict; with `claimed_epsilon` the claim is checked.",
-    "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone.",
+    "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone, HTML a report.",
     "metrics": "Every preset if `metrics` is left out.",
     "compare": "Intervals hold for all queries together.",
     "audit": "Guesses at the two ends of the scores, against what the promise allows.",
+    "report": "With `Accept: text/html` a page to look at, in one file; as JSON, what it is drawn from.",
+    "gate": "At least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, `max_group_risk` with `groups`.",
     "plan": "Tried on simulated samples; takes a second or two.",
+    "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough; of Parquet, `PAR1` and the footer.",
     "counts": "NPY, Arrow and CSV are counted as they arrive, however many.",
 }
 
@@ -59,7 +61,7 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
             media_type(request.headers, media_types(name)),
             encoding(request.headers),
             tuple(request.query_params.multi_items()),
-            accepted(request.headers, FORMS.get(name, (JSON,))),
+            accepted(request.headers, FORMS[name]),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
         )
@@ -71,6 +73,6 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
             )
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
-        return answer(request.scope, reply)
+        return answer(request.scope, reply, headers_of(call.accept) if rendered(call) else None)
 
     return work

@@ -235,6 +235,99 @@ class RiskAnswer(TypedDict):
     provenance: ProvenanceAnswer
 
 
+class DistributionAnswer(TypedDict):
+    """How the scores of both sides lie, in bins fit to be drawn."""
+
+    kind: Literal["intervals", "categories"]
+    edges: Annotated[
+        list[float] | None,
+        Field(
+            description="intervals: ends of the bins, one more than there are; of counts posted as intervals the two "
+            "outermost bins are open, and their outer ends are for the eye"
+        ),
+    ]
+    labels: Annotated[
+        list[str | float | bool] | None, Field(description="categories: one a bin, the most frequent ones")
+    ]
+    members: list[int]
+    nonmembers: list[int]
+    outside_members: Annotated[int, Field(description="member records beyond what is drawn")]
+    outside_nonmembers: Annotated[int, Field(description="nonmember records beyond what is drawn")]
+
+
+class RiskSummaryAnswer(TypedDict):
+    """Individual risk over the score, without a line for each record."""
+
+    sentence: str
+    baseline: float
+    flags: FlagsAnswer
+    guarantee: GuaranteeAnswer
+    simultaneous_guarantee: GuaranteeAnswer
+    cells: CellsAnswer
+    warnings: list[WarningAnswer]
+
+
+class ReportAnswer(TypedDict):
+    """What a report shows of one sample: everything, and what its pictures are drawn from."""
+
+    sentence: str
+    result: AdvantageAnswer
+    band: Annotated[
+        list[OperatingPointAnswer],
+        Field(description="true positive rates along the ROC, each interval by itself"),
+    ]
+    distribution: DistributionAnswer | None
+    risk: RiskSummaryAnswer | None
+    groups: list[GroupAnswer]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class LimitAnswer(TypedDict):
+    """One limit of a gate, and what the records say about it."""
+
+    name: Annotated[str, Field(description="advantage, epsilon, metric or group_risk")]
+    about: Annotated[str, Field(description="what is limited, in words")]
+    maximum: float
+    estimate: float | None
+    lower: float
+    upper: Annotated[float | None, Field(description="null where the records bound it from one side only")]
+    confidence: float
+    guarantee: GuaranteeAnswer
+    decision: Literal["pass", "fail", "inconclusive"]
+    reason: str
+    records_needed: Annotated[int | None, Field(description="records of both sides that would settle it")]
+
+
+class GateAnswer(TypedDict):
+    """A decision over all limits together: fail if any fails, pass if all pass."""
+
+    sentence: str
+    decision: Literal["pass", "fail", "inconclusive"]
+    records_needed: int | None
+    limits: list[LimitAnswer]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class ColumnAnswer(TypedDict):
+    """One column of a table."""
+
+    name: str
+    type: Literal["number", "text", "boolean", "other"]
+
+
+class ColumnsAnswer(TypedDict):
+    """What a table's head says: its columns, and which are taken for what unless told otherwise."""
+
+    columns: Annotated[list[ColumnAnswer], Field(description="none where columns have no names (plain NPY)")]
+    score: Annotated[list[str] | None, Field(description="taken for scores; null where that is not clear")]
+    member: Annotated[str | None, Field(description="taken for membership; null where that is not clear")]
+    group: Annotated[
+        str | None, Field(description="called group: it is used only where it is named with group=")
+    ]
+
+
 class MetricsAnswer(TypedDict):
     """Several metrics of one sample."""
 
@@ -313,7 +406,10 @@ ANSWERS: dict[str, type] = {
     "metrics": MetricsAnswer,
     "compare": CompareAnswer,
     "audit": AuditAnswer,
+    "report": ReportAnswer,
+    "gate": GateAnswer,
     "plan": PlanAnswer,
+    "columns": ColumnsAnswer,
     "counts": CountsAnswer,
 }
 """The answer of each operation."""

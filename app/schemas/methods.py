@@ -139,6 +139,22 @@ METHODS: list[MethodAnswer] = [
         "reference": "Steinke, Nasr and Jagielski 2023",
     },
     {
+        "name": "epsilon upper end",
+        "asked_by": "/v1/gate, max_epsilon",
+        "states": "the epsilon, at a delta, of this score's two distributions over cells, from above; no mechanism's",
+        "assumes": IID,
+        "guarantee": "exact limits of every set of cells; simulated in docs/gate.md",
+        "reference": "docs/gate.md; the advantage at prior 1/(1+e^epsilon)",
+    },
+    {
+        "name": "gate",
+        "asked_by": "/v1/gate",
+        "states": "pass, fail or inconclusive over several limits",
+        "assumes": IID,
+        "guarantee": "a wrong pass and a wrong fail have at most (1 - confidence)/2 each",
+        "reference": "Berger 1982 for the pass, Bonferroni for the fail (docs/gate.md)",
+    },
+    {
         "name": "comparison",
         "asked_by": "/v1/compare",
         "states": "a ranking, the largest advantage, and differences",

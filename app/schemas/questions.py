@@ -196,6 +196,70 @@ class MetricsQuestion(Judged):
     bins: int | None = Field(None, ge=2, le=1_000_000, description="cells to certify at")
 
 
+class ReportQuestion(AdvantageQuestion):
+    """Everything a report shows: the optimal advantage, distributions, ROC, risk and groups."""
+
+    groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
+
+
+class GateQuestion(Judged):
+    """Limits that must hold before a model goes out: at least one."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            **SIDES_OR_COUNTS,
+            "allOf": [
+                {  # as a plain anyOf, makers of clients would take it for several questions
+                    "if": {"not": given("number", "max_advantage")},
+                    "then": {
+                        "anyOf": [
+                            given("number", "max_epsilon"),
+                            given("number", "max"),
+                            given("number", "max_group_risk"),
+                        ]
+                    },
+                },
+                {
+                    "if": given("number", "max"),
+                    "then": {"required": ["metric"], "properties": {"metric": {"not": {"type": "null"}}}},
+                    "else": absent("metric"),
+                },
+                {
+                    "if": given("number", "max_group_risk"),
+                    "then": {
+                        "required": ["groups"],
+                        "properties": {"groups": {"not": {"type": "null"}}, "counts": {"type": "null"}},
+                    },
+                    "else": absent("groups"),
+                },
+                {
+                    "if": given("number", "max_epsilon"),
+                    "else": {"properties": {"delta": {"const": 0}}},
+                },
+            ],
+        }
+    )
+
+    max_advantage: float | None = Field(
+        None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
+    )
+    max_epsilon: float | None = Field(
+        None, ge=0, le=700, description="largest acceptable epsilon of the score, at delta"
+    )
+    delta: float = Field(0.0, ge=0, lt=1, description="delta that goes with max_epsilon")
+    metric: MetricGiven | None = Field(None, description="a metric to limit, at its optimum; with max")
+    max: Number | None = Field(None, description="largest acceptable value of the metric")
+    max_group_risk: float | None = Field(
+        None, ge=0, le=1, description="largest acceptable mean risk of any group; needs groups"
+    )
+    groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
+    estimator: Estimator = Estimator()
+
+
+class ColumnsQuestion(Asked):
+    """Which columns a table has; the body is the table, or enough of its head."""
+
+
 class Queried(Asked):
     """One query, or one model: its scores of both sides, or its counts."""
 
@@ -285,10 +349,16 @@ QUESTIONS: dict[str, type[Asked]] = {
     "metrics": MetricsQuestion,
     "compare": CompareQuestion,
     "audit": AuditQuestion,
+    "report": ReportQuestion,
+    "gate": GateQuestion,
     "plan": PlanQuestion,
+    "columns": ColumnsQuestion,
     "counts": CountsQuestion,
 }
 """The question of each operation."""
 
 COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
 """Fields that hold records: decoded to arrays, checked by the library."""
+
+JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4"})
+"""Options too long or too rare for a query string; a JSON body takes them."""

@@ -7,6 +7,8 @@ the in-sample optimum, is valid for the class, with no correction for the search
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,22 +93,34 @@ def likelihood_order(counts: Counts) -> NDArray[np.int64]:
 
 
 def _best_on_hull(counts: Counts, prior: float, alpha: float) -> float:
-    """Largest upper limit over all sets of cells, from above.
-
-    No set of cells has more true positives and true negatives at once than a point of the hull, and
-    along a step of the hull the corner at its upper left dominates. Steps whose corner exceeds what a
-    point of the hull reaches are cut finer until that no longer matters.
-    """
-    order = likelihood_order(counts)
+    """Largest upper limit of p TPR + (1-p) TNR over all sets of cells, from above."""
     n1, n0 = counts.n_members, counts.n_nonmembers
-    hits = np.concatenate([[0.0], np.cumsum(counts.members[order])])
-    alarms = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order])])
 
     def limit(tp: Floats, fp: Floats) -> Floats:
         return weighted_accuracy_upper(np.minimum(tp, n1), n1, np.maximum(n0 - fp, 0.0), n0, prior, alpha)
 
+    return largest_on_hull(counts, limit, max(prior, 1.0 - prior), HULL_SLACK)
+
+
+def largest_on_hull(
+    counts: Counts,
+    limit: Callable[[Floats, Floats], Floats],
+    least: float,
+    slack: float,
+    enough: float = 1.0,
+) -> float:
+    """Largest value over all sets of cells, from above, of a limit that rises with TP and falls with FP.
+
+    No set of cells has more true positives and fewer false ones at once than a point of the hull, and
+    along a step of the hull the corner at its upper left dominates. Steps whose corner exceeds what a
+    point of the hull reaches are cut finer until that no longer matters: a share ``slack`` of what is left to 1,
+    or a point that reaches more than ``enough``.
+    """
+    order = likelihood_order(counts)
+    hits = np.concatenate([[0.0], np.cumsum(counts.members[order])])
+    alarms = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order])])
     pieces = max(2, HULL_POINTS // len(order))
-    settled = reached = max(float(limit(hits, alarms).max()), prior, 1.0 - prior)
+    settled = reached = max(float(limit(hits, alarms).max()), least)
     left = np.arange(len(order), dtype=np.float64)
     width = 1.0
     for _ in range(HULL_ROUNDS):
@@ -120,7 +134,8 @@ def _best_on_hull(counts: Counts, prior: float, alpha: float) -> float:
         reached = max(reached, float(limit(np.interp(left, np.arange(len(hits)), hits), at[1]).max()))
         above = corner > reached
         settled = max(reached, float(corner.max()))
-        if settled - reached < HULL_SLACK * (1.0 - reached) or not 0 < above.sum() <= 4 * HULL_POINTS:
+        near = settled - reached < slack * (1.0 - reached) or reached > enough
+        if near or not 0 < above.sum() <= 4 * HULL_POINTS:
             break
         left, pieces = left[above], 4
     return settled

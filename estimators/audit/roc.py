@@ -30,6 +30,9 @@ POINTS = 512
 FALSE_POSITIVE_RATES = (0.001, 0.01, 0.1)
 """Rates at which an auditor asks for the true positive rate (Carlini et al. 2022)."""
 
+BAND = 20
+"""Rates of a band below 1/10, in equal ratios, and as many above, in equal steps."""
+
 FEW_ERRORS = 1.0
 """With fewer misordered pairs than this, of min(n1, n0), the estimated variance is not to be trusted."""
 
@@ -199,6 +202,16 @@ def operating_points(
         interval = Interval(lower, min(1.0, float(uppers[k])), confidence, guarantee)
         points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
     return tuple(points)
+
+
+def band(counts: Counts, confidence: float = 0.95) -> tuple[OperatingPoint, ...]:
+    """Operating points along the whole curve, for a picture: each interval holds by itself, not all together.
+
+    Below one nonmember in all, or one in 10,000, there is nothing to be seen.
+    """
+    least = min(0.1, max(1e-4, 1.0 / counts.n_nonmembers))
+    rates = np.unique(np.concatenate([np.geomspace(least, 0.1, BAND), np.linspace(0.1, 0.99, BAND + 1)]))
+    return operating_points(counts, rates.tolist(), confidence)
 
 
 def _ordered(counts: Counts) -> Counts:

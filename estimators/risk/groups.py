@@ -147,6 +147,12 @@ def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic
     """Distinct labels in order, and the place of each record's label among them."""
     if labels.ndim != 1 or len(labels) != length:
         raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
+    if labels.dtype.kind == "U":  # by hashing: sorting millions of texts takes far longer than finding few
+        texts = labels.tolist()
+        known = sorted(set(texts))
+        place = {text: at for at, text in enumerate(known)}
+        codes = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
+        return np.array(known, dtype=labels.dtype), codes
     try:
         distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:

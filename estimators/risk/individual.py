@@ -27,6 +27,29 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
+class RiskByCell:
+    """Individual risk over the score, without a row for each record: all that counts can say."""
+
+    cells: CellRisks
+    flags: Flags
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know first."""
+        return self.cells.cautions
+
+    @property
+    def n_flagged(self) -> int:
+        """Records in flagged cells."""
+        return int(self.cells.counts.pooled[self.flags.flagged].sum())
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        return _sentence(self.n_flagged, self.cells.counts.n_records, self.cells, self.flags)
+
+
+@dataclass(frozen=True, eq=False)
 class IndividualRisk:
     """A row for each target, looked up in ``cells`` when asked for.
 
@@ -89,14 +112,14 @@ class IndividualRisk:
         return np.append(self.flags.flagged, False).take(self.cell)
 
     @property
+    def n_flagged(self) -> int:
+        """Targets that are flagged."""
+        return int(self.flagged.sum())
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
-        return (
-            f"{int(self.flagged.sum())} of {self.size} records are flagged as likelier members than a signed "
-            f"risk of {self.flags.threshold:g} means; of the flagged {self.flags.over.name} at most "
-            f"{percent(self.flags.rate)} are expected to be false. Without any leak every record's "
-            f"risk is {self.cells.baseline:.3f}."
-        )
+        return _sentence(self.n_flagged, self.size, self.cells, self.flags)
 
     def take(self, rows: NDArray[np.integer]) -> IndividualRisk:
         """Only these rows, in this order."""
@@ -150,11 +173,12 @@ def individual_risk(
     ``groups`` labels the targets; flags hold their false discovery rate at 1 - confidence. Counts on
     open intervals do not tell how far the sample reached: ``sampled`` does.
     """
-    prior = require_open_unit("prior", prior)
-    confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores, Counts)
     reach = sampled or Sampled.of(data)
-    counts = risk_cells(data, bins)
+    by_cell = risk_by_cell(
+        data, prior, confidence, bins=bins, interval=interval, threshold=threshold, over=over
+    )
+    cells, flags, counts = by_cell.cells, by_cell.flags, by_cell.cells.counts
     if targets is not None:
         cell = cell_of(targets_of(targets, counts.cells), counts.cells, reach)
     elif isinstance(data, Scores):
@@ -163,8 +187,6 @@ def individual_risk(
         raise TooFewRecords(
             "targets: counts hold no records, so name the scores to be told about", field="targets"
         )
-    cells = cell_risks(counts, prior, confidence, interval)
-    flags = flag_members(counts, prior, threshold, 1.0 - confidence, over)
     table = None
     if groups is not None:
         both = cells.simultaneous
@@ -174,6 +196,25 @@ def individual_risk(
     return IndividualRisk(
         cells, flags, cell, np.arange(len(cell)), table, (*cells.cautions, *_unknown(cell)), cells.provenance
     )
+
+
+def risk_by_cell(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    *,
+    bins: int | None = None,
+    interval: CellInterval | None = None,
+    threshold: float | None = None,
+    over: Multiplicity | None = None,
+) -> RiskByCell:
+    """Risk of every cell, from scores or from counts, which need not know where a record lies."""
+    prior = require_open_unit("prior", prior)
+    confidence = require_open_unit("confidence", confidence)
+    require_data(data, Scores, Counts)
+    counts = risk_cells(data, bins)
+    cells = cell_risks(counts, prior, confidence, interval)
+    return RiskByCell(cells, flag_members(counts, prior, threshold, 1.0 - confidence, over))
 
 
 def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
@@ -188,6 +229,14 @@ def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
     if data.dimension > 1:
         return by_boxes(data, resolution(data.n_members + data.n_nonmembers) if bins is None else bins)
     return by_equal_mass(data, bins)
+
+
+def _sentence(flagged: int, records: int, cells: CellRisks, flags: Flags) -> str:
+    return (
+        f"{flagged} of {records} records are flagged as likelier members than a signed risk of {flags.threshold:g} "
+        f"means; of the flagged {flags.over.name} at most {percent(flags.rate)} are expected to be false. Without any "
+        f"leak every record's risk is {cells.baseline:.3f}."
+    )
 
 
 def _unknown(cell: Integers) -> list[Caution]:

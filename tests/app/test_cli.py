@@ -2,6 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -18,13 +18,6 @@ def advantage(page: Page) -> Locator:
     return block
 
 
-def test_the_service_leads_to_swagger_ui(visit: Visit) -> None:
-    page = visit.open("/")
-
-    expect(page.locator(".opblock").first).to_be_visible()
-    assert page.url == f"{visit.address}/docs"
-
-
 def test_swagger_ui_renders_every_operation_of_the_description(visit: Visit) -> None:
     page = visit.open("/docs")
 

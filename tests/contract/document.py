@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from jsonschema import Draft202012Validator
 
@@ -35,6 +36,9 @@ class Operation:
     def name(self) -> str:
         return str(self.about.get("operationId"))
 
+    def takes(self, media_type: str) -> bool:
+        return media_type in self.about["requestBody"]["content"]
+
     def answer_schema(self, status: int, media_type: str) -> Schema:
         return dict(self.about["responses"][str(status)]["content"][media_type]["schema"])
 
@@ -48,6 +52,14 @@ class Example:
     name: str
     body: bytes | None
     file: str | None
+
+    @property
+    def address(self) -> str:
+        """Where it is posted; a body that is no JSON with the options that the document gives examples of."""
+        shown = {
+            each["name"]: each["example"] for each in self.operation.about["parameters"] if "example" in each
+        }
+        return self.operation.path + (f"?{urlencode(shown)}" if shown and self.media_type != JSON else "")
 
     def __str__(self) -> str:
         return f"{self.operation.name}-{self.name}"

@@ -95,7 +95,7 @@ def test_every_format_of_every_body_has_an_example(operation: Operation) -> None
     assert shown == set(operation.about["requestBody"]["content"])
 
 
-@pytest.mark.parametrize("operation", WORK, ids=lambda each: each.name)
+@pytest.mark.parametrize("operation", [each for each in WORK if each.takes(JSON)], ids=lambda each: each.name)
 def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> None:
     schema = operation.about["requestBody"]["content"][JSON]["schema"]
 
@@ -111,7 +111,7 @@ def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
 ) -> None:
     body = body_of(example, served)
 
-    answer = served.ask(example.operation.path, "POST", body, {"Content-Type": example.media_type})
+    answer = served.ask(example.address, "POST", body, {"Content-Type": example.media_type})
 
     assert answer.status == 200, answer.body
     assert answer.headers["content-type"] == JSON
@@ -144,7 +144,7 @@ def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example
     as_csv = csv.read_csv(io.BytesIO(ask(CSV)))
     as_arrow = pa.ipc.open_stream(ask(ARROW)).read_all()
 
-    assert set(example.operation.about["responses"]["200"]["content"]) == {JSON, CSV, ARROW}
+    assert {JSON, CSV, ARROW} < set(example.operation.about["responses"]["200"]["content"])
     assert as_arrow.to_pydict() == records
     assert as_csv.column_names == list(records)
     for name, values in records.items():
@@ -184,8 +184,11 @@ PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
     ("malformed-body", "counts", b"no parquet", {"Content-Type": "application/vnd.apache.parquet"}),
     ("incomplete-body", "metrics", b"", {}),
     ("incomplete-body", "advantage", b"\x1f\x8b", {"Content-Encoding": "gzip"}),
-    ("not-acceptable", "compare", b"{}", {"Accept": "image/png"}),
-    ("not-acceptable", "advantage", b"{}", {"Accept": "text/csv"}),
+    ("not-acceptable", "compare", b"{}", {"Accept": "image/gif"}),
+    ("not-acceptable", "plan", b"{}", {"Accept": "image/png"}),
+    ("not-acceptable", "counts", b"{}", {"Accept": "text/html"}),
+    ("unsupported-media-type", "columns", b"{}", {}),
+    ("incomplete-body", "columns", b"", {"Content-Type": "text/csv"}),
     ("unsupported-media-type", "plan", b"", {"Content-Type": "text/csv"}),
     ("unsupported-media-type", "advantage", b"{}", {"Content-Encoding": "br"}),
     ("too-few-records", "advantage", {"members": [1.0, 2.0], "nonmembers": SCORES}, {}),

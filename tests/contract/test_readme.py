@@ -24,17 +24,25 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_the_demo_prints_what_the_readme_shows() -> None:
+def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
     shown = next(block for block in blocks("text") if "optimal advantage" in block)
 
     printed = subprocess.run(
-        [sys.executable, "-m", "app.cli", "demo"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "app.cli", "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     ).stdout
 
-    assert printed.strip() == shown.strip()
+    answer, _, where = printed.partition("\nReport: ")
+    assert answer.strip() == shown.strip()
+    assert where.startswith(f"{tmp_path.resolve()}/mace-demo/report.html\n")
 
 
-def test_the_readmes_code_runs_as_it_stands() -> None:
+def test_the_readmes_code_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     members, nonmembers = rng.normal(0.5, size=400), rng.normal(size=400)
     names: dict[str, object] = {
@@ -47,6 +55,7 @@ def test_the_readmes_code_runs_as_it_stands() -> None:
     for block in blocks("python"):
         exec(block, names)
 
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert names["answer"].verdict is not None  # type: ignore[attr-defined]
     assert names["merged"].n_records == 800  # type: ignore[attr-defined]
 

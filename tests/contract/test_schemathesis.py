@@ -32,6 +32,7 @@ Schema = dict[str, Any]
 def with_json(whole: Schema) -> Schema:
     """The document as it is for those who post JSON."""
     part = copy.deepcopy(whole)
+    del part["paths"]["/v1/columns"]  # takes tables only
     for item in part["paths"].values():
         for about in item.values():
             about.pop("parameters", None)
@@ -50,11 +51,11 @@ def with_tables(whole: Schema, service: Running) -> Schema:
         about = item["post"]
         about["responses"]["200"].pop("links", None)
         content = about["requestBody"]["content"]
-        del content[JSON]
+        content.pop(JSON, None)
         for form in content.values():
             file = form.pop(FILE, "/examples/scores.csv")
             form["examples"] = {"file": {"externalValue": f"http://127.0.0.1:{service.port}{file}"}}
-        for parameter in about["parameters"]:
+        for parameter in about.get("parameters", ()):
             if parameter["name"] in COLUMNS:
                 parameter["schema"] = {"type": "string", "enum": COLUMNS[parameter["name"]]}
     return part

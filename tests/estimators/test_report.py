@@ -95,6 +95,24 @@ def test_the_fingerprint_depends_on_every_score_and_on_its_side() -> None:
     assert len(prints) == 3
 
 
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ([1, 2, 3, 2, 1, 3, 3, 2, 1], (np.int16, np.uint8, np.int64)),
+        (["a", "bb", "a", "ccc"] * 3, ("U3", "U9", "S5")),
+        ([0.5, 0.25, 1.5, 2.0] * 3, (np.float32, np.float64)),
+    ],
+)
+def test_the_fingerprint_is_of_the_scores_and_not_of_how_they_were_kept(
+    values: list[object], kinds: tuple[str, ...]
+) -> None:
+    columns = [np.array(values, dtype=kind) for kind in kinds]
+
+    prints = {fingerprint(Scores.of(column, column[::-1], "discrete")) for column in columns}
+
+    assert len(prints) == 1
+
+
 def test_cautions_are_said_once() -> None:
     codes = [c.code for c in assess(draw(gaussian_shift(0.3), 20)).cautions]
 

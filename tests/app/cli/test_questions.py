@@ -263,7 +263,7 @@ def test_large_files_are_counted_before_they_are_compared(
         (["rubbish.csv"], "rubbish.csv: "),
         (["bad.csv"], "bad.csv: score: row 1 "),
         (["wide.csv"], "wide.csv: "),
-        (["scores.csv", "-o", "answer.csv"], "answer.csv: the answer is written as .json"),
+        (["scores.csv", "-o", "answer.txt"], "answer.txt: the answer is written as .json, .html"),
         (["scores.csv", "-o", "there/answer.json"], "there is no such folder"),
         (["scores.csv", "-o", "request.json"], "request.json: is there already; --force replaces it"),
     ],

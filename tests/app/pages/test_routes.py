@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
+from importlib.metadata import version
 
 import httpx
 import pytest
@@ -13,10 +14,14 @@ from starlette.applications import Starlette
 
 from app.pages import pages
 from app.pages.shelf import shelf
+from app.report.html import STYLE_HASH
+from estimators import PRESETS
 from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}
 BUNDLE = f"/assets/{shelf()['swagger-ui-bundle.js'].address}"
+LINKS = {"openapi.json", "#form", "./", "docs", "redoc", "healthz"}
+PAGES = ["/", "/docs", "/redoc"]
 ICON = f"/assets/{shelf()['favicon-32x32.png'].address}"
 
 
@@ -31,20 +36,7 @@ def directives(answer: httpx.Response) -> dict[str, str]:
     return {name: value for name, _, value in parts}
 
 
-def test_the_root_leads_to_swagger_ui(client: TestClient) -> None:
-    answer = client.get("/")
-
-    assert (answer.status_code, answer.headers["location"]) == (307, "docs")
-
-
-def test_the_root_leads_below_the_path_of_a_proxy() -> None:
-    with TestClient(Starlette(routes=pages()), follow_redirects=False, root_path="/a/b") as client:
-        answer = client.get("/a/b/")
-
-    assert answer.headers["location"] == "/a/b/docs"
-
-
-@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_page_has_no_script_or_style_in_it(client: TestClient, path: str) -> None:
     text = client.get(path).text
 
@@ -52,17 +44,17 @@ def test_a_page_has_no_script_or_style_in_it(client: TestClient, path: str) -> N
     assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_page_names_only_relative_addresses_and_each_exists(client: TestClient, path: str) -> None:
     addresses = re.findall(r'(?:src|href)="([^"]*)"', client.get(path).text)
 
-    loaded = [address for address in addresses if address != "openapi.json"]
+    loaded = [address for address in addresses if address not in LINKS]
     assert len(loaded) >= 4
     assert all(re.fullmatch(r"assets/[\w.-]+", address) for address in loaded)
     assert all(client.get(f"/{address}").status_code == 200 for address in loaded)
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_page_states_the_hash_of_what_it_loads(client: TestClient, path: str) -> None:
     stated = re.findall(r'(?:src|href)="([^"]*)" integrity="([^"]*)"', client.get(path).text)
 
@@ -72,7 +64,7 @@ def test_a_page_states_the_hash_of_what_it_loads(client: TestClient, path: str) 
         assert integrity == f"sha256-{b64encode(digest).decode()}"
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: TestClient, path: str) -> None:
     answer = client.get(path)
 
@@ -89,6 +81,24 @@ def test_a_policy_allows_no_inline_script_no_eval_and_no_other_origin(client: Te
 def test_only_redoc_may_start_a_worker(client: TestClient) -> None:
     assert directives(client.get("/redoc"))["worker-src"] == "blob:"
     assert "worker-src" not in directives(client.get("/docs"))
+
+
+def test_only_the_page_with_a_report_may_frame_and_only_what_it_made_itself(client: TestClient) -> None:
+    home = directives(client.get("/"))
+
+    assert home["frame-src"] == "blob:"
+    assert home["style-src"] == f"'self' '{STYLE_HASH}'"
+    assert "frame-src" not in directives(client.get("/docs"))
+
+
+def test_the_page_offers_every_metric_that_needs_no_weights(client: TestClient) -> None:
+    offered = set(re.findall(r'<option value="(\w+)">', client.get("/").text))
+
+    assert offered == set(PRESETS) - {"weighted_accuracy"}
+
+
+def test_the_page_says_its_version(client: TestClient) -> None:
+    assert f"mace {version('mace')}" in client.get("/").text
 
 
 def test_an_address_in_a_page_is_escaped() -> None:
@@ -149,7 +159,7 @@ def test_the_two_forms_of_a_file_have_different_tags(client: TestClient) -> None
     assert small.headers["etag"] != plain.headers["etag"]
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc", BUNDLE, ICON])
+@pytest.mark.parametrize("path", [*PAGES, BUNDLE, ICON])
 def test_head_answers_like_get_without_a_body(client: TestClient, path: str) -> None:
     head, get = client.head(path), client.get(path)
 
@@ -174,7 +184,7 @@ def test_nothing_else_is_served(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc", BUNDLE])
+@pytest.mark.parametrize("path", [*PAGES, BUNDLE])
 def test_a_page_takes_no_other_method(client: TestClient, path: str) -> None:
     answer = client.post(path)
 

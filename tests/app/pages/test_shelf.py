@@ -52,6 +52,13 @@ def test_a_changed_file_says_what_it_was_and_why_it_is_changed() -> None:
 def test_nothing_but_scripts_styles_and_images_is_served() -> None:
     assert sorted(shelf()) == [
         "favicon-32x32.png",
+        "home-commands.js",
+        "home-files.js",
+        "home-form.js",
+        "home-progress.js",
+        "home-request.js",
+        "home.css",
+        "home.js",
         "page.css",
         "redoc.js",
         "redoc.standalone.js",

@@ -13,8 +13,8 @@ MOST = 60
 
 def shown(text: str, most: int = MOST) -> str:
     """A name on one line, without anything a terminal would obey, and not longer than a name should be."""
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    return plain(cut)
+    seen = plain(text[: most + 1])  # what is spelled out grows; what is shown does not
+    return seen if len(seen) <= most else seen[: most - 1] + "…"
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,163 @@
+"""From what was typed to an answer that is printed or written: the part that all questions share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+import msgspec
+
+from app.call import JSON, Call, Reply
+from app.cli.catalogue import Question
+from app.cli.forms import Form, form_of, notes_of, suffixes_of
+from app.cli.keeping import Found, kept_in
+from app.cli.options import Option, options_of, query_of
+from app.cli.printing import put
+from app.cli.progress import Progress
+from app.cli.showing import said, text
+from app.cli.sources import Misuse, Source, open_source
+from app.cli.wording import detail_of
+from app.cli.work import Sides, answer, require_question
+from app.cli.writing import Target, target_of
+from app.decoding.formats import FORMATS
+from app.problems import Problem
+from app.report.model import Context
+from app.schemas.questions import QUESTIONS as SCHEMAS
+from app.words import nearest, plain_json, shown
+
+SHOWN_RECORDS = 10
+"""Records `mace risk` prints unless told otherwise."""
+
+MISUSE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file that was asked for, and the form it takes."""
+
+    target: Target
+    form: Form
+
+
+def run(question: Question, given: argparse.Namespace) -> int:
+    """Ask, and print or write; 0 whatever the answer is, 2 if there is none."""
+
+    def answered() -> int:
+        asked(question, given)
+        return 0
+
+    return attempted(question.name, answered)
+
+
+def attempted(name: str, work: Callable[[], int]) -> int:
+    """The status that the work of a command ends with; 2 if what was typed or read cannot be used."""
+    try:
+        return work()
+    except Misuse as wrong:
+        print(f"mace {name}: {wrong}", file=sys.stderr)
+    except MemoryError:
+        print(f"mace {name}: not enough memory", file=sys.stderr)
+    return MISUSE
+
+
+def asked(question: Question, given: argparse.Namespace) -> Reply:
+    """The answer to the question about the files, once it is printed or written."""
+    options = options_of(SCHEMAS[question.operation])
+    query = query_of(options, given)
+    output = _output(question, given)
+    if question.name == "risk" and output is None and not given.json and "top" not in dict(query):
+        query += (("top", str(SHOWN_RECORDS)),)
+    call = Call(question.operation, query=query, accept=JSON if output is None else output.form.accept)
+    _check(call, options)
+    paths = _paths(question, given)
+    with Progress(given.quiet) as progress, ExitStack() as opened:
+        sources = [opened.enter_context(open_source(path, given.format)) for path in paths]
+        inputs = Sides(*sources) if getattr(given, "members", None) else sources
+        found, context = kept_in(sources, call) if question.operation == "report" else None, Context()
+        if found is None:
+            found = Found(question.operation, _answer(call, inputs, progress))
+            context = _context(paths)
+        if output is not None:
+            progress.now("writing")
+            output.target.write(output.form.file(found.operation, found.reply.body, context))
+    _print(given, found, output)
+    return found.reply
+
+
+def _output(question: Question, given: argparse.Namespace) -> Output | None:
+    """The file to write, before any work is done."""
+    card, chart = getattr(given, "card", False), getattr(given, "chart", None)
+    if given.output is None and (card or chart):
+        form_of(question.operation, "", card, chart)
+    if given.output is None:
+        return None
+    target = target_of(given.output, suffixes_of(question.operation), given.force)
+    return Output(target, form_of(question.operation, target.suffix, card, chart))
+
+
+def _context(paths: list[str]) -> Context:
+    """The one file by its name alone, for a report travels further than its folder; and the minute it is."""
+    made = datetime.now(UTC).isoformat(timespec="minutes")
+    if len(paths) != 1 or paths == ["-"]:
+        return Context(made=made)
+    return Context(PurePath(paths[0]).name.encode("utf-8", "backslashreplace").decode(), made)
+
+
+def _check(call: Call, options: list[Option]) -> None:
+    """What is wrong with the options is said before a file is opened."""
+    try:
+        require_question(call)
+    except Problem as problem:
+        flag = next((each.flag for each in options if each.name == problem.field), None)
+        detail = problem.detail.removeprefix(f"{problem.field}: ")
+        raise Misuse(f"{flag}: {detail}" if flag else problem.detail) from None
+
+
+def _paths(question: Question, given: argparse.Namespace) -> list[str]:
+    """The files to read; standard input, if there is none and nobody sits at it."""
+    if question.most_files == 0:
+        return []
+    if given.format is not None and given.format not in FORMATS:
+        near = nearest(given.format, FORMATS)
+        raise Misuse(f"--format: {shown(given.format)} is none of {', '.join(FORMATS)}{near}")
+    files: list[str] = given.files
+    sides = [side for side in (getattr(given, "members", None), getattr(given, "nonmembers", None)) if side]
+    if sides and (len(sides) == 1 or files):
+        raise Misuse("--members and --nonmembers go together, and without another file")
+    if sides:
+        return sides
+    if question.most_files == 1 and len(files) > 1:
+        raise Misuse(f"takes one file, got {len(files)}; mace compare takes several")
+    if not files and sys.stdin is not None and sys.stdin.isatty():
+        raise Misuse(
+            f"no file\nName a file of scores ({question.examples[0]}), give --members and --nonmembers, "
+            "or pipe scores in.\n`mace demo` shows a first answer without any."
+        )
+    return files or ["-"]
+
+
+def _answer(call: Call, inputs: list[Source] | Sides, progress: Progress) -> Reply:
+    reply = answer(call, inputs, progress)
+    if reply.problem is not None:
+        named = f"{inputs[0].name}: " if isinstance(inputs, list) and len(inputs) == 1 else ""
+        raise Misuse(named + detail_of(reply))
+    return reply
+
+
+def _print(given: argparse.Namespace, found: Found, output: Output | None) -> None:
+    """The answer on standard output; its sentence on standard error if the numbers went to a file."""
+    body = found.reply.body
+    if given.json:
+        put(plain_json(bytes(body).decode()))
+    elif output is None:
+        put(text(found.operation, msgspec.json.decode(body)))
+    elif not given.quiet:
+        print(
+            said(msgspec.json.decode(body) if found.reply.media_type == JSON else notes_of(body)),
+            file=sys.stderr,
+        )

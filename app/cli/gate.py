@@ -1,0 +1,125 @@
+"""`mace gate`: limits that must hold before a model goes out, and an exit status that says whether they do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cli import questions
+from app.cli.catalogue import Question
+from app.cli.parsing import Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.cli.writing import Target
+
+GATE = Question(
+    "gate",
+    "gate",
+    "pass, fail or inconclusive: limits that must hold before a model goes out",
+    (
+        "mace gate scores.parquet --max-advantage 0.1",
+        "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
+        "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
+        "mace gate scores.csv --max-group-risk 0.5 --group age_band",
+    ),
+)
+
+STATUS = {"pass": 0, "fail": 1, "inconclusive": 3}
+
+ENDINGS = """exit status:
+  0    pass: every limit holds
+  1    fail: at least one limit is exceeded
+  2    misuse, or input that cannot be used; why is on standard error
+  3    inconclusive: the records settle it neither way; how many would is said
+  70   a mistake of mace itself
+  130  interrupted
+  141  whoever read the answer stopped reading"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command; its options are added when it is named."""
+    questions.describe(commands, GATE, run, ENDINGS, _fill)
+
+
+def run(question: Question, given: argparse.Namespace) -> int:
+    """Ask, print, write what a pipeline reads, and end with the decision."""
+    from app.cli.asking import attempted
+
+    return attempted(question.name, partial(_decided, question, given))
+
+
+def _fill(question: Question, parser: Parser) -> None:
+    questions.fill(question, parser)
+    group = parser.add_argument_group("what a pipeline reads; a file that is there already is replaced")
+    group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
+    group.add_argument(
+        "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
+    )
+    group.add_argument(
+        "--summary",
+        metavar="FILE",
+        help="Markdown (.md), appended; also to the file that $GITHUB_STEP_SUMMARY names",
+    )
+
+
+def _decided(question: Question, given: argparse.Namespace) -> int:
+    import msgspec
+
+    from app.cli.asking import asked
+
+    written = _writers(given)
+    reply = asked(question, given)
+    answer = msgspec.json.decode(reply.body)
+    for write in written:
+        write(answer)
+    _annotate(answer)
+    return STATUS[answer["decision"]]
+
+
+def _writers(given: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
+    """What will be written where, checked before any work is done."""
+    from app.cli.writing import target_of
+    from app.report.junit import junit
+    from app.report.openmetrics import openmetrics
+
+    found: list[Callable[[dict[str, Any]], None]] = []
+    if given.junit is not None:
+        found.append(partial(_replace, target_of(given.junit, (".xml",), force=True), junit))
+    if given.metrics is not None:
+        found.append(partial(_replace, target_of(given.metrics, (".txt",), force=True), openmetrics))
+    summaries = [] if given.summary is None else [target_of(given.summary, (".md",), force=True).path]
+    step = os.environ.get("GITHUB_STEP_SUMMARY")
+    if step and Path(os.path.realpath(step)) not in summaries:
+        summaries.append(Path(step))
+    return [*found, *(partial(_append, place) for place in summaries)]
+
+
+def _replace(target: Target, made: Callable[[dict[str, Any]], bytes], answer: dict[str, Any]) -> None:
+    target.write(made(answer))
+
+
+def _append(place: Path, answer: dict[str, Any]) -> None:
+    from app.cli.sources import Misuse
+    from app.report.summary import summary
+    from app.words import shown
+
+    try:
+        with place.open("ab") as file:
+            file.write(summary(answer))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise Misuse(f"{shown(str(place))}: cannot be written: {why}") from None
+
+
+def _annotate(answer: dict[str, Any]) -> None:
+    """A line that GitHub Actions shows beside the job: on standard error, so that --json stays JSON."""
+    from app.report.summary import annotation
+
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        print(annotation(answer), file=sys.stderr)

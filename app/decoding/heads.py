@@ -1,0 +1,152 @@
+"""The columns of a table from its head alone: their names and what they hold, read off the first bytes of a file.
+
+Of CSV, NPY and Arrow the beginning is enough, wherever it is cut off; of Parquet it is the footer, which may come
+with the rows cut out from between.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from app.body import Body
+from app.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Call
+from app.decoding.arrow import FILE_MAGIC
+from app.decoding.arrow import NAME as ARROW_NAME
+from app.decoding.columns import require_text
+from app.decoding.compression import expanded, head
+from app.decoding.csv import BLOCK, header
+from app.decoding.foreign import refusals
+from app.decoding.npy import read_header
+from app.decoding.parquet import NAME as PARQUET_NAME
+from app.decoding.spelled import MISSING, NUMBER
+from app.problems import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Type = Literal["number", "text", "boolean", "other"]
+
+ROWS = 1000
+"""Rows of CSV that are looked at."""
+
+LONGEST_SCHEMA = 2**24
+DTYPES: dict[str, Type] = {"b": "boolean", "U": "text", "i": "number", "u": "number", "f": "number"}
+BOOLEANS = frozenset({"true", "false"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    type: Type
+
+
+def columns(call: Call, body: Body) -> list[Column]:
+    """The columns of the table a body begins with; none if it is an array whose columns have no names."""
+    if call.media_type not in HEADS:
+        raise Problem(
+            "unsupported-media-type",
+            f"Content-Type: a table is needed, one of {', '.join(HEADS)}",
+            field="Content-Type",
+        )
+    found = HEADS[call.media_type](call, body)
+    require_text([column.name for column in found], "columns")
+    return found
+
+
+def _csv(call: Call, body: Body) -> list[Column]:
+    start = head(call, body, BLOCK)
+    names, separator, taken = header(start)
+    text = start[taken:].decode(errors="replace")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    looked = [row for row in _readable(islice(rows, ROWS)) if row]
+    if len(looked) > 1 and len(looked) < ROWS and not text.endswith(("\n", "\r")):
+        looked.pop()  # the last row may be cut off
+    values = [[row[at] for row in looked if at < len(row)] for at in range(len(names))]
+    return [Column(name, _spelt(column)) for name, column in zip(names, values, strict=True)]
+
+
+def _readable(rows: Iterable[list[str]]) -> Iterable[list[str]]:
+    """Rows up to the first that is none: whoever reads all of them will say what is wrong."""
+    try:
+        yield from rows
+    except csv.Error:
+        return
+
+
+def _spelt(values: list[str]) -> Type:
+    """What text spells, leaving out what is missing."""
+    words = [word for value in values if (word := value.strip().lower()) not in MISSING]
+    if words and all(NUMBER.fullmatch(word) for word in words):
+        return "number"
+    return "boolean" if words and BOOLEANS.issuperset(words) else "text"
+
+
+def _npy(call: Call, body: Body) -> list[Column]:
+    stream = io.BytesIO(head(call, body, BLOCK + 16))
+    kind = read_header(stream.read).kind
+    return [Column(name, _of_dtype(kind[name])) for name in kind.names or ()]
+
+
+def _of_dtype(kind: np.dtype[np.generic]) -> Type:
+    return "other" if kind.shape else DTYPES.get(kind.kind, "other")
+
+
+def _arrow(call: Call, body: Body) -> list[Column]:
+    import pyarrow as pa
+
+    start = head(call, body, LONGEST_SCHEMA)
+    if not start:
+        raise Problem("incomplete-body", f"the body is empty; need {ARROW_NAME}")
+    if start.startswith(FILE_MAGIC):
+        start = start[8:]  # a file holds a stream, after its magic and two bytes
+    with refusals(ARROW_NAME):
+        return _of_schema(pa.ipc.read_schema(pa.py_buffer(start)))
+
+
+def _parquet(call: Call, body: Body) -> list[Column]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole = expanded(call, body)
+    if not len(whole):
+        raise Problem("incomplete-body", f"the body is empty; need {PARQUET_NAME}")
+    with refusals(PARQUET_NAME):
+        return _of_schema(pq.read_schema(pa.BufferReader(pa.py_buffer(whole))))
+
+
+def _of_schema(schema: pa.Schema) -> list[Column]:
+    return [Column(field.name, _of_type(field.type)) for field in schema]
+
+
+def _of_type(kind: pa.DataType) -> Type:
+    from pyarrow import types
+
+    held = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_integer(held) or types.is_floating(held) or types.is_decimal(held):
+        return "number"
+    if types.is_boolean(held):
+        return "boolean"
+    return (
+        "text"
+        if types.is_string(held) or types.is_large_string(held) or types.is_string_view(held)
+        else "other"
+    )
+
+
+HEADS: dict[str, Callable[[Call, Body], list[Column]]] = {
+    CSV: _csv,
+    NPY: _npy,
+    ARROW: _arrow,
+    ARROW_FILE: _arrow,
+    PARQUET: _parquet,
+}
+"""Who reads the head of which format."""

@@ -1,0 +1,27 @@
+"""``/v1/columns``: which columns a table has, from its head."""
+
+from __future__ import annotations
+
+from app.body import Body
+from app.call import Call, Reply
+from app.decoding.heads import columns
+from app.decoding.roles import usual
+from app.operations.answering import json_reply
+from app.problems import Problem
+from app.schemas.answers import ColumnsAnswer
+
+
+def answer(call: Call, body: Body) -> Reply:
+    """The columns, and which of them are taken for what."""
+    if call.query:
+        raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")
+    found = columns(call, body)
+    names = [column.name for column in found]
+    scores, member, group = usual(names)
+    answered: ColumnsAnswer = {
+        "columns": [{"name": column.name, "type": column.type} for column in found],
+        "score": None if scores is None else [names[at] for at in scores],
+        "member": None if member is None else names[member],
+        "group": None if group is None else names[group],
+    }
+    return json_reply(call, answered)

@@ -1,0 +1,73 @@
+"""``/v1/gate``: a decision over several limits."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from numpy.typing import ArrayLike
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.encoding import statements
+from app.encoding.judgement import judgement
+from app.operations.answering import json_reply, question_of
+from app.operations.asking import metric, stated, target
+from app.operations.sampling import posted, sample_of
+from app.problems import Problem
+from app.schemas.questions import GateQuestion
+from estimators import CellsTarget, Counts, Scores
+from estimators.gate import judge
+from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Pass, fail or inconclusive, and what each limit has to do with it."""
+    q = question_of(GateQuestion, material)
+    require_limits(q, grouped=material.groups is not None)
+    data = sample_of(material, q)
+    found = judge(data, _limits(q, material, data), q.prior, q.confidence, q.seed)
+    source = statements.provenance(data, found.provenance.method, q.seed, stated(q))
+    return json_reply(call, judgement(found, source), data)
+
+
+def require_limits(q: GateQuestion, *, grouped: bool) -> None:
+    """Refuse a gate without limits, and what belongs to a limit that is not there."""
+    if all(each is None for each in (q.max_advantage, q.max_epsilon, q.max, q.metric, q.max_group_risk)):
+        raise Problem(
+            "missing-field",
+            "gate: give at least one of max_advantage, max_epsilon, max with metric, and max_group_risk",
+            field="max_advantage",
+        )
+    if q.metric is None and q.max is not None:
+        raise Problem("missing-field", "metric: say which metric max is the largest value of", field="metric")
+    if q.metric is not None and q.max is None:
+        raise Problem("missing-field", "max: say how large the metric may be", field="max")
+    if q.max_epsilon is None and q.delta > 0.0:
+        raise Problem(
+            "bad-option", "delta: belongs to max_epsilon; without it, it would do nothing", field="delta"
+        )
+    if q.max_group_risk is not None and not grouped:
+        raise Problem("missing-field", "groups: max_group_risk needs a label for each record", field="groups")
+    if q.max_group_risk is None and grouped:
+        raise Problem(
+            "bad-option",
+            "groups: belong to max_group_risk; without it, they would do nothing",
+            field="groups",
+        )
+
+
+def _limits(q: GateQuestion, material: Material, data: Scores | Counts) -> list[Limit]:
+    """The limits that were given, in the order of the question's fields."""
+    chosen = target(q.estimator)
+    bins = chosen.bins if isinstance(chosen, CellsTarget) else None
+    found: list[Limit] = []
+    if q.max_advantage is not None:
+        found.append(MaxAdvantage(q.max_advantage, chosen))
+    if q.max_epsilon is not None:
+        found.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
+    if q.metric is not None and q.max is not None:
+        found.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
+    if q.max_group_risk is not None:
+        whole = None if material.units is None or isinstance(data, Counts) else posted(material)
+        found.append(MaxGroupRisk(q.max_group_risk, cast("ArrayLike", material.groups), whole, bins))
+    return found

@@ -1,0 +1,118 @@
+// What a file is, by its first bytes, and how much of it tells its columns. Nothing here asks the server.
+"use strict";
+
+const files = (() => {
+  const FORMATS = [
+    { name: "Parquet", type: "application/vnd.apache.parquet", magic: [0x50, 0x41, 0x52, 0x31], ends: /\.(parquet|pq)$/i },
+    { name: "NPY", type: "application/x-npy", magic: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], ends: /\.npy$/i },
+    {
+      name: "Arrow",
+      type: "application/vnd.apache.arrow.stream",
+      magic: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31],
+      ends: /\.(arrows?|feather|ipc)$/i,
+    },
+    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: [0xff, 0xff, 0xff, 0xff], ends: /$^/ },
+    { name: "CSV", type: "text/csv", magic: [], ends: /\.(csv|tsv|txt)$/i },
+  ];
+  const CODINGS = [
+    { coding: "gzip", magic: [0x1f, 0x8b] },
+    { coding: "zstd", magic: [0x28, 0xb5, 0x2f, 0xfd] },
+  ];
+  const HEAD = 2 ** 18;
+  const NPY_HEAD = 2 ** 12;
+  const FOOTER = 2 ** 24;
+
+  const begins = (bytes, magic) => magic.length > 0 && magic.every((byte, at) => bytes[at] === byte);
+  const first = async (blob, size) => new Uint8Array(await blob.slice(0, size).arrayBuffer());
+
+  // The first bytes behind gzip; a file cut short, or not gzip at all, gives what could be read.
+  async function unzipped(file, size) {
+    const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+    const parts = [];
+    let got = 0;
+    try {
+      while (got < size) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        parts.push(value);
+        got += value.length;
+      }
+      await reader.cancel();
+    } catch {
+      // the service will say what is wrong with it
+    }
+    return new Blob(parts).slice(0, size);
+  }
+
+  // { file, name, type, coding }: what the body is sent as.
+  async function recognise(file) {
+    const bytes = await first(file, 8);
+    const coding = CODINGS.find(({ magic }) => begins(bytes, magic))?.coding ?? null;
+    const plain = coding === "gzip" ? await first(await unzipped(file, 8), 8) : bytes;
+    const bare = file.name.replace(/\.(gz|gzip|zst|zstd)$/i, "");
+    const format =
+      FORMATS.find(({ magic }) => begins(plain, magic)) ?? FORMATS.find(({ ends }) => ends.test(bare)) ?? FORMATS.at(-1);
+    return { file, name: format.name, type: format.type, coding };
+  }
+
+  // { body, coding }: enough of a file to tell its columns; null if only all of it is.
+  async function head({ file, name, coding }) {
+    if (name === "Parquet") return coding ? null : { body: await footer(file), coding };
+    const size = name === "NPY" ? NPY_HEAD : HEAD;
+    if (coding === "gzip") return { body: await unzipped(file, size), coding: null };
+    return { body: file.slice(0, coding ? HEAD : size), coding };
+  }
+
+  // The dimensions of an NPY array, as its header spells them; none if it cannot be read here.
+  async function shape(body) {
+    const found = /'shape':\s*\(([\d, ]*)\)/.exec(await body.text());
+    return found ? found[1].split(",").map((part) => part.trim()).filter(Boolean).map(Number) : [];
+  }
+
+  // Parquet says its columns at its end: the footer, its length in four bytes, and the magic.
+  async function footer(file) {
+    const end = new DataView(await file.slice(-8).arrayBuffer());
+    const size = end.byteLength === 8 ? end.getUint32(0, true) : 0;
+    if (size > FOOTER || size + 12 > file.size) return file.slice(0, 12);
+    return new Blob(["PAR1", file.slice(-8 - size)]);
+  }
+
+  const lines = (text) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter(Boolean);
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+  // One side: a score a line, or numbers between commas and spaces; a heading above numbers is dropped.
+  function side(text) {
+    const parts = text.split(/[\s,;]+/).filter(Boolean);
+    const found = parts.every((part) => number.test(part)) ? parts : lines(text);
+    return found.length > 1 && !number.test(found[0]) && found.slice(1).every((part) => number.test(part))
+      ? found.slice(1)
+      : found;
+  }
+
+  const quoted = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+  // What was pasted as a file: both sides as a table, or a table as it is.
+  function pasted(members, nonmembers) {
+    const table = !nonmembers.trim()
+      ? members
+      : ["score,member", ...side(members).map((score) => `${quoted(score)},1`),
+          ...side(nonmembers).map((score) => `${quoted(score)},0`)].join("\n") + "\n";
+    return new File([table], "scores.csv", { type: "text/csv" });
+  }
+
+  const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  function size(bytes) {
+    const power = Math.min(bytes > 0 ? Math.floor(Math.log2(bytes) / 10) : 0, UNITS.length - 1);
+    return `${(bytes / 1024 ** power).toFixed(power && bytes / 1024 ** power < 10 ? 1 : 0)} ${UNITS[power]}`;
+  }
+
+  // A name as it can be read: nothing invisible in it, nothing that turns the text around, and not too long.
+  const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu;
+  function shown(name, most = 60) {
+    const letters = Array.from(name.slice(0, 4 * most));
+    const short = letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
+    return short.replace(HIDDEN, (found) => `‹${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
+  }
+
+  return Object.freeze({ recognise, head, shape, pasted, size, shown, HIDDEN });
+})();

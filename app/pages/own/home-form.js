@@ -1,0 +1,139 @@
+// The form: what it asks for, and what was wrong with it, said beside the control that it is about.
+"use strict";
+
+const form = (() => {
+  const at = (id) => document.getElementById(id);
+  const PLAIN = ["prior", "threshold", "metric", "confidence"];
+  const OTHER_NAMES = { groups: "group", scores: "score" };
+  const DEFAULTS = { prior: "0.5", threshold: "", metric: "accuracy", confidence: "0.95" };
+
+  const boxes = () => [...at("scores").querySelectorAll("input")];
+  const known = () => !at("columns").hidden;
+  const single = () => known() && !at("split").hidden;
+
+  // Every option that is not the service's default, as typed values; columns by name.
+  function values() {
+    const found = {};
+    if (single()) {
+      if (at("first").value) found.members = Number(at("first").value);
+    } else if (known()) {
+      const scores = boxes().filter((box) => box.checked).map((box) => box.value);
+      if (scores.length) found.score = scores.length > 1 ? scores : scores[0];
+      for (const role of ["member", "group"]) if (at(role).value) found[role] = at(role).value;
+    }
+    for (const name of PLAIN) {
+      const value = at(name).value.trim();
+      if (value !== "" && value !== DEFAULTS[name]) found[name] = name === "metric" ? value : Number(value);
+    }
+    return found;
+  }
+
+  const options = () => Object.entries(values()).map(([name, value]) => [name, String(value)]);
+
+  function option(value, text) {
+    const made = document.createElement("option");
+    made.value = value;
+    made.textContent = text;
+    return made;
+  }
+
+  function choice({ name, label }, chosen) {
+    const made = document.createElement("label");
+    const box = document.createElement("input");
+    const text = document.createElement("bdi");
+    Object.assign(box, { type: "checkbox", name: "score", value: name, checked: chosen });
+    text.textContent = label;
+    made.append(box, text);
+    return made;
+  }
+
+  // What the service says of the columns: { columns: [{ name, type }], score, member, group }.
+  function fill(answer) {
+    const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
+    const scores = columns.filter(({ type }) => type !== "other");
+    const usual = answer.score ?? scores.filter(({ name }) => name !== answer.member).slice(0, 1).map(({ name }) => name);
+    at("scores").replaceChildren(...scores.map((column) => choice(column, usual.includes(column.name))));
+    const each = () => columns.map(({ name, label }) => option(name, label));
+    at("member").replaceChildren(...(answer.member === null ? [option("", "Choose a column")] : []), ...each());
+    at("group").replaceChildren(option("", "None"), ...each());
+    at("member").value = answer.member ?? "";
+    at("group").value = answer.group ?? "";
+    at("roles").hidden = false;
+    at("split").hidden = true;
+    at("columns").hidden = false;
+    part();
+  }
+
+  // An array without columns: its first so many values are members.
+  function split(total) {
+    at("first").max = total;
+    at("first-hint").textContent = `The first so many of the ${total.toLocaleString("en")} values are members, the rest are not.`;
+    at("roles").hidden = true;
+    at("split").hidden = false;
+    at("columns").hidden = false;
+  }
+
+  // A column cannot be the score and say who is a member.
+  function part() {
+    const taken = [at("member").value, at("group").value].filter(Boolean);
+    for (const box of boxes()) {
+      box.disabled = taken.includes(box.value);
+      if (box.disabled) box.checked = false;
+    }
+  }
+
+  const forget = () => {
+    at("columns").hidden = true;
+  };
+
+  // Where a problem belongs: the id of a control that can be seen, or null.
+  function place(field, pasted) {
+    const plain = (field ?? "").split(".")[0];
+    const name = OTHER_NAMES[plain] ?? plain;
+    if (name === "members" && single()) return "first";
+    if (name === "members" || name === "nonmembers") return pasted ? name : "file";
+    if (["score", "member", "group"].includes(name)) return known() && !single() ? name : "file";
+    return PLAIN.includes(name) || name === "key" || name === "file" ? name : null;
+  }
+
+  const controls = (id) => (id === "score" ? boxes() : [at(id)]);
+
+  function complain(id, text) {
+    const line = at(`${id}-problem`);
+    line.textContent = text;
+    line.hidden = false;
+    for (const control of controls(id)) {
+      control.setAttribute("aria-invalid", "true");
+      if (id === "score") control.setAttribute("aria-describedby", "score-problem");
+    }
+    at(id).closest("details")?.setAttribute("open", "");
+    controls(id).find((control) => !control.disabled)?.focus();
+  }
+
+  function settle(id) {
+    const line = at(`${id}-problem`);
+    if (!line) return;
+    line.hidden = true;
+    line.textContent = "";
+    for (const control of controls(id)) control.removeAttribute("aria-invalid");
+  }
+
+  function clear() {
+    for (const line of at("form").querySelectorAll(".problem[id]")) {
+      line.hidden = true;
+      line.textContent = "";
+    }
+    for (const control of at("form").querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
+  }
+
+  // The first number that cannot be one, before anything is sent.
+  function valid() {
+    const bad = [...at("form").querySelectorAll("[data-need]")].find(
+      (control) => control.checkVisibility() && !control.validity.valid,
+    );
+    if (bad) complain(bad.id, `Need ${bad.dataset.need}.`);
+    return !bad;
+  }
+
+  return Object.freeze({ at, values, options, fill, split, part, forget, place, complain, settle, clear, valid });
+})();

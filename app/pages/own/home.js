@@ -1,0 +1,284 @@
+// The page: a source of scores, a question, and the report that answers it.
+"use strict";
+
+(() => {
+  const { at } = form;
+  const FORMS = {
+    html: "text/html",
+    md: "text/markdown",
+    csv: "text/csv",
+    png: "image/png",
+    json: "application/json",
+  };
+  const NOTHING = "Choose a file, paste scores, or try the example.";
+  const base = new URL(".", document.baseURI).href;
+
+  let source = null; // { file, name, type, coding, pasted }
+  let running = null; // the AbortController of what is under way
+  let reading = null; // that of the question after columns
+  let done = null; // { asked, html, url, stem } of the report on show
+  let wait = 0;
+
+  const bearer = () => (at("key").value.trim() ? `Bearer ${at("key").value.trim()}` : null);
+
+  // --- the source
+
+  async function choose(file, pasted = false) {
+    reading?.abort();
+    const mine = (reading = new AbortController());
+    form.clear();
+    form.forget();
+    source = null;
+    at("chosen").replaceChildren();
+    if (!file.size) return form.complain("file", "The file is empty.");
+    try {
+      const found = { ...(await files.recognise(file)), pasted };
+      if (mine.signal.aborted) return;
+      source = found;
+      introduce();
+      await columns(mine.signal);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      if (error instanceof requests.Refused) refused(error, "file");
+      else form.complain("file", "This cannot be read as a file.");
+    } finally {
+      tell();
+    }
+  }
+
+  function introduce() {
+    const name = document.createElement("bdi");
+    name.textContent = files.shown(source.file.name);
+    const kind = source.coding ? `${source.name}, ${source.coding}` : source.name;
+    at("chosen").replaceChildren(name, ` · ${kind} · ${files.size(source.file.size)}`);
+  }
+
+  async function columns(signal) {
+    const head = await files.head(source);
+    if (!head) return;
+    const headers = {
+      "Content-Type": source.type,
+      "Content-Encoding": head.coding,
+      Accept: FORMS.json,
+      Authorization: bearer(),
+    };
+    const answer = JSON.parse(await (await requests.post("v1/columns", head.body, headers, { signal })).text());
+    const shape = source.name === "NPY" && !answer.columns.length ? await files.shape(head.body) : [];
+    if (signal.aborted) return;
+    if (shape.length === 1) form.split(shape[0]);
+    else if (shape.length === 2) form.fill(numbered(shape[1]));
+    else if (answer.columns.length) form.fill(answer);
+  }
+
+  // The columns of an array, which have numbers for names; the last says who is a member.
+  function numbered(wide) {
+    const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
+    return { columns, score: ["0"], member: String(wide - 1), group: null };
+  }
+
+  async function example() {
+    try {
+      const answer = await fetch(new URL("examples/scores.csv", base));
+      if (!answer.ok) throw new Error("no example");
+      if (!at("threshold").value) at("threshold").value = "0.1";
+      await choose(new File([await answer.blob()], "scores.csv", { type: FORMS.csv }));
+    } catch {
+      form.complain("file", "The example could not be fetched: is the server running?");
+    }
+  }
+
+  async function paste() {
+    const members = at("members").value;
+    if (!members.trim()) {
+      form.clear();
+      return form.complain("members", "Paste scores here first.");
+    }
+    await choose(files.pasted(members, at("nonmembers").value), true);
+  }
+
+  // --- the question
+
+  const question = () => ({ source, options: form.options(), key: bearer() });
+
+  async function ask({ source: { file, type, coding }, options }, accept) {
+    running?.abort();
+    running = new AbortController();
+    const query = new URLSearchParams(options).toString();
+    const headers = { "Content-Type": type, "Content-Encoding": coding, Accept: accept, Authorization: bearer() };
+    progress.begin(file.size);
+    try {
+      const watch = { signal: running.signal, sent: progress.sent, working: progress.working };
+      return await requests.post(`v1/report${query && `?${query}`}`, file, headers, watch);
+    } finally {
+      progress.end();
+    }
+  }
+
+  // Ask, and say what is wrong where it is; null if there is no answer.
+  async function answered(asked, accept) {
+    clearInterval(wait);
+    form.clear();
+    try {
+      return await ask(asked, accept);
+    } catch (error) {
+      if (error.name === "AbortError") {
+        progress.say("Cancelled.");
+        at("compute").focus();
+      } else if (error instanceof requests.Refused) {
+        progress.say("");
+        refused(error);
+      } else {
+        general("The request could not be made: the key holds a character that no key has.");
+      }
+      return null;
+    }
+  }
+
+  // `where` is the control to blame if the service names none.
+  function refused(error, where = [400, 413, 415].includes(error.status) ? "file" : null) {
+    if (error.status === 401) {
+      at("locked").hidden = false;
+      return form.complain("key", at("key").value ? "This is not the key." : "This service needs a key.");
+    }
+    if (error.after !== null) return later(error);
+    const id = form.place(error.field, source?.pasted) ?? (error.status ? where : null);
+    return id ? form.complain(id, error.message) : general(error.message);
+  }
+
+  function general(text) {
+    at("problem").textContent = text;
+    at("problem").hidden = false;
+    at("compute").focus();
+  }
+
+  // The service is busy: said once, and counted down where no screen reader listens.
+  function later({ message, after }) {
+    general(message);
+    let left = after;
+    const count = document.createElement("span");
+    count.setAttribute("aria-live", "off");
+    const tick = () => {
+      count.textContent = left > 0 ? ` Try again in ${left} s.` : " Try again now.";
+      if (left-- <= 0) clearInterval(wait);
+    };
+    at("problem").append(count);
+    tick();
+    wait = setInterval(tick, 1000);
+  }
+
+  // --- the report
+
+  async function report() {
+    if (!source && at("members").value.trim()) await paste();
+    if (!source) return at("file-problem").hidden && form.complain("file", NOTHING);
+    form.clear();
+    if (!form.valid()) return;
+    const asked = question();
+    const html = await answered(asked, FORMS.html);
+    if (html) show(asked, html);
+  }
+
+  function show(asked, html) {
+    if (done) URL.revokeObjectURL(done.url);
+    const stem = asked.source.file.name.replace(/(\.\w{1,8}){1,2}$/, "") || "scores";
+    const url = URL.createObjectURL(new Blob([html], { type: "text/html;charset=utf-8" }));
+    done = { asked, html, url, stem };
+    const frame = document.createElement("iframe");
+    frame.title = "Report";
+    frame.setAttribute("sandbox", "allow-same-origin allow-modals"); // to be measured and printed; it runs no script
+    frame.addEventListener("load", () => fit(frame));
+    frame.src = url;
+    at("shown").replaceChildren(frame);
+    at("open").href = url;
+    at("about").textContent = files.shown(asked.source.file.name);
+    at("report").hidden = false;
+    progress.say("The report is ready.");
+    at("report").focus();
+  }
+
+  // As tall as the report is, whatever is unfolded in it.
+  function fit(frame) {
+    const root = frame.contentDocument?.documentElement;
+    if (!root) return;
+    new ResizeObserver(() => {
+      frame.style.height = `${Math.ceil(root.getBoundingClientRect().height)}px`;
+    }).observe(root);
+  }
+
+  async function keep(ending) {
+    const { asked, html, stem } = done;
+    const found = ending === "html" ? html : await answered(asked, FORMS[ending]);
+    if (!found) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(found);
+    link.download = `${stem}-report.${ending}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    if (ending !== "html") progress.say(`Saved as ${link.download}.`);
+  }
+
+  // --- the same elsewhere
+
+  function tell() {
+    const file = source?.file.name ?? "scores.csv";
+    const asked = {
+      address: base,
+      file,
+      type: source?.type ?? FORMS.csv,
+      coding: source?.coding ?? null,
+      options: form.options(),
+      values: form.values(),
+      key: !at("locked").hidden,
+    };
+    at("shell").textContent = commands.shell(asked);
+    at("python").textContent = commands.python(asked);
+  }
+
+  async function copy(button) {
+    const text = at(button.dataset.copies).textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(at(button.dataset.copies)); // no clipboard without HTTPS: Ctrl+C does it
+      button.textContent = "Selected";
+    }
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  }
+
+  // --- what the reader does
+
+  const click = (id, act) => at(id).addEventListener("click", act);
+  at("file").addEventListener("change", () => {
+    if (at("file").files.length) choose(at("file").files[0]);
+  });
+  click("example", example);
+  click("paste", paste);
+  click("cancel", () => running?.abort());
+  click("print", () => at("shown").firstElementChild.contentWindow.print());
+  at("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    report();
+  });
+  at("form").addEventListener("input", ({ target }) => {
+    form.part();
+    form.settle(target.name === "score" ? "score" : target.id);
+    tell();
+  });
+  at("key").addEventListener("change", () => {
+    if (source && at("columns").hidden) choose(source.file, source.pasted);
+  });
+  for (const button of document.querySelectorAll("[data-form]"))
+    button.addEventListener("click", () => keep(button.dataset.form));
+  for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
+
+  for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
+  addEventListener("dragover", () => at("drop").classList.add("over"));
+  for (const name of ["dragleave", "drop"]) addEventListener(name, () => at("drop").classList.remove("over"));
+  addEventListener("drop", ({ dataTransfer }) => {
+    if (dataTransfer.files.length) choose(dataTransfer.files[0]);
+  });
+  tell();
+})();

@@ -1,0 +1,118 @@
+"""What all charts share: size, axes, type, and the lines that mean the same in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from app.report.palette import BASELINE, GRID, INK, MUTED, SURFACE, THRESHOLD
+
+Spec: TypeAlias = dict[str, Any]
+Row: TypeAlias = Mapping[str, Any]
+
+WIDTH = 560
+"""Of what is drawn between the axes, where a chart takes the whole width of a page."""
+
+FONT = "sans-serif"
+
+CONFIG: Spec = {
+    "aria": False,
+    "background": None,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "labelFontSize": 12,
+        "labelFlush": False,
+        "titleColor": INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "gridColor": GRID,
+    },
+    "legend": {
+        "orient": "top",
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "title": None,
+        "symbolType": "stroke",
+        "symbolSize": 500,
+        "symbolStrokeWidth": 2.5,
+        "columnPadding": 24,
+        "offset": 6,
+    },
+    "text": {"color": INK, "fontSize": 12},
+}
+
+
+def chart(*layers: Spec, **parts: Any) -> Spec:
+    """Layers in one frame."""
+    return {"width": WIDTH, "config": CONFIG, **parts, "layer": list(layers)}
+
+
+def rows(values: Sequence[Row]) -> Spec:
+    """Data that a layer brings along."""
+    return {"values": [dict(row) for row in values]}
+
+
+def scaled(field: str, title: str | None, domain: Sequence[float] | None = None, **axis: Any) -> Spec:
+    """A numeric axis."""
+    scale: Spec = {"zero": False, "nice": False}
+    if domain is not None:
+        scale["domain"] = list(domain)
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+
+def upright(at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
+    """A line across the whole height, at one place of the horizontal axis."""
+    mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
+    return {
+        "data": rows([{"at": at}]),
+        "mark": mark,
+        "encoding": {"x": {"field": "at", "type": "quantitative"}},
+    }
+
+
+def level(at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
+    """A line across the whole width, at one place of the vertical axis."""
+    mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
+    return {
+        "data": rows([{"at": at}]),
+        "mark": mark,
+        "encoding": {"y": {"field": "at", "type": "quantitative"}},
+    }
+
+
+def baseline(at: float) -> Spec:
+    """Where nothing leaks: dashed."""
+    return upright(at, BASELINE, (5, 4))
+
+
+def threshold(at: float) -> Spec:
+    """What is acceptable at most: drawn through."""
+    return upright(at, THRESHOLD)
+
+
+def words(text: str, x: Spec, y: Spec, **mark: Any) -> Spec:
+    """Text in the chart itself, with a ground of its own where lines pass below."""
+    style = {"type": "text", "baseline": "middle", "align": "left", **mark}
+    return {"data": rows([{}]), "mark": style, "encoding": {"text": {"value": text}, "x": x, "y": y}}
+
+
+def note(text: str) -> Spec:
+    """What a chart says of itself, above it."""
+    return words(text, {"value": 0}, {"value": -12}, color=MUTED)
+
+
+def halo(text: Spec) -> list[Spec]:
+    """The text over a thick outline of the ground's colour."""
+    outline = {**text["mark"], "stroke": SURFACE, "strokeWidth": 4, "color": SURFACE, "strokeJoin": "round"}
+    return [{**text, "mark": outline}, text]
+
+
+def padded(low: float, high: float, share: float = 0.04) -> tuple[float, float]:
+    """A range with room at both ends; around a single value, too."""
+    room = share * (high - low) or 0.05
+    return low - room, high + room

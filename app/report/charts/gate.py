@@ -1,0 +1,103 @@
+"""Each limit of a gate on a scale of its own: where the interval lies beside the largest acceptable value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.report.charts.frame import CONFIG, Spec, padded, rows, scaled
+from app.report.charts.words import inert, rounded, three
+from app.report.model import Cell, Figure, Table
+from app.report.palette import FAIL, GRID, INK, MUTED, OPEN, PASS, THRESHOLD
+from app.report.place import Place
+
+COLOURS = {"pass": PASS, "fail": FAIL, "inconclusive": OPEN}
+MOST = 12
+PLOT = 330
+
+
+def gate(found: Place) -> Figure:
+    """A row for each limit, those that fail first."""
+    order = ("fail", "inconclusive", "pass")
+    every = sorted(found, key=lambda limit: order.index(limit.value["decision"]))
+    drawn = [limit.value for limit in every[:MOST]]
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
+    text = " ".join(f"{limit['name'].replace('_', ' ')}: {_said(limit)}" for limit in drawn)
+    return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
+
+
+def _row(limit: Mapping[str, Any]) -> Spec:
+    upper, most = limit["upper"], limit["maximum"]
+    known = [v for v in (limit["lower"], limit["estimate"], upper, most) if v is not None]
+    low, high = padded(min(known), max(known), 0.12)
+    end = high if upper is None else upper
+    x = scaled("lower", None, (low, high), tickCount=5, grid=False)
+    middle = {"value": 22}
+    bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
+    layers: list[Spec] = [
+        {
+            "data": rows([{"from": rounded(most), "to": rounded(high)}]),
+            "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
+            "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
+        },
+        {
+            "data": rows([{"at": rounded(most)}]),
+            "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2},
+            "encoding": {"x": {"field": "at", "type": "quantitative"}},
+        },
+        {
+            "data": rows([bar]),
+            "mark": {"type": "rule", "color": COLOURS[limit["decision"]], "strokeWidth": 7},
+            "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
+        },
+    ]
+    if upper is None:
+        layers.append(_dot(rounded(end), "triangle-right", COLOURS[limit["decision"]], 160))
+    if limit["estimate"] is not None:
+        layers.append(_dot(rounded(limit["estimate"]), "circle", INK, 80))
+    texts = (
+        (inert(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
+        (f"at most {three(most)}", -12, 31, "right", "normal"),
+        (limit["decision"], PLOT + 12, 12, "left", "bold"),
+        (_interval(limit), PLOT + 12, 31, "left", "normal"),
+    )
+    layers += [_text(*parts) for parts in texts]
+    return {"width": PLOT, "height": 44, "layer": layers}
+
+
+def _dot(at: float, shape: str, colour: str, size: int) -> Spec:
+    mark = {"type": "point", "shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
+    encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": 22}}
+    return {"data": rows([{"at": at}]), "mark": mark, "encoding": encoding}
+
+
+def _text(text: str, x: int, y: int, align: str, weight: str) -> Spec:
+    colour = INK if weight == "bold" else MUTED
+    mark = {"type": "text", "align": align, "baseline": "middle", "fontWeight": weight, "color": colour}
+    encoding = {"text": {"value": text}, "x": {"value": x}, "y": {"value": y}}
+    return {"data": rows([{}]), "mark": mark, "encoding": encoding}
+
+
+def _interval(limit: Mapping[str, Any]) -> str:
+    end = "…)" if limit["upper"] is None else f"{three(limit['upper'])}]"
+    return f"[{three(limit['lower'])}, {end}"
+
+
+def _said(limit: Mapping[str, Any]) -> str:
+    upper = "with no upper end" if limit["upper"] is None else f"at most {three(limit['upper'])}"
+    return (
+        f"{limit['decision']}, at least {three(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
+    )
+
+
+def _table(every: list[Place]) -> Table:
+    lines: list[tuple[Cell, ...]] = [
+        (
+            inert(limit.value["name"].replace("_", " ")),
+            limit["maximum"].number(),
+            *(limit[column].number() for column in ("estimate", "lower", "upper")),
+            limit.value["decision"],
+        )
+        for limit in every
+    ]
+    return Table("The limits", ("limit", "at most", "estimate", "lower", "upper", "decision"), tuple(lines))

@@ -1,0 +1,79 @@
+"""The report of an advantage answer, and the sections it shares with the report of everything."""
+
+from __future__ import annotations
+
+from app.report.content import promise, provenance, unestablished
+from app.report.content.album import Album
+from app.report.content.guarantees import Numbers, assessed
+from app.report.content.people import facts, headline, in_people
+from app.report.model import Context, Paragraph, Report, Section, Table, Words
+from app.report.place import Place
+
+TITLE = "Membership leakage"
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """Everything about one sample."""
+    prior = answer["provenance"]["options"]["prior"]
+    sections = (
+        *about(answer, album, prior),
+        *curve(answer["roc"], album),
+        *promised(answer, album),
+        numbers(answer),
+        unestablished.section(unestablished.of_assessment(answer, prior), answer["warnings"]),
+        provenance.section("advantage", answer["provenance"], context),
+    )
+    return Report("advantage", TITLE, headline(answer), facts(answer, answer), sections)
+
+
+def about(result: Place, album: Album, prior: Place) -> tuple[Section, ...]:
+    """The interval beside what it is held against, and what it means in people."""
+    pictured = album.named("interval")
+    shown = (Section("interval", "The advantage, and what it is held against", pictured),) if pictured else ()
+    people = in_people(result["advantage"], result["baseline"], prior, result["verdict"])
+    return (*shown, Section("people", "What it means in people", people))
+
+
+def curve(roc: Place, album: Album) -> tuple[Section, ...]:
+    """Every threshold at once, where scores have an order."""
+    if not roc:
+        return ()
+    area: Words = (
+        "A threshold on the score finds some of the members and calls some nonmembers members. The area "
+        "under the curve is ",
+        roc["auc"].number(),
+        " (between ",
+        roc["auc_lower"].number(),
+        " and ",
+        roc["auc_upper"].number(),
+        "); guessing without the score gives one half. What an attacker does who must hardly ever be wrong "
+        "stands at the far left.",
+    )
+    points = tuple(
+        (
+            point["fpr"].number("exact"),
+            point["tpr"].number(),
+            point["lower"].number(),
+            point["upper"].number(),
+        )
+        for point in roc["operating_points"]
+    )
+    head = ("False positive rate", "True positive rate", "Lower end", "Upper end")
+    rates = (Table("Members found, at the false positive rates asked for", head, points),) if points else ()
+    return (
+        Section("roc", "Every threshold at once", (Paragraph(area), *album.named("roc", "low-fpr"), *rates)),
+    )
+
+
+def promised(result: Place, album: Album) -> tuple[Section, ...]:
+    """The promise that was named, if one was."""
+    return promise.sections(result, album, "epsilon") if result["claim"] else ()
+
+
+def numbers(result: Place) -> Section:
+    """The table of numbers, with their guarantees."""
+    table = Numbers()
+    assessed(table, result)
+    return Section(
+        "numbers", "The numbers, and what they are worth", table.tables("Every number, with its interval")
+    )

@@ -1,0 +1,75 @@
+"""The report of an audit: what was promised, and what the records show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.report.content import promise, provenance, unestablished
+from app.report.content.album import Album
+from app.report.content.guarantees import Backing, Numbers
+from app.report.content.people import in_people, records
+from app.report.model import Cell, Context, Fact, Facts, Headline, Report, Section, Words
+from app.report.place import Place
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """Whether the promise is contradicted, the numbers beside it, and the advantage in people."""
+    epsilon, claim, source = answer["epsilon"], answer["claim"], answer["provenance"]
+    prior = source["options"]["prior"]
+    tiles = [
+        Fact(
+            "Epsilon at least",
+            epsilon["lower_bound"].number(),
+            ("at delta ", epsilon["delta"].number("exact")),
+        ),
+        *_promise(claim),
+        Fact(
+            "Guesses that were right",
+            epsilon["right"].number("count"),
+            ("of ", epsilon["guesses"].number("count"), " guesses"),
+        ),
+        *records(source),
+    ]
+    broken = claim["decision"].value == "contradicted"
+    sections = (
+        *promise.sections(answer, album, "epsilon", "interval"),
+        Section(
+            "people",
+            "What it means in people",
+            in_people(answer["advantage"], answer["baseline"], prior, answer["verdict"]),
+        ),
+        Section("numbers", "The numbers, and what they are worth", _numbers(answer).tables("Every number")),
+        unestablished.section(_open(answer, prior), answer["warnings"]),
+        provenance.section("audit", source, context),
+    )
+    return Report(
+        "audit",
+        "Audit of a promised epsilon",
+        Headline("fail" if broken else None, answer["sentence"].said()),
+        Facts(tuple(tiles)),
+        sections,
+    )
+
+
+def _promise(claim: Place) -> Iterator[Fact]:
+    if claim:
+        at: Words = ("at delta ", claim["delta"].number("exact"))
+        yield Fact("Epsilon promised", claim["epsilon"].number("exact"), at)
+        allows = claim["advantage_ceiling"].number()
+        yield Fact("Advantage the promise allows", allows, ("the largest",))
+
+
+def _numbers(answer: Place) -> Numbers:
+    table, epsilon = Numbers(), answer["epsilon"]
+    bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
+    table.row("Epsilon", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    table.interval("Optimal advantage", answer["advantage"], answer["advantage"]["confidence"])
+    table.derived("Baseline: the advantage without any leak", answer["baseline"])
+    return table
+
+
+def _open(answer: Place, prior: Place) -> Iterator[Words]:
+    yield from unestablished.of_promise(answer["claim"])
+    yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].said(), "."
+    yield from unestablished.of_advantage(answer["advantage"], answer["baseline"])
+    yield from unestablished.of_sample(prior)

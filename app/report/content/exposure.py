@@ -1,0 +1,68 @@
+"""Individual risk: how exposed a record is at its score, and which records are flagged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.report.model import Bullets, Cell, Paragraph, Table
+from app.report.place import Place
+
+MOST = 20
+"""Records that are shown: the most surely exposed."""
+
+ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upper")
+
+HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
+
+
+def told(risk: Place) -> tuple[Paragraph, Bullets]:
+    """What a risk is, and what its limits cover."""
+    meaning = (
+        "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
+        "not at all, one is for certain. Its sign says which way: above zero, a member. Records that fall into one "
+        "cell of scores share one risk."
+    )
+    covers = (
+        ("One record named in advance: the interval covers ", risk["guarantee"]["covers"].said(), "."),
+        (
+            "All records together: the wider interval covers ",
+            risk["simultaneous_guarantee"]["covers"].said(),
+            ".",
+        ),
+    )
+    return Paragraph((meaning,)), Bullets(covers)
+
+
+def most_exposed(records: Place) -> Table:
+    """The records that are most surely seen to be members; those of the same cell in the order they came."""
+    order = _surest(records)[:MOST]
+    rows = tuple(_row(records, int(at)) for at in order)
+    note = (
+        "The surest first, by the interval that holds for all records together. A record's number is its place in the "
+        "input, counted from zero."
+    )
+    more = len(records["index"]) - len(rows)
+    return Table("Records most surely seen to be members", HEAD, rows, note, more, records.path)
+
+
+def _surest(records: Place) -> NDArray[np.int64]:
+    """By the lower ends where a record looks like a member; where not, one is the surer the lower its upper ends."""
+    column = {name: np.asarray(records[name].value, dtype=float) for name in ENDS}
+    member = column["signed_risk"] > 0.0
+    together = np.where(member, column["simultaneous_lower"], -column["simultaneous_upper"])
+    alone = np.where(member, column["lower"], -column["upper"])
+    unknown = np.isnan(column["signed_risk"])
+    return np.lexsort((-column["signed_risk"], -alone, -together, unknown))
+
+
+def _row(records: Place, at: int) -> tuple[Cell, ...]:
+    return (
+        records["index"][at].number("exact"),
+        records["risk"][at].number(),
+        records["lower"][at].number(),
+        records["upper"][at].number(),
+        records["signed_risk"][at].number(),
+        records["posterior"][at].number(),
+        "yes" if records["flagged"][at].value else "",
+    )

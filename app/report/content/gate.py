@@ -1,0 +1,99 @@
+"""The report of a gate: every limit, and what the records say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.report.content import provenance, unestablished
+from app.report.content.album import Album
+from app.report.content.guarantees import Backing
+from app.report.content.people import records
+from app.report.model import (
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+from app.report.place import Place
+from app.report.verdicts import WORDS
+
+HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The decision over all limits, then each of them."""
+    source, limits = answer["provenance"], answer["limits"]
+    grouped = any(limit["name"].value == "group_risk" for limit in limits)
+    blocks: tuple[Block, ...] = (
+        *album.named("gate"),
+        Table("Every limit", HEAD, tuple(map(_row, limits))),
+        Bullets(tuple((limit["about"].name(), ": ", limit["reason"].said(), ".") for limit in limits)),
+    )
+    sections = (
+        Section("limits", "Limits", blocks),
+        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
+        unestablished.section(_open(answer), answer["warnings"]),
+        provenance.section("gate", source, context, grouped=grouped),
+    )
+    headline = Headline(answer["decision"].value, answer["sentence"].said())
+    return Report("gate", "Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: Place) -> Iterator[Fact]:
+    for limit in list(answer["limits"])[:4]:
+        at: Words = ("at most ", limit["maximum"].number(), " is acceptable")
+        end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
+        word = "at least" if end.path.endswith("lower") else "at most"
+        yield Fact(f"{_label(limit)}, {word}", end.number(), at)
+    if answer["records_needed"]:
+        yield Fact("Records needed", answer["records_needed"].number("count"), ("about, in all, to decide",))
+    yield from records(answer["provenance"])
+
+
+def _label(limit: Place) -> str:
+    known = {
+        "advantage": "Advantage",
+        "epsilon": "Epsilon",
+        "metric": "Metric",
+        "group_risk": "Risk of a group",
+    }
+    return known.get(limit["name"].value, "Limit")
+
+
+def _row(limit: Place) -> tuple[Cell, ...]:
+    return (
+        limit["about"].name(),
+        limit["maximum"].number(),
+        WORDS[limit["decision"].value].word,
+        limit["estimate"].number(),
+        limit["lower"].number(),
+        limit["upper"].number(),
+        limit["confidence"].number("percent"),
+    )
+
+
+def _backings(limits: Place) -> Iterator[Words]:
+    for limit in limits:
+        backing = Backing.of(limit["guarantee"])
+        always = "" if backing.always else " It is proven for many records and was simulated for few."
+        yield (
+            limit["about"].name(),
+            " covers ",
+            backing.covers,
+            "; it assumes: ",
+            backing.assumes,
+            f".{always}",
+        )
+
+
+def _open(answer: Place) -> Iterator[Words]:
+    if answer["decision"].value == "pass":
+        yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+    yield from unestablished.of_sample(answer["provenance"]["options"]["prior"])

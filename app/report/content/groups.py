@@ -1,0 +1,62 @@
+"""What each group bears: its mean risk, and what it gives away by itself."""
+
+from __future__ import annotations
+
+from app.report.content.album import Album
+from app.report.model import Block, Cell, Paragraph, Section, Table, Words
+from app.report.place import Place
+
+MOST = 200
+"""Groups that are shown: the most surely exposed of them, if there are more."""
+
+HEAD = (
+    "Group",
+    "Records",
+    "Flagged",
+    "Mean risk",
+    "Lower end",
+    "Upper end",
+    "Own advantage",
+    "Lower end",
+    "Upper end",
+)
+
+ABOUT: Words = (
+    "Risk is the mean over a group's records, from limits that hold for all records at once. A group's own "
+    "advantage is "
+    "measured on its records alone, with limits that hold for all groups at once.",
+)
+
+
+def sections(groups: Place, album: Album) -> tuple[Section, ...]:
+    """The groups, if there are any."""
+    if not len(groups):
+        return ()
+    blocks: tuple[Block, ...] = (Paragraph(ABOUT), *album.named("groups"), table(groups))
+    return (Section("groups", "Groups", blocks),)
+
+
+def table(groups: Place) -> Table:
+    """A row for each, in the answer's order."""
+    shown = list(groups)
+    if len(shown) > MOST:
+        surest = sorted(shown, key=lambda group: -group["lower"].value)[:MOST]
+        kept = {group.path for group in surest}
+        shown = [group for group in shown if group.path in kept]
+    note = "Those with the highest lower ends are shown." if len(groups) > MOST else ""
+    return Table("Risk by group", HEAD, tuple(map(_row, shown)), note, len(groups) - len(shown), groups.path)
+
+
+def _row(group: Place) -> tuple[Cell, ...]:
+    own = group["advantage"]
+    return (
+        group["label"].name(),
+        group["records"].number("count"),
+        group["flagged"].number("count"),
+        group["risk"].number(),
+        group["lower"].number(),
+        group["upper"].number(),
+        own["estimate"].number(),
+        own["lower"].number(),
+        own["upper"].number(),
+    )

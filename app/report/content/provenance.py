@@ -1,0 +1,87 @@
+"""Where an answer comes from: what it takes to make it again a year later, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from app.report.content.reproduce import Asked, listings, unusual
+from app.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Section, Table, Words
+from app.report.place import Place
+
+MOST = 60
+"""Options that are shown; a list of a thousand false positive rates is in the JSON."""
+
+COLUMNS: Words = (
+    "The same input gives the same answer, to the last digit, if it is read by the same version of the "
+    "method. An answer does "
+    "not know how the columns of a table are called: where they are not the usual ones, name them (--score, "
+    "--member, "
+    "--group, --unit). GROUP stands for the column of groups, … for the records.",
+)
+
+
+def section(operation: str, source: Place, context: Context, grouped: bool = False) -> Section:
+    """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
+    asked = Asked(
+        operation, unusual(operation, source["options"].value or {}), context.source, grouped=grouped
+    )
+    blocks: tuple[Block, ...] = (
+        Table("Origin", ("", ""), tuple(origin(source, context))),
+        Table(
+            "Options, as they were understood", ("Option", "Value"), tuple(_options(source["options"]))[:MOST]
+        ),
+        Paragraph(COLUMNS),
+        *listings(asked),
+    )
+    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+
+
+def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
+    """What was asked about, by what, and when."""
+    if context.source is not None:
+        yield "Input", Name(context.source)
+    if source:
+        yield "Member records", source["n_members"].number("count")
+        yield "Nonmember records", source["n_nonmembers"].number("count")
+        yield "SHA-256 of the scores", source["input_sha256"].said()
+        yield "How scores were read", source["query"].said()
+        method = Phrase((source["method"].said(), ", version ", source["version"].said()))
+        yield "Method", method
+        yield "Seed", source["seed"].number("exact")
+    if context.made is not None:
+        yield "Report made", Name(context.made)
+    yield "Report made by", Name(f"mace {version('mace')}")
+
+
+def _options(options: Place) -> Iterator[tuple[Cell, Cell]]:
+    for name in options.value or {}:
+        yield from _option(name, options[name])
+
+
+def _option(name: str, held: Place) -> Iterator[tuple[Cell, Cell]]:
+    """One row; an option that holds options, a row for each."""
+    if isinstance(held.value, dict):
+        for inner in held.value:
+            yield from _option(f"{name}.{inner}", held[inner])
+    elif isinstance(held.value, list) and any(isinstance(each, dict) for each in held.value):
+        for place, each in enumerate(held):
+            yield from _option(f"{name}, {_ordinal(place)}", each)
+    elif isinstance(held.value, list):
+        parts: list[Cell] = []
+        for each in held:
+            parts += [", "] if parts else []
+            parts.append(_value(each))
+        yield Name(name), Phrase(tuple(parts))
+    else:
+        yield Name(name), _value(held)
+
+
+def _value(held: Place) -> Cell:
+    if isinstance(held.value, bool):
+        return "yes" if held.value else "no"
+    return held.number("exact") if isinstance(held.value, int | float) else held.name()
+
+
+def _ordinal(place: int) -> str:
+    return ("first", "second", "third")[place] if place < 3 else "a further one"

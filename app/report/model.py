@@ -1,0 +1,162 @@
+"""What a report is made of, whatever it is written as: words, tables, figures, and numbers that know their origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Kind = Literal["share", "plain", "count", "exact", "percent", "guesses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of the answer, and its place there: ``path`` is dotted, as ``groups.3.risk``.
+
+    ``kind`` says how it is written: a share with three digits after the point, a count in full, plain with up to four
+    significant digits, exact with all there are, a percent of one, and an advantage as the right guesses it means in
+    a hundred. None is written as a dash.
+    """
+
+    value: float | None
+    path: str
+    kind: Kind = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence of the answer, word for word."""
+
+    text: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What somebody else chose to call something: shown shortened, and never obeyed."""
+
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Several words in one cell."""
+
+    words: Words
+
+
+Cell: TypeAlias = "str | Number | Said | Name | Phrase"
+Words: TypeAlias = "tuple[Cell, ...]"
+"""Text with numbers in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a head; the first column names the row. ``more`` rows are left to the answer, at ``where``."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    more: int = 0
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing to know at a glance: what it is, what it is worth, and what that means."""
+
+    label: str
+    value: Cell
+    note: Words = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is read right after the headline."""
+
+    items: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[Words, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Something to be copied: a command, a request."""
+
+    caption: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """A chart: what it is called, what it shows in words, its Vega-Lite specification, and the numbers behind it."""
+
+    name: str
+    title: str
+    description: str
+    spec: Mapping[str, Any]
+    table: Table
+
+
+Block = Facts | Paragraph | Bullets | Listing | Table | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report, under a heading; ``name`` is its anchor."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What is read first: the decision, if one was asked for, and the sentence."""
+
+    decision: Literal["pass", "fail", "inconclusive"] | None
+    sentence: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole report."""
+
+    operation: str
+    title: str
+    headline: Headline
+    facts: Facts
+    sections: tuple[Section, ...] = field(default=())
+
+    def section(self, name: str) -> Section | None:
+        """One part, if the report has it."""
+        return next((each for each in self.sections if each.name == name), None)
+
+    def blocks(self) -> Iterator[tuple[str, Block]]:
+        """Every block with the title it stands under."""
+        yield self.title, self.facts
+        for section in self.sections:
+            for block in section.blocks:
+                yield section.title, block
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an answer does not know of itself: the file it was about, and when it was made (ISO 8601)."""
+
+    source: str | None = None
+    made: str | None = None

@@ -1,0 +1,97 @@
+"""A decision over several limits: fail if any fails, pass if all pass, inconclusive else.
+
+With k limits at confidence 1 - alpha the decision errs either way with probability at most alpha/2. A wrong pass needs
+that a limit which is violated passes, and one such is enough to hold against it: upper ends need no correction
+(Berger 1982). A wrong fail needs that any of k limits which all hold fails: lower ends are taken at alpha/(2k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
+from estimators.maxima import Asked, JudgedLimit, Limit
+from estimators.plan import Decision
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import VERSION, Caution, Provenance, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The decision over all limits together."""
+
+    limits: tuple[JudgedLimit, ...]
+    confidence: float
+    provenance: Provenance
+
+    @property
+    def decision(self) -> Decision:
+        """Fail if any fails, pass if all pass."""
+        found = {each.verdict.decision for each in self.limits}
+        return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in found), Decision.PASS)
+
+    @property
+    def records_needed(self) -> int | None:
+        """Records of both sides that would settle an open decision; None if one limit cannot be settled."""
+        if self.decision is not Decision.INCONCLUSIVE:
+            return None
+        needed = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
+        known = [records for records in needed if records is not None]
+        return max(known) if len(known) == len(needed) else None
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know first, each once."""
+        return tuple(dict.fromkeys(caution for each in self.limits for caution in each.cautions))
+
+    @property
+    def sentence(self) -> str:
+        """The decision and what it rests on, in plain words."""
+        decision, of = self.decision, len(self.limits)
+        told, sure = self._which(decision), percent(self.confidence)
+        if of == 1:
+            return f"{decision.value.capitalize()}: {told[0].verdict.reason}."
+        if decision is Decision.PASS:
+            return f"Pass: with {sure} confidence this score keeps within all {of} limits."
+        if decision is Decision.FAIL:
+            reasons = "; ".join(each.verdict.reason for each in told)
+            return f"Fail: {len(told)} of {of} limits exceeded: {reasons}."
+        known = self.records_needed
+        advice = (
+            "no number of records may settle all"
+            if known is None
+            else f"about {known} records in all would settle all"
+        )
+        return f"Inconclusive: {len(told)} of {of} limits open; {advice} of them."
+
+    def _which(self, decision: Decision) -> list[JudgedLimit]:
+        return [each for each in self.limits if each.verdict.decision is decision]
+
+
+def judge(
+    data: Scores | Counts,
+    limits: Sequence[Limit],
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Judgement:
+    """Hold a sample against every limit; each has to be named before the records are looked at."""
+    require_data(data, Scores, Counts)
+    prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
+    require_count("seed", seed, 0)
+    if not limits:
+        raise OptionError("limits: got none, need at least 1", field="limits")
+    for limit in limits:
+        if not isfinite(require_number("maximum", limit.maximum)):
+            raise OutOfRange("maximum: got no finite number", field="maximum")
+    vector = isinstance(data, Scores) and data.dimension > 1
+    fine = data if isinstance(data, Counts) else None if vector else finest(data)
+    below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
+    asked = Asked(data, fine, prior, confidence, below, seed)
+    found = tuple(limit.judged(asked) for limit in limits)
+    source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
+    return Judgement(found, confidence, source)

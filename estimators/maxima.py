@@ -1,0 +1,269 @@
+"""What may be limited, each by a maximum: the advantage, a metric, epsilon, the risk of any group.
+
+A limit passes if the upper end of what it limits is at or below the maximum, and fails if the lower end is above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.advantage import CellsTarget, LearnedTarget, Target, advantage
+from estimators.audit.ceilings import epsilon_from_advantage
+from estimators.audit.closeness import epsilon_lower, epsilon_upper, plug_in_epsilon, tail_cells, within
+from estimators.audit.epsilon import epsilon_lower_bound
+from estimators.errors import InputError, OptionError, require_nonnegative, require_share
+from estimators.metric.definition import Metric
+from estimators.metric.estimate import metric_optimum
+from estimators.plan import MOST_RECORDS, Verdict, decide, records_needed
+from estimators.risk.individual import individual_risk
+from estimators.sample.counts import Counts
+from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
+
+T = TypeVar("T")
+
+SHOWN = 60
+"""Characters of a group's label that a reason repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One sample, how it is asked about, and the confidence at which lower ends are taken."""
+
+    data: Scores | Counts
+    fine: Counts | None
+    prior: float
+    confidence: float
+    below: float
+    seed: int
+
+    @property
+    def records(self) -> int:
+        """Records of both sides."""
+        return self.data.n_members + self.data.n_nonmembers
+
+    def ends(self, ask: Callable[[float], T]) -> tuple[T, T]:
+        """The statement whose upper end counts, and the one whose lower end does."""
+        above = ask(self.confidence)
+        return above, above if self.below == self.confidence else ask(self.below)
+
+    def counts(self, field: str) -> Counts:
+        """Counts of one score a record."""
+        if self.fine is None:
+            raise OptionError(
+                f"{field}: a vector has none by itself; give the score of one attack a record", field=field
+            )
+        return self.fine
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLimit:
+    """One limit: what is limited, its interval, and the decision; an upper end may be infinite."""
+
+    name: str
+    about: str
+    found: Estimate
+    verdict: Verdict
+    cautions: tuple[Caution, ...]
+
+
+class Limit(Protocol):
+    """Something that must not be larger than ``maximum``."""
+
+    @property
+    def maximum(self) -> float:
+        """The largest value that is acceptable."""
+        ...
+
+    def judged(self, asked: Asked) -> JudgedLimit:
+        """What the sample says about it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MaxAdvantage:
+    """The optimal advantage of a class of adversaries."""
+
+    maximum: float
+    target: Target | None = None
+
+    def judged(self, asked: Asked) -> JudgedLimit:
+        """By the certified interval of the advantage."""
+        data = asked.data if asked.fine is None or isinstance(self.target, LearnedTarget) else asked.fine
+        above, below = asked.ends(
+            lambda confidence: advantage(data, asked.prior, self.target, confidence, asked.seed)
+        )
+        found = _between(below.lower, above.value, above.upper, above.estimate.interval)
+        needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
+        about, cautions = "the advantage", (*above.cautions, *_below(self.maximum, above.baseline))
+        return JudgedLimit("advantage", about, found, decide(about, found, self.maximum, needed), cautions)
+
+
+@dataclass(frozen=True, slots=True)
+class MaxMetric:
+    """A metric at its optimum; the larger, the more leaks."""
+
+    maximum: float
+    metric: Metric
+    bins: int | None = None
+
+    def judged(self, asked: Asked) -> JudgedLimit:
+        """By the interval of the metric's optimum."""
+        counts = asked.counts("metric")
+        above, below = asked.ends(
+            lambda confidence: metric_optimum(
+                counts, self.metric, asked.prior, None, confidence, self.bins, asked.seed
+            )
+        )
+        found = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
+        needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
+        about = f"the best {above.name.replace('_', ' ')}"
+        cautions = (*above.cautions, *_below(self.maximum, above.trivial))
+        return JudgedLimit("metric", about, found, decide(about, found, self.maximum, needed), cautions)
+
+
+@dataclass(frozen=True, slots=True)
+class MaxEpsilon:
+    """The smallest epsilon at ``delta`` at which the laws of the two sides' scores are indistinguishable."""
+
+    maximum: float
+    delta: float = 0.0
+    bins: int | None = None
+
+    def judged(self, asked: Asked) -> JudgedLimit:
+        """Below by guesses at the two ends of the scores, above by what every set of cells allows."""
+        fine, most = asked.counts("max_epsilon"), require_nonnegative("max_epsilon", self.maximum)
+        delta = require_share("delta", self.delta)
+        cells, alpha = tail_cells(fine, self.bins), (1.0 - asked.confidence) / 2.0
+        low, cautions = self.lower(fine, asked)
+        upper = epsilon_upper(cells, delta, alpha, most)
+        finer = upper is not None and upper < low
+        value = plug_in_epsilon(cells, delta, most)
+        guarantee = Guarantee(
+            f"the epsilon at delta {delta:g} of this score's two distributions: lower end at any resolution, "
+            f"upper end at a resolution of {cells.size} cells, narrower towards the ends; not that of the mechanism",
+            IID,
+            finite_sample=delta == 0.0,
+        )
+        high = float("inf") if upper is None or finer else upper
+        point = None if value is None else min(max(value, low), high)
+        found = Estimate(point, Interval(low, high, asked.confidence, guarantee))
+        about, needed = f"epsilon at delta {delta:g}", None
+        if not finer and high > most >= low:
+            needed = self._needed(cells, found, asked.records, alpha)
+        if finer:
+            message = f"the score gives away more in its tails than {cells.size} cells show: no upper end"
+            cautions = (*cautions, Caution("class_rejected", message))
+        if delta == 0.0:
+            message = "at delta 0 no number of records bounds epsilon from above, so the limit cannot pass"
+            cautions = (*cautions, Caution("delta_zero", message))
+        return JudgedLimit("epsilon", about, found, decide(about, found, most, needed), cautions)
+
+    def lower(self, fine: Counts, asked: Asked) -> tuple[float, tuple[Caution, ...]]:
+        """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each."""
+        if self.delta == 0.0:
+            bound = epsilon_lower_bound(fine, asked.below, seed=asked.seed)
+            return bound.value, bound.cautions
+        half = 1.0 - (1.0 - asked.below) / 2.0
+        least = epsilon_from_advantage(
+            advantage(fine, 0.5, CellsTarget(self.bins), half, asked.seed).lower, self.delta
+        )
+        if fine.cells.ordered:
+            return max(least, epsilon_lower(fine, self.delta, (1.0 - half) / 2.0)), ()
+        bound = epsilon_lower_bound(fine, half, self.delta, seed=asked.seed)
+        return max(least, bound.value), bound.cautions
+
+    def _needed(self, cells: Counts, found: Estimate, records: int, alpha: float) -> int | None:
+        """Records with these shares that would pass, for limits near a rate of 0 shrink as 1/N; or that would fail."""
+        if found.value is not None and found.value > self.maximum:
+            return records_needed(found, self.maximum, records)
+        if found.value is None or self.delta == 0.0:
+            return None
+
+        def pass_at(times: float) -> bool:
+            members, nonmembers = (
+                np.rint(times * side).astype(np.int64) for side in (cells.members, cells.nonmembers)
+            )
+            more = Counts.trusted(members, nonmembers, cells.cells)
+            return within(more, self.maximum, self.delta, alpha)
+
+        low, high = 1.0, 2.0
+        while not pass_at(high):
+            low, high = high, 2.0 * high
+            if high * records > MOST_RECORDS:
+                return None
+        while high / low > 1.05:
+            middle = float(np.sqrt(low * high))
+            low, high = (low, middle) if pass_at(middle) else (middle, high)
+        return int(np.ceil(high * records))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MaxGroupRisk:
+    """The mean individual risk of the group that bears most.
+
+    ``groups`` labels the records, members first, or the ``targets`` if these are given.
+    """
+
+    maximum: float
+    groups: ArrayLike
+    targets: ArgumentScores | None = None
+    bins: int | None = None
+
+    def judged(self, asked: Asked) -> JudgedLimit:
+        """By the limits that hold for all groups at once."""
+        if isinstance(asked.data, Counts) and self.targets is None:
+            raise InputError("groups: counts hold no records, so they have no groups", field="groups")
+        above, below = asked.ends(
+            lambda confidence: individual_risk(
+                asked.data, asked.prior, confidence, self.targets, self.groups, bins=self.bins
+            )
+        )
+        table, split = above.groups, below.groups
+        assert table is not None
+        assert split is not None
+        failing = float(split.lower.max()) > self.maximum
+        worst = int(np.argmax(split.lower if failing else table.upper))
+        interval = Interval(
+            float(split.lower.max()),
+            float(table.upper.max()),
+            asked.confidence,
+            Guarantee(
+                "the mean individual risk of every group of these records at once, at a resolution of "
+                f"{above.cells.size} cells",
+                IID,
+                finite_sample=True,
+            ),
+        )
+        found = _between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
+        # cells of a continuous score grow in number as N^(1/3), so what a cell holds grows as N^(2/3)
+        grows = isinstance(asked.data, Scores) and asked.data.query is Query.CONTINUOUS and self.bins is None
+        needed = records_needed(found, self.maximum, asked.records, 1.0 / 3.0 if grows else 0.5)
+        about = f"the mean risk of group {_short(table.labels[worst])}"
+        verdict = decide(about, found, self.maximum, needed)
+        cautions = (*above.cautions, *_below(self.maximum, above.cells.baseline))
+        return JudgedLimit("group_risk", f"{about}, of {table.size}", found, verdict, cautions)
+
+
+def _between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:
+    """A point and two ends; the lower one may have been taken at a higher confidence."""
+    whole = Interval(lower, upper, interval.confidence, interval.guarantee)
+    return Estimate(min(max(value, lower), upper), whole)
+
+
+def _below(maximum: float, baseline: float) -> tuple[Caution, ...]:
+    """A maximum that is exceeded without any leak."""
+    if maximum >= baseline:
+        return ()
+    message = f"the limit of {maximum:g} lies below {baseline:.3g}, which is reached without the score"
+    return (Caution("limit_below_baseline", message),)
+
+
+def _short(label: object) -> str:
+    text = str(label)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

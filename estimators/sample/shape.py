@@ -1,0 +1,218 @@
+"""How the scores of both sides lie, in a few bins to be looked at: a display of the sample, never a statement.
+
+Nothing is estimated from these bins, so where they are cut may follow the picture. Every record is in one of them or
+counted as outside: the totals are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.sample.cells import Categories, Grid, Intervals
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Query, Scores
+from estimators.sample.search import intervals_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BINS = 48
+"""Bins of a picture; fewer where there are few records (Rice's rule, 2 N^(1/3))."""
+
+LABELS = 40
+"""Categories of a picture: the most frequent ones."""
+
+TAIL = 0.005
+"""Share of the records, or a single one, that may lie outside at either end."""
+
+LONG = 1.0
+"""A tail is long if it reaches further beyond its quantile than this many times what lies between the two quantiles: a
+normal one never is."""
+
+SPACED = 16 * BINS
+"""Up to this many distinct values may turn out to be evenly spaced (integers, rounded numbers)."""
+
+MOST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Records of both sides in each bin, and those outside; bins lie between ``edges``, or are ``labels``."""
+
+    members: Integers
+    nonmembers: Integers
+    outside_members: int
+    outside_nonmembers: int
+    edges: Floats | None
+    labels: NDArray[np.generic] | None
+
+    @classmethod
+    def of(
+        cls,
+        members: Integers,
+        nonmembers: Integers,
+        data: Scores | Counts,
+        edges: Floats | None = None,
+        labels: NDArray[np.generic] | None = None,
+    ) -> Shape:
+        """The bins shown, and the rest of all records."""
+        outside = data.n_members - int(members.sum()), data.n_nonmembers - int(nonmembers.sum())
+        return cls(members, nonmembers, *outside, edges, labels)
+
+
+def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -> Shape | None:
+    """The display of a sample, ``fine`` being its finest counts if they are made already; None for vectors.
+
+    Records are counted in bins of equal width. Cells posted as intervals do not tell where in them a record lies:
+    they are the bins themselves, neighbours joined where there are many. The two outermost are open; what is shown of
+    them is as wide as their neighbours.
+    """
+    require_data(data, Scores, Counts)
+    whole = data if isinstance(data, Counts) else fine or finest(data)
+    counts = whole.occupied()
+    cells = counts.cells
+    if isinstance(cells, Categories) and not (cells.ordered and counts.size > LABELS):
+        return _of_labels(counts)
+    if not cells.ordered:
+        return None
+    most = min(bins, max(4, int(np.ceil(2.0 * np.cbrt(whole.n_records)))))
+    if isinstance(data, Scores) and data.query is Query.CONTINUOUS:
+        return _of_scores(data, counts, most)
+    if isinstance(cells, Intervals):
+        return _joined(whole, most)
+    if isinstance(cells, Grid):
+        starts = _at(cells.keys, cells.exponent)
+        edges = _on_grid(cells, counts, most)
+        return _placed(counts, starts, edges, starts < edges[-1])
+    values = counts.lower_edges()
+    edges = _equal(values, values, counts, most)
+    return _placed(counts, values, edges, values <= edges[-1])
+
+
+def _of_labels(counts: Counts) -> Shape:
+    """A bin for each of the most frequent labels, in the order of the labels."""
+    keep = np.sort(np.argsort(-counts.pooled, kind="stable")[:LABELS])
+    cells = counts.cells.select(keep)
+    assert isinstance(cells, Categories)
+    return Shape.of(counts.members[keep], counts.nonmembers[keep], counts, labels=cells.labels)
+
+
+def _of_scores(scores: Scores, fine: Counts, most: int) -> Shape:
+    """Bins of equal width, each record counted where it lies."""
+    low = min(float(np.min(scores.members)), float(np.min(scores.nonmembers)))
+    high = max(float(np.max(scores.members)), float(np.max(scores.nonmembers)))
+    starts = np.append(low, fine.lower_edges()[1:])
+    edges = _equal(starts, np.append(starts[:-1], high), fine, most)
+    sides = []
+    for side in (scores.members, scores.nonmembers):
+        column = np.bincount(intervals_of(edges[:-1], side), minlength=len(edges))
+        column[-1] -= int((np.asarray(side) > edges[-1]).sum())
+        sides.append(column[1:].astype(np.int64))
+    return Shape.of(sides[0], sides[1], scores, edges)
+
+
+def _placed(counts: Counts, starts: Floats, edges: Floats, below: NDArray[np.bool_]) -> Shape:
+    """Cells that hold one value each, or end where a bin ends, counted by where they begin."""
+    shown = np.flatnonzero(below & (starts >= edges[0]))
+    at = np.minimum(np.searchsorted(edges, starts[shown], side="right") - 1, len(edges) - 2)
+    sides = np.zeros((2, len(edges) - 1), dtype=np.int64)
+    for side, column in zip(sides, (counts.members, counts.nonmembers), strict=True):
+        np.add.at(side, at, column[shown])
+    return Shape.of(sides[0], sides[1], counts, edges)
+
+
+def _joined(counts: Counts, most: int) -> Shape:
+    """The cells as they came, those at the ends left out if empty; neighbours joined to about equal widths."""
+    held = np.flatnonzero(counts.pooled)
+    ends = np.append(counts.lower_edges(), np.inf)[held[0] : held[-1] + 2]
+    inside = slice(int(held[0]), int(held[-1]) + 1)
+    kept = Counts.trusted(counts.members[inside], counts.nonmembers[inside], Intervals(ends[1:-1]))
+    ends = _closed(ends)
+    first, last = _within(ends[:-1], ends[1:], kept)
+    keep = (
+        first + np.unique(ends[first : last + 1], return_index=True)[1]
+    )  # at the largest float a cell has no width
+    if len(keep) - 1 > most:
+        at = np.linspace(0.0, 1.0, most + 1)
+        wanted = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at
+        keep = keep[np.unique(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], wanted)]))]
+    sides = [np.add.reduceat(np.append(side, 0), keep)[:-1] for side in (kept.members, kept.nonmembers)]
+    return Shape.of(sides[0], sides[1], counts, ends[keep])
+
+
+def _within(starts: Floats, stops: Floats, counts: Counts) -> tuple[int, int]:
+    """The cells to show, up to but not including the last: all, unless a tail is long."""
+    pooled, size = counts.pooled, counts.size
+    spare = max(1, int(TAIL * counts.n_records))
+    first = int(np.searchsorted(np.cumsum(pooled) - pooled, spare, side="right")) - 1
+    last = size - int(np.searchsorted(np.cumsum(pooled[::-1]), spare, side="right"))
+    low, high = starts[first] / 2.0, stops[last - 1] / 2.0  # by halves: no width may overflow
+    reach = LONG * (high - low)
+    if not reach > 0.0:
+        return 0, size
+    return (first if low - starts[0] / 2.0 > reach else 0), (last if stops[-1] / 2.0 - high > reach else size)
+
+
+def _equal(starts: Floats, stops: Floats, counts: Counts, most: int) -> Floats:
+    """Edges of equal width over what is to be shown; between the values, where those are evenly spaced."""
+    first, last = _within(starts, stops, counts)
+    low, high = float(starts[first]), float(stops[last - 1])
+    step = _spacing(np.append(starts[first:last], high))
+    if step is not None:
+        slots = round((high - low) / step) + 1
+        each = -(-slots // most)
+        return np.asarray(low - step / 2.0 + step * each * np.arange(-(-slots // each) + 1))
+    if not high > low:
+        pad = max(abs(low) / 2.0, 0.5)
+        low, high = max(low - pad, -MOST), min(high + pad, MOST)
+    at = np.linspace(0.0, 1.0, most + 1)
+    return np.unique(low * (1.0 - at) + high * at)
+
+
+def _spacing(places: Floats) -> float | None:
+    """The step of which all distances are multiples: other bins would hold now more, now fewer values."""
+    values = np.unique(places)
+    if not 2 < len(values) <= SPACED:
+        return None
+    with np.errstate(over="ignore"):
+        step = float(np.diff(values).min())
+        slots = (values - values[0]) / step
+    even = slots[-1] <= SPACED and bool((np.abs(slots - np.rint(slots)) < 1e-3).all())
+    return step if even else None
+
+
+def _on_grid(cells: Grid, counts: Counts, most: int) -> Floats:
+    """Edges of equal width that are edges of the grid, so that no cell is cut."""
+    first, last = _within(_at(cells.keys, cells.exponent), _at(cells.keys + 1, cells.exponent), counts)
+    low, wide = int(cells.keys[first]), int(cells.keys[last - 1] - cells.keys[first]) + 1
+    each = -(-wide // most)
+    return np.unique(_at(low + each * np.arange(-(-wide // each) + 1), cells.exponent))
+
+
+def _at(keys: Integers, exponent: int) -> Floats:
+    """Where cells of a grid begin; the last one may end beyond what a float holds."""
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(keys.astype(np.float64), exponent), -MOST, MOST)
+
+
+def _nearest(ends: Floats, wanted: Floats) -> Integers:
+    """Which of the ends is nearest to each place wanted."""
+    above = np.clip(np.searchsorted(ends, wanted), 1, len(ends) - 1)
+    lower = wanted / 2.0 - ends[above - 1] / 2.0 < ends[above] / 2.0 - wanted / 2.0
+    return above - lower
+
+
+def _closed(ends: Floats) -> Floats:
+    """Ends that are infinite moved to where their cell is as wide as its neighbour."""
+    inner = ends[np.isfinite(ends)]
+    if not len(inner):
+        return np.array([-1.0, 1.0])
+    alone = max(abs(float(inner[0])), 1.0)
+    with np.errstate(over="ignore"):
+        widths = (inner[1] - inner[0], inner[-1] - inner[-2]) if len(inner) > 1 else (alone, alone)
+        low, high = max(inner[0] - widths[0], -MOST), min(inner[-1] + widths[1], MOST)
+    return np.concatenate([[low] if np.isinf(ends[0]) else [], inner, [high] if np.isinf(ends[-1]) else []])

@@ -1,0 +1,36 @@
+"""A report to look at, made anew: the answer, and what a reader gets of it.
+
+    .venv/bin/python examples/report/make.py
+
+The scores are those of `mace demo`, which writes the same report. The answer stands beside its report: every number
+on the page is a number of the JSON, and the page says how to make both again.
+"""
+
+import json
+from pathlib import Path
+
+from app.body import Body
+from app.call import CSV, HTML, MARKDOWN, Call
+from app.cli.example import example_table
+from app.operations import perform
+from app.report.model import Context
+from app.report.rendering import render
+
+HERE = Path(__file__).parent
+CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00+00:00")
+FORMS = {"report.html": HTML, "report.md": MARKDOWN}
+
+
+def main() -> None:
+    """Ask once, write the answer, and render what was written."""
+    options = (("threshold", "0.1"), ("group", "group"))
+    reply = perform(Call("report", CSV, query=options), Body.of(example_table()))
+    answer = json.loads(bytes(reply.body))
+    (HERE / "answer.json").write_text(json.dumps(answer, indent=1) + "\n", "utf-8")
+    for name, form in FORMS.items():
+        (HERE / name).write_bytes(render("report", answer, form, CONTEXT))
+        print(f"wrote {HERE / name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""One value a record, from whatever holds them, as the service would have read it from JSON: the same bits.
+
+Arrays of numbers are not copied. What cannot be used is refused here, by its record, before anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from app.decoding.material import Column
+
+MOST_LETTERS = 1000
+SURROGATES = 0xD800, 0xE000
+PLAIN = {bool, int, float, str, list, dict, type(None)}
+
+
+def column(values: object, where: str) -> Column:
+    """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
+    from app.problems import Problem
+
+    if isinstance(values, np.ndarray):
+        return _array(values, where)
+    if isinstance(values, str | PathLike):
+        return _array(_saved(values, where), where)
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and hasattr(values, "to_numpy"):  # a column of pandas that is NumPy's
+        return _array(values.to_numpy(), where)
+    if (arrow := arrow_of(values)) is not None:
+        return _of_arrow(arrow, where)
+    if hasattr(values, "__array__"):
+        return _array(_as_array(values, where), where)
+    if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
+        return _listed(list(values), where)
+    got = type(values).__name__
+    raise Problem(
+        "wrong-type", f"{where}: got {got}; need a list, an array or a column of a frame", field=where
+    )
+
+
+def labels(values: object, where: str) -> Column:
+    """A label for each record, members first, whether they come as one column or side by side."""
+    from app.problems import Problem, unknown_field
+    from estimators.errors import MixedTypes
+
+    if not isinstance(values, Mapping):
+        return column(values, where)
+    for name in values:
+        if name not in ("members", "nonmembers"):
+            raise unknown_field(str(name), ("members", "nonmembers"), where)
+    if len(values) < 2:
+        raise Problem("missing-field", f"{where}: need members and nonmembers, or one list", field=where)
+    a, b = (column(values[side], f"{where}.{side}") for side in ("members", "nonmembers"))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind:
+        return np.concatenate([a, b])
+    if _kinds(a) != _kinds(b):
+        raise MixedTypes(f"{where}: labels must be all text or all numbers", field=where)
+    return _list(a) + _list(b)
+
+
+def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
+    """A column of Arrow's, of Polars or of pandas' newer types as Arrow; None if it is none of them."""
+    if hasattr(values, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_array__"):
+        import pyarrow as pa
+
+        return pa.array(values)
+    if type(values).__module__.partition(".")[0] == "pandas":
+        import pyarrow as pa
+
+        return pa.array(values, from_pandas=True)
+    return None
+
+
+def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
+    from app.decoding.labels import Labels
+    from app.decoding.typed import values_of
+
+    found = values_of(values, where, 0)
+    return _array(found.array(where, 0, 2**40) if isinstance(found, Labels) else found, where)
+
+
+def _array(array: NDArray[Any], where: str) -> Column:
+    """An array as the column it would be had it come as JSON: 64 bits, this machine's order, nothing missing."""
+    from estimators.errors import InputError
+
+    if array.ndim not in (1, 2):
+        raise InputError(
+            f"{where}: got an array of {array.ndim} dimensions, need one value or one row a record",
+            field=where,
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        array = _unmasked(array, where)
+    kind = array.dtype.kind
+    if kind == "O" or (kind == "U" and (array.ndim == 2 or _suspect(array))):
+        return _listed(array.tolist(), where)
+    if kind == "U":
+        return _fitted(array)
+    if kind not in "biuf":
+        need = "bytes; decode them to text first" if kind == "S" else f"type {array.dtype}"
+        raise InputError(f"{where}: got {need}; need numbers, text or booleans", field=where)
+    if kind == "b" and array.ndim == 1:
+        return array
+    if kind in "iu" and array.ndim == 1:
+        beyond = kind == "u" and bool(len(array)) and int(array.max()) >= 2**63
+        return array.astype(np.uint64 if beyond else np.int64, copy=False)
+    with np.errstate(over="ignore"):  # a long double beyond 1e308 is infinite to us, and refused as that
+        floats = array.astype(np.float64, copy=False)
+    _require_finite(floats, where)
+    return floats
+
+
+def _require_finite(floats: NDArray[np.float64], where: str) -> None:
+    from estimators.errors import NotFinite
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(floats)):  # one pass: what is not finite would show in the sum
+            return
+    finite = np.isfinite(floats) if floats.ndim == 1 else np.isfinite(floats).all(axis=1)
+    if not finite.all():
+        index = int(np.argmin(finite))
+        raise NotFinite(f"{where}: record {index} is NaN or infinite", field=where, index=index)
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
+    from estimators.errors import NotFinite
+
+    hidden = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
+    if hidden.any():
+        index = int(np.argmax(hidden))
+        raise NotFinite(
+            f"{where}: record {index} is masked; every one must be there", field=where, index=index
+        )
+    found: NDArray[Any] = np.ma.getdata(array)
+    return found
+
+
+def _suspect(array: NDArray[Any]) -> bool:
+    """Whether text is to be looked at one by one: very long, or with letters that there are not."""
+    if array.dtype.itemsize > 4 * MOST_LETTERS:
+        return True
+    own = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    letters = own.view(np.uint32) if own.dtype.itemsize else np.zeros(0, np.uint32)
+    return bool(((letters >= SURROGATES[0]) & (letters < SURROGATES[1])).any())
+
+
+def _fitted(array: NDArray[Any]) -> NDArray[Any]:
+    """Text with no more room than its longest needs: the room is part of a fingerprint."""
+    wide = int(np.strings.str_len(array).max(initial=1))
+    return array.astype(np.dtype(("U", wide)), copy=False)
+
+
+def _listed(values: list[Any], where: str) -> Column:
+    """Values of Python's own, or of NumPy's, one by one."""
+    from app.decoding.columns import column as checked
+
+    if set(map(type, values)) - PLAIN:
+        values = [_plain(value) for value in values]
+    kinds = set(map(type, values))
+    if kinds == {list}:
+        if set(map(type, chain.from_iterable(values))) - PLAIN:
+            values = [[_plain(value) for value in row] for row in values]
+        for index, row in enumerate(values):
+            _require_known(set(map(type, row)), row, where, index)
+    if str in kinds and float in kinds:  # a frame's way to say that a text is missing
+        values = [None if value != value else value for value in values]
+    _require_known(kinds, values, where)
+    return checked(values, where)
+
+
+def _require_known(kinds: set[type], values: list[Any], where: str, row: int | None = None) -> None:
+    from app.problems import Problem
+
+    if kinds <= PLAIN:
+        return
+    place = next(at for at, value in enumerate(values) if type(value) not in PLAIN)
+    index = place if row is None else row
+    got = type(values[place]).__name__
+    raise Problem(
+        "wrong-type",
+        f"{where}: record {index} is of type {got}; need numbers or text",
+        field=where,
+        index=index,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar, a row of any kind or a tensor as Python's own."""
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, bool | int | float | str):  # and what derives from them
+        return next(kind for kind in (bool, int, float, str) if isinstance(value, kind))(value)
+    if hasattr(value, "__array__"):
+        return np.asarray(value).tolist()
+    return value
+
+
+def _as_array(values: object, where: str) -> NDArray[Any]:
+    from app.problems import Problem
+
+    try:
+        return np.asarray(values)
+    except (RuntimeError, TypeError, ValueError):
+        raise Problem(
+            "bad-records",
+            f"{where}: cannot be read as an array; detach a tensor and bring it to this machine's memory first",
+            field=where,
+        ) from None
+
+
+def _saved(path: str | PathLike[str], where: str) -> NDArray[Any]:
+    """The scores of one side, kept by numpy.save."""
+    from app.problems import Problem
+
+    text = str(path)
+    if not text.lower().endswith(".npy"):
+        raise Problem(
+            "bad-records",
+            f"{where}: a side by itself is read from .npy only; give one file that holds both sides",
+            field=where,
+        )
+    try:
+        found: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
+    except ValueError:
+        raise Problem(
+            "malformed-body", f"{where}: the file is not NPY, or holds objects", field=where
+        ) from None
+    return np.asarray(found)
+
+
+def _kinds(values: Column) -> set[type]:
+    """What the values are to Python; integers and fractions are both numbers."""
+    return {float if kind is int else kind for kind in map(type, _list(values))}
+
+
+def _list(values: Column) -> list[object]:
+    return values.tolist() if isinstance(values, np.ndarray) else values

@@ -1,0 +1,209 @@
+"""The options of each question, as keywords an editor completes; ``app.schemas.questions`` says what each means.
+
+A test holds every name and type to the schemas. What is not given is not sent: defaults are known there alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from app.schemas.questions import BandwidthName, LearnerName, MetricName
+
+
+class SupportsDict(Protocol):
+    """What can be written down as counts: ``estimators.Counts``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain values."""
+
+
+Values: TypeAlias = Any
+"""One value a record: a list, a NumPy array, a column of pandas, Polars or Arrow, a tensor; rows for vectors."""
+
+Data: TypeAlias = Any
+"""``Values`` of members; or a table of both sides (a frame, an Arrow table, a dict of columns); or a file."""
+
+Path: TypeAlias = str | PathLike[str]
+LabelValues: TypeAlias = Values | Mapping[str, Values]
+CountsLike: TypeAlias = Mapping[str, Any] | SupportsDict
+EstimatorKind: TypeAlias = Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"]
+QueryKind: TypeAlias = Literal["auto", "continuous", "discrete"]
+
+
+class PresetMetric(TypedDict, total=False):
+    """A named metric with its parameters."""
+
+    preset: Required[MetricName]
+    beta: float | None
+    w1: float | None
+    w2: float | None
+    w3: float | None
+    w4: float | None
+
+
+class Coefficients(TypedDict, total=False):
+    """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN)."""
+
+    a0: float
+    a11: float
+    a10: float
+    a01: float
+    a00: float
+    b0: float
+    b11: float
+    b10: float
+    b01: float
+    b00: float
+
+
+class LinearMetric(TypedDict, total=False):
+    """A metric of your own, by its coefficients."""
+
+    coefficients: Required[Coefficients]
+    name: str
+
+
+MetricGiven: TypeAlias = "MetricName | PresetMetric | LinearMetric"
+
+
+class Estimator(TypedDict, total=False):
+    """Which adversaries the certified interval speaks of."""
+
+    kind: EstimatorKind
+    bins: int | None
+    universe: int | None
+    bandwidth: BandwidthName | float | None
+    learners: list[LearnerName] | None
+
+
+class Columns(TypedDict, total=False):
+    """Which columns of a table are what."""
+
+    score: str | list[str]
+    member: str
+    group: str
+    unit: str
+
+
+class Sampled(Columns, total=False):
+    """The records, however they come."""
+
+    counts: CountsLike | None
+    units: LabelValues | None
+    query: QueryKind
+    seed: int
+
+
+class Judged(Sampled, total=False):
+    """What every question about a sample has in common."""
+
+    prior: float
+    confidence: float
+
+
+class EstimateOptions(Judged, total=False):
+    """``estimate``."""
+
+    metric: MetricGiven | None
+    estimator: Estimator
+    threshold: float | None
+    claimed_epsilon: float | None
+    claimed_delta: float
+    operating_points: list[float]
+
+
+class ReportOptions(EstimateOptions, total=False):
+    """``report``."""
+
+    groups: LabelValues | None
+
+
+class RiskOptions(Judged, total=False):
+    """``risk``."""
+
+    targets: Values | None
+    groups: LabelValues | None
+    metric: MetricGiven | None
+    bins: int | None
+    interval: Literal["auto", "mover_fieller", "conditional"]
+    threshold: float | None
+    over: Literal["records", "cells"]
+    top: int | None
+
+
+class MetricsOptions(Judged, total=False):
+    """``metrics``."""
+
+    metrics: list[MetricGiven] | None
+    min_positive_share: float | None
+    bins: int | None
+
+
+class GateOptions(Judged, total=False):
+    """``gate``."""
+
+    max_advantage: float | None
+    max_epsilon: float | None
+    delta: float
+    metric: MetricGiven | None
+    max: float | None
+    max_group_risk: float | None
+    groups: LabelValues | None
+    estimator: Estimator
+
+
+class CompareOptions(Columns, total=False):
+    """``compare``."""
+
+    paired: bool
+    against: str | None
+    query: QueryKind
+    estimator: Estimator
+    prior: float
+    confidence: float
+    seed: int
+
+
+class AuditOptions(Judged, total=False):
+    """``audit``."""
+
+    claimed_epsilon: float | None
+    claimed_delta: float
+    direction: Literal["either", "high", "low"]
+
+
+class PlanOptions(TypedDict, total=False):
+    """``plan``."""
+
+    expected: Required[float]
+    threshold: float | None
+    width: float | None
+    prior: float
+    member_share: float
+    confidence: float
+
+
+class CountsOptions(Sampled, total=False):
+    """``counts``."""
+
+    shards: list[CountsLike] | None
+    cells: Literal["auto", "grid", "categories", "equal_mass", "edges"]
+    bins: int | None
+    edges: list[float] | None
+
+
+OPTIONS: dict[str, Any] = {
+    "advantage": EstimateOptions,
+    "individual-risk": RiskOptions,
+    "metrics": MetricsOptions,
+    "compare": CompareOptions,
+    "audit": AuditOptions,
+    "report": ReportOptions,
+    "gate": GateOptions,
+    "plan": PlanOptions,
+    "counts": CountsOptions,
+}
+"""The options of each operation."""

@@ -1,0 +1,181 @@
+"""From the arguments of a function to a question: the options as plain values, and the records it is asked of."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from macekit.columns import column, labels
+from macekit.files import File
+from macekit.options import OPTIONS
+from macekit.tables import ROLES, is_table, material, query
+
+if TYPE_CHECKING:
+    from app.decoding.material import Material, Sample
+
+HELD = frozenset({"counts", "groups", "units", "targets", "shards"})
+"""Options that hold records."""
+
+SAMPLE = ("members", "nonmembers", "counts")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: of records that are here, or of a file as it lies (``roles`` names its columns)."""
+
+    operation: str
+    options: Mapping[str, object]
+    records: Material | File
+    roles: tuple[tuple[str, str], ...] = ()
+    source: str | None = None
+
+
+def pose(
+    name: str, operation: str, members: object, nonmembers: object, given: Mapping[str, Any]
+) -> Question:
+    """The question that a function called ``name`` was asked with these arguments."""
+    known = OPTIONS[operation].__annotations__
+    for each in given:
+        if each not in known:
+            near = get_close_matches(each, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+            raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
+    options = {each: _option(value, each) for each, value in given.items() if each not in {*ROLES, *HELD}}
+    roles = {each: given[each] for each in ROLES if given.get(each) is not None}
+    held = {each: given[each] for each in HELD if given.get(each) is not None}
+    if nonmembers is None and isinstance(members, str | os.PathLike):
+        _require_none(held, "a file holds its own; name its column")
+        return _of_file(operation, File.at(members), options, query(roles))
+    if nonmembers is None and members is not None and is_table(members):
+        _require_none(
+            {k: v for k, v in held.items() if k != "targets"}, "a table holds its own; name its column"
+        )
+        found = material(operation, members, roles)
+        if "targets" in held:
+            found = replace(found, targets=column(held["targets"], "targets"))
+        return Question(operation, options, found)
+    _require_none(roles, "names a column of a table, and none came")
+    return _beside(operation, members, nonmembers, held, options)
+
+
+def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
+    """Several queries by name, or a table or a file with a column for each."""
+    if not _are_queries(queries):
+        return pose("compare", "compare", queries, None, given)
+    from app.decoding.json import require_name
+    from app.decoding.material import Material
+
+    asked = pose("compare", "compare", None, None, given)
+    samples = {
+        require_name(str(name), place): _query(each, f"queries[{place}].")
+        for place, (name, each) in enumerate(cast("Mapping[object, object]", queries).items())
+    }
+    return replace(asked, records=Material(samples))
+
+
+def _of_file(
+    operation: str, file: File, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
+) -> Question:
+    """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
+    from app.call import JSON
+
+    source = os.path.basename(file.path)
+    if file.media_type != JSON:
+        return Question(operation, options, file, roles, source)
+    _require_none(dict(roles), "a JSON request has no columns")
+    found = file.material(operation, ())
+    return Question(operation, {**found.options, **options}, found, source=source)
+
+
+def _beside(
+    operation: str,
+    members: object,
+    nonmembers: object,
+    held: Mapping[str, Any],
+    options: Mapping[str, object],
+) -> Question:
+    """A question of columns that came each by itself."""
+    from app.decoding.material import Material
+
+    if "shards" in held:
+        options = {**options, "shards": [_counts(shard) for shard in held["shards"]]}
+    given = {"members": members, "nonmembers": nonmembers, "counts": held.get("counts")}
+    found = Material(
+        {"": _sample(given, "")} if any(each is not None for each in given.values()) else {},
+        targets=column(held["targets"], "targets") if "targets" in held else None,
+        groups=labels(held["groups"], "groups") if "groups" in held else None,
+        units=labels(held["units"], "units") if "units" in held else None,
+    )
+    return Question(operation, options, found)
+
+
+def _sample(given: Mapping[str, Any], where: str) -> Sample:
+    from app.decoding.material import Sample
+
+    a, b, counts = (given.get(name) for name in SAMPLE)
+    return Sample(
+        None if a is None else column(a, f"{where}members"),
+        None if b is None else column(b, f"{where}nonmembers"),
+        None if counts is None else _counts(counts),
+    )
+
+
+def _are_queries(value: object) -> bool:
+    """Whether a mapping holds a sample under each name, and not a column."""
+    return isinstance(value, Mapping) and all(
+        (isinstance(each, Mapping) and set(each) <= set(SAMPLE))
+        or (isinstance(each, tuple) and len(each) == 2)
+        or (hasattr(each, "to_dict") and not hasattr(each, "dtype"))
+        for each in value.values()
+    )
+
+
+def _query(given: Any, where: str) -> Sample:
+    if isinstance(given, tuple):
+        return _sample(dict(zip(SAMPLE, given, strict=False)), where)
+    return _sample(given if isinstance(given, Mapping) else {"counts": given}, where)
+
+
+def _counts(given: Any) -> dict[str, object]:
+    """Counts as they would have been read from JSON: their lists as columns."""
+    from app.decoding.columns import COLUMNS
+
+    plain = given if isinstance(given, Mapping) else given.to_dict()
+    return {
+        str(name): _counts(value)
+        if isinstance(value, Mapping)
+        else column(value, name)
+        if name in COLUMNS and value is not None
+        else _option(value, name)
+        for name, value in plain.items()
+    }
+
+
+def _option(value: Any, name: str) -> Any:
+    """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
+    from app.problems import Problem
+
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _option(each, f"{name}.{key}") for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_option(each, name) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Problem("out-of-range", f"{name}: NaN or infinite", field=name)
+    if value is not None and not isinstance(value, str | bool | int | float):
+        raise Problem("wrong-type", f"{name}: an option cannot be of this type", field=name)
+    return value
+
+
+def _require_none(given: Mapping[str, object], why: str) -> None:
+    from app.problems import Problem
+
+    for name in sorted(given):
+        raise Problem("bad-option", f"{name}: {why}", field=name)

@@ -1,0 +1,74 @@
+"""What can go wrong, here and on a server, as two exceptions.
+
+Exception
+├── MaceProblem        the question or the records, or the server said no: an RFC 9457 problem
+└── MaceUnreachable    no answer came: no connection, no trust in it, or nothing in time
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.call import PROBLEM, Reply
+
+OK = 200
+
+
+class MaceProblem(ValueError):
+    """A problem as the service words it.
+
+    ``type`` is stable, and ``kind`` its last word, as docs/errors.md lists them; ``title`` and ``detail`` say it in
+    words; ``field`` and ``index`` name the argument and the record at fault; ``status`` is HTTP's.
+    """
+
+    def __init__(self, document: Mapping[str, Any], retry_after: int | None = None) -> None:
+        self.document = dict(document)
+        self.retry_after = retry_after
+        self.detail: str = self.document.get("detail", "")
+        self.type: str = self.document.get("type", "about:blank")
+        self.title: str = self.document.get("title", "")
+        self.status: int | None = self.document.get("status")
+        self.field: str | None = self.document.get("field")
+        self.index: int | None = self.document.get("index")
+        self.instance: str | None = self.document.get("instance")
+        super().__init__(self.detail)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MaceProblem, (self.document, self.retry_after)
+
+    @property
+    def kind(self) -> str:
+        """The last word of the type: ``not-finite``."""
+        return self.type.rpartition(":")[2]
+
+    @classmethod
+    def of(cls, reply: Reply) -> MaceProblem:
+        """The problem that a reply is; of what a proxy says in its own words, only the status is told."""
+        told = f"the answer has status {reply.status} and is none of mace's; a proxy may have given it"
+        return cls((_document(reply) or {"detail": told}) | {"status": reply.status}, reply.retry_after)
+
+
+class MaceUnreachable(ConnectionError):
+    """No answer came; whether the question was answered is unknown, and asking again changes nothing."""
+
+
+def answer_of(reply: Reply) -> dict[str, Any]:
+    """The answer that a reply holds; a problem is raised."""
+    import msgspec
+
+    if reply.status != OK:
+        raise MaceProblem.of(reply)
+    found: dict[str, Any] = msgspec.json.decode(reply.body)
+    return found
+
+
+def _document(reply: Reply) -> dict[str, object] | None:
+    if reply.media_type != PROBLEM:
+        return None
+    try:
+        found = json.loads(bytes(reply.body))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,191 @@
+"""One answer: its numbers by name, and everything it can be written as."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from macekit.chart import Chart
+
+if TYPE_CHECKING:
+    from app.report.model import Context
+
+Target = str | os.PathLike[str] | None
+UNSHOWN = frozenset({"counts", "columns"})
+"""Answers for programs: no report, no chart."""
+
+
+class Fields(dict[str, Any]):
+    """A part of an answer, its fields also as attributes: ``result.advantage.lower``."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _part(self[name])
+        except KeyError:
+            near = get_close_matches(name, self, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self)}"
+            raise AttributeError(f"the answer has no {name}; {hint}") from None
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Fields(value)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [Fields(each) for each in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """The answer to one question; ``answer`` is the service's JSON, and what it is written as is made from it alone.
+
+    Its fields are attributes and items; those of a report's ``result`` are attributes of the report, too.
+    ``source`` is the file it was about, if one; ``made`` says when the answer came.
+    """
+
+    operation: str
+    answer: dict[str, Any]
+    source: str | None = None
+    made: str | None = None
+
+    @classmethod
+    def now(cls, operation: str, answer: dict[str, Any], source: str | None = None) -> Result:
+        """An answer that has just come."""
+        return cls(operation, answer, source, datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(Fields({**self._assessed, **self.answer}), name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.answer[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answer)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.answer
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super(Result, self).__dir__(), *self.answer})
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to, in words; of several metrics, what the first one comes to."""
+        said = self.answer if "sentence" in self.answer else self.answer["metrics"][0]
+        return str(said["sentence"])
+
+    @property
+    def verdict(self) -> Fields | None:
+        """The decision at a threshold with its reason, if one was asked for."""
+        found = self._assessed.get("verdict")
+        return None if found is None else Fields(found)
+
+    @property
+    def decision(self) -> str | None:
+        """``pass``, ``fail`` or ``inconclusive``, of a gate or at a threshold."""
+        own = self.answer.get("decision")
+        return own if self.verdict is None else str(self.verdict["decision"])
+
+    @property
+    def _assessed(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.answer["result"] if self.operation == "report" else self.answer
+        return found
+
+    def to_json(self, path: Target = None) -> str:
+        """The answer as the service sends it."""
+        import msgspec
+
+        return _written(msgspec.json.encode(self.answer), path)
+
+    def to_html(self, path: Target = None) -> str:
+        """A report for a browser: one file that fetches nothing."""
+        from app.call import HTML
+
+        return _written(self._rendered(HTML), path)
+
+    def to_markdown(self, path: Target = None) -> str:
+        """The report as Markdown."""
+        from app.call import MARKDOWN
+
+        return _written(self._rendered(MARKDOWN), path)
+
+    def to_card(self, path: Target = None) -> str:
+        """A section for a model card."""
+        from app.report.rendering import CARD
+
+        return _written(self._rendered(CARD), path)
+
+    def to_csv(self, path: Target = None) -> str:
+        """The numbers as CSV; of a risk answer, its records."""
+        from app.call import CSV
+        from macekit.frames import records_csv
+
+        if self.operation == "individual-risk":
+            return _written(records_csv(self.answer), path)
+        return _written(self._rendered(CSV), path)
+
+    def to_frame(self) -> Any:
+        """A row for each statement, of a risk answer for each record; pandas if it is installed, else Polars."""
+        from macekit.frames import frame
+
+        return frame(self.operation, self.answer)
+
+    def charts(self) -> tuple[Chart, ...]:
+        """Every picture there is of this answer."""
+        if self.operation in UNSHOWN:
+            return ()
+        from app.report.charts import figures
+
+        return tuple(Chart(figure) for figure in figures(self.operation, self.answer))
+
+    def plot(self, chart: str | None = None) -> Chart:
+        """One picture of this answer, by name; the first, if none is named."""
+        found = {each.name: each for each in self.charts()}
+        if not found:
+            raise ValueError(f"there is no chart of {self.operation}")
+        name = chart or next(iter(found))
+        if name not in found:
+            near = get_close_matches(name, found, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(found)}"
+            raise ValueError(f"no chart has this name; {hint}")
+        return found[name]
+
+    def __str__(self) -> str:
+        from macekit.showing import text
+
+        return text(self.sentence, self.decision, self.answer)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.operation}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        from macekit.showing import first, html
+
+        return html(self.sentence, self.decision, self.answer, first(self.charts()))
+
+    def _rendered(self, form: str) -> bytes:
+        if self.operation in UNSHOWN:
+            raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
+        from app.report.rendering import render
+
+        return render(self.operation, self.answer, form, self._context())
+
+    def _context(self) -> Context:
+        from app.report.model import Context
+
+        return Context(self.source, self.made)
+
+
+def _written(made: bytes, path: Target) -> str:
+    if path is not None:
+        Path(path).write_bytes(made)
+    return made.decode()

@@ -1,0 +1,118 @@
+"""Questions answered by a server: records as JSON, files as they lie."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macekit.client import Client
+from macekit.files import File, spelled
+from macekit.posing import Question
+from macekit.problems import answer_of
+from macekit.transport import Post, opener, send
+
+if TYPE_CHECKING:
+    from app.decoding.material import Material, Sample
+
+TIMEOUT = 300.0
+RETRIES = 3
+
+
+class Mace(Client):
+    """A server of mace, with the methods of this package; what it answers, they answer.
+
+    ``key`` is its bearer key, ``ca`` a file of certificates to trust instead of the system's, ``timeout`` the seconds
+    without a sign of life after which it is given up. A busy server is asked again, ``retries`` times at most.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        ca: str | os.PathLike[str] | None = None,
+        retries: int = RETRIES,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("url: need http:// or https://, a host, and a path at most")
+        self.url = url.rstrip("/")
+        self._key = key
+        self._timeout = timeout
+        self._retries = retries
+        self._through = opener(None if ca is None else os.fspath(ca))
+
+    def __repr__(self) -> str:
+        return f"macekit.Mace({self.url!r})"
+
+    def _answer(self, question: Question) -> dict[str, Any]:
+        from app.call import ARROW_FILE
+
+        records, options = question.records, dict(question.options)
+        if isinstance(records, File):
+            pairs = spelled(options)
+            if (
+                pairs is not None and records.media_type != ARROW_FILE
+            ):  # Arrow's other form is not for the wire
+                return self._asked_of(question.operation, records, question.roles + pairs)
+            records = records.material(question.operation, question.roles)
+        found = self._asked_with(question.operation, options | _columns(records))
+        return found if records.rows is None or records.targets is not None else _by_row(found, records.rows)
+
+    def _asked_of(self, operation: str, file: File, query: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+        """The answer about a file, its options in the query string."""
+        url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
+        about = {"Content-Type": file.media_type, "Content-Encoding": file.encoding}
+        return self._sent(Post(url, self._headers() | about, path=file.path))
+
+    def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
+        """The answer to a question that is one JSON object."""
+        from app.call import JSON
+        from app.encoding.wire import json_bytes
+
+        return self._sent(
+            Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
+        )
+
+    def _sent(self, post: Post) -> dict[str, Any]:
+        return answer_of(send(self._through, post, self._timeout, self._retries))
+
+    def _url(self, operation: str) -> str:
+        return f"{self.url}/v1/{operation}"
+
+    def _headers(self) -> dict[str, str]:
+        from app.call import JSON
+
+        own = {"Accept": JSON, "User-Agent": f"macekit/{version('mace')}"}
+        return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}
+
+
+def _columns(records: Material) -> dict[str, object]:
+    """What the question is asked of, as JSON names it."""
+    held = {name: getattr(records, name) for name in ("targets", "groups", "units")}
+    samples = {name: _sides(sample) for name, sample in records.samples.items()}
+    sample = samples.pop("", {})
+    return {
+        **sample,
+        **({"queries": samples} if samples else {}),
+        **{name: value for name, value in held.items() if value is not None},
+    }
+
+
+def _sides(sample: Sample) -> dict[str, object]:
+    sides = {"members": sample.members, "nonmembers": sample.nonmembers, "counts": sample.counts}
+    return {name: value for name, value in sides.items() if value is not None}
+
+
+def _by_row(answer: dict[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:
+    """The answer with each record where it stood in its table, and not among those that were sent."""
+    if "index" not in answer.get("records", ()):
+        return answer
+    index = rows[np.asarray(answer["records"]["index"], np.int64)].tolist()
+    return {**answer, "records": {**answer["records"], "index": index}}

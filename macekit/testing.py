@@ -1,0 +1,87 @@
+"""Limits as assertions, for pytest and any other runner: a model that gives away too much fails its tests.
+
+Inconclusive is no pass: too few records to say so fail, too, in words of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from macekit.client import Client
+from macekit.local import Local
+from macekit.options import Data, EstimateOptions, GateOptions, Values
+from macekit.result import Result
+
+
+class LimitExceeded(AssertionError):
+    """The records show that a limit is exceeded; ``result`` is the answer."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Inconclusive(AssertionError):
+    """The records are too few to say whether a limit holds; ``result`` is the answer."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def assert_advantage_below(
+    maximum: float,
+    members: Data,
+    nonmembers: Values = None,
+    *,
+    client: Client | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Result:
+    """The certified advantage is at most ``maximum``: the upper end of its interval, not the estimate."""
+    __tracebackhide__ = True  # pytest shows the line that asserted
+    if "threshold" in options:
+        raise TypeError("assert_advantage_below() takes the threshold as its first argument")
+    options["threshold"] = maximum
+    result = (client or Local()).estimate(members, nonmembers, **options)
+    found, verdict = result.answer["advantage"], result.answer["verdict"]
+    interval = (
+        f"advantage {found['estimate']:.3f}, {found['confidence']:.0%} interval {found['lower']:.3f} to "
+        f"{found['upper']:.3f}, baseline {result.answer['baseline']:.3f}, maximum {maximum:g}"
+    )
+    _settle(
+        verdict["decision"], [result.sentence, verdict["reason"], interval], verdict["records_needed"], result
+    )
+    return result
+
+
+def assert_gate(
+    members: Data, nonmembers: Values = None, *, client: Client | None = None, **limits: Unpack[GateOptions]
+) -> Result:
+    """Every limit holds: ``max_advantage``, ``max_epsilon``, ``metric`` with ``max``, ``max_group_risk``."""
+    __tracebackhide__ = True
+    result = (client or Local()).gate(members, nonmembers, **limits)
+    told = [result.sentence, *(_limit(each) for each in result.answer["limits"])]
+    _settle(result.answer["decision"], told, result.answer["records_needed"], result)
+    return result
+
+
+def _settle(decision: str, told: list[str], needed: int | None, result: Result) -> None:
+    __tracebackhide__ = True
+    if decision == "pass":
+        return
+    if decision == "fail":
+        raise LimitExceeded("\n".join(told), result)
+    more = (
+        "no number of records is expected to settle it"
+        if needed is None
+        else f"records needed: about {needed}"
+    )
+    raise Inconclusive("\n".join(["inconclusive, which is no pass", *told, more]), result)
+
+
+def _limit(each: dict[str, Any]) -> str:
+    from app.words import shown
+
+    upper = "unbounded" if each["upper"] is None else f"{each['upper']:.3f}"
+    ends = f"{each['lower']:.3f} to {upper}, maximum {each['maximum']:g}"
+    return f"{each['decision']}: {shown(each['about'], 120)}: {ends}"

@@ -1,0 +1,175 @@
+"""What each chart is drawn from: the numbers of the answer, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.report.charts import figures
+from app.report.charts.words import distinct, inert
+from app.report.drawing import inline_svg
+from app.report.model import Figure
+from tests.app.report.asked import CASES
+from tests.app.report.charts.worlds import world
+
+
+def figure(name: str, which: str) -> Figure:
+    return next(each for each in figures(*world(name)) if each.name == which)
+
+
+def data(spec: Any) -> list[dict[str, Any]]:
+    """Every row of a specification, in the order of its layers."""
+    own = list(spec.get("data", {}).get("values", []))
+    return own + [row for part in (*spec.get("layer", ()), *spec.get("vconcat", ())) for row in data(part)]
+
+
+def column(spec: Any, field: str) -> list[float]:
+    return [row[field] for row in data(spec) if field in row]
+
+
+def near(value: float) -> Any:
+    return pytest.approx(value, rel=1e-5, abs=1e-9)
+
+
+def test_the_interval_stands_between_baseline_and_threshold() -> None:
+    _, answer = world("prior of a tenth")
+    found = answer["result"]
+
+    drawn = figure("prior of a tenth", "interval")
+
+    assert column(drawn.spec, "lower")[0] == near(found["advantage"]["lower"])
+    assert column(drawn.spec, "upper")[0] == near(found["advantage"]["upper"])
+    assert column(drawn.spec, "estimate")[0] == near(found["advantage"]["estimate"])
+    assert set(column(drawn.spec, "at")) == {0.8, 0.85}
+    assert "0.800" in drawn.description
+    assert "0.850" in drawn.description
+    assert found["verdict"]["decision"] in drawn.description
+
+
+@pytest.mark.parametrize("name", ["prior of a tenth", "far from zero", "eight records a side"])
+def test_areas_of_a_distribution_are_shares_of_the_records(name: str) -> None:
+    _, answer = world(name)
+    found = answer["distribution"]
+
+    rows = data(figure(name, "distribution").spec)
+
+    for side in ("members", "nonmembers"):
+        bars = [row for row in rows if row["side"] == side]
+        ends = zip(bars[::2], bars[1::2], strict=True)
+        area = sum((right["score"] - left["score"]) * left["share"] for left, right in ends)
+        width = (found["edges"][-1] - found["edges"][0]) / (len(found["edges"]) - 1)
+        inside = sum(found[side])
+        assert area / width == pytest.approx(inside / (inside + found[f"outside_{side}"]), rel=1e-3)
+
+
+def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted() -> None:
+    drawn = figure("ten thousand categories", "distribution")
+
+    assert len(data(drawn.spec)) == 40
+    assert "20 most frequent" in drawn.description
+    assert "19,920 records" in drawn.description
+
+
+def test_the_curve_begins_at_nothing_and_ends_at_everything() -> None:
+    drawn = figure("prior of a tenth", "roc")
+
+    assert (0.0, 0.0) in zip(column(drawn.spec, "fpr"), column(drawn.spec, "tpr"), strict=True)
+    assert (1.0, 1.0) in zip(column(drawn.spec, "fpr"), column(drawn.spec, "tpr"), strict=True)
+
+
+def test_a_point_whose_lower_end_is_nothing_reaches_the_foot_and_is_marked() -> None:
+    _, answer = world("prior of a tenth")
+    points = answer["result"]["roc"]["operating_points"]
+    assert points[0]["lower"] == 0.0
+
+    drawn = inline_svg(figure("prior of a tenth", "low-fpr"), "x")
+
+    assert "lower end is 0" in drawn
+
+
+def test_nothing_of_a_logarithmic_chart_lies_below_its_floor() -> None:
+    for name in ("prior of a tenth", "points far out", "eight records a side", "everything leaks"):
+        spec = figure(name, "low-fpr").spec
+        floor = min(column(spec, "fpr"))
+        assert floor > 0
+        assert min(column(spec, "tpr") + column(spec, "lower") + column(spec, "upper")) >= floor
+
+
+def test_risk_is_drawn_in_steps_with_the_interval_of_each_cell() -> None:
+    _, answer = world("counts with open ends")
+    cells = answer["risk"]["cells"]
+
+    spec = figure("counts with open ends", "risk").spec
+    rows = [row for row in data(spec) if "risk" in row][:6]
+
+    assert [row["risk"] for row in rows[::2]] == [near(value) for value in cells["risk"]]
+    assert [row["lower"] for row in rows[1::2]] == [near(value) for value in cells["lower"]]
+    assert [row["upper"] for row in rows[::2]] == [near(value) for value in cells["upper"]]
+    assert [row["score"] for row in rows] == [-3, -1, -1, 1, 1, 3]
+
+
+def test_where_no_record_fell_the_risk_has_a_gap() -> None:
+    rows = [row for row in data(figure("empty cells between", "risk").spec) if "run" in row]
+
+    assert {row["run"] for row in rows} == {0, 1}
+
+
+def test_groups_come_with_the_highest_risk_first_and_at_most_forty() -> None:
+    drawn = figure("prior of nine tenths, risk", "groups")
+
+    estimates = column(drawn.spec, "estimate")
+    assert len(estimates) == 40
+    assert estimates == sorted(estimates, reverse=True)
+    assert len(drawn.table.rows) == 80
+    assert "40 first of 80 groups" in drawn.description
+
+
+def test_queries_are_drawn_over_the_baseline_of_their_prior() -> None:
+    drawn = figure("many queries", "ranking")
+
+    assert 0.8 in column(drawn.spec, "at")
+    assert "without any leakage it would be 0.800" in drawn.description
+
+
+def test_each_metric_stands_beside_its_trivial_value() -> None:
+    name = next(name for name, (operation, _) in CASES.items() if operation == "metrics")
+    _, answer = world(name)
+
+    drawn = figure(name, "metrics")
+
+    assert column(drawn.spec, "tick") == [near(m["trivial"]) for m in answer["metrics"]]
+
+
+def test_each_limit_of_a_gate_has_a_row_and_those_open_above_an_arrow() -> None:
+    _, answer = world("every limit")
+
+    drawn = figure("every limit", "gate")
+
+    assert len(drawn.spec["vconcat"]) == len(answer["limits"])
+    assert inline_svg(drawn, "x").count("…)") == sum(limit["upper"] is None for limit in answer["limits"])
+
+
+def test_a_claim_is_drawn_beside_what_epsilon_must_be_at_least() -> None:
+    _, answer = world("everything leaks")
+
+    drawn = figure("everything leaks", "epsilon")
+
+    assert 1.0 in column(drawn.spec, "at")
+    assert column(drawn.spec, "lower") == [near(answer["result"]["epsilon"]["lower_bound"])]
+    assert "contradicted" in drawn.description
+
+
+def test_names_that_look_alike_once_shortened_are_told_apart() -> None:
+    found = distinct(["x" * 100 + "a", "x" * 100 + "b", "y"])
+
+    assert found == ["x" * 31 + "…", "x" * 31 + "… (2)", "y"]
+
+
+@pytest.mark.parametrize("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])
+def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
+    found = inert(label)
+
+    assert 0 < len(found) <= 32
+    assert found.strip()
+    assert found.isprintable()

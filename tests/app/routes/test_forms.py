@@ -1,0 +1,135 @@
+"""Every answer in every form it has, over a real socket: what it is, and what its headers say of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import pytest
+
+from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
+from app.operations.forms import FORMS, ROWS
+from app.operations.quick import quick
+from app.report.charts import DRAWN
+from app.report.html import CSP
+from app.report.rendering import FORMS as REPORTS
+from tests.app.routes.asked import post
+from tests.app.running import Answer, Running, running
+
+BEGINS = {
+    HTML: b"<!doctype html>",
+    MARKDOWN: b"# ",
+    SVG: b"<svg",
+    PNG: b"\x89PNG\r\n\x1a\n",
+    JSON: b"{",
+    ARROW: b"\xff\xff\xff\xff",
+}
+SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
+EVERY = [(name, form) for name, forms in FORMS.items() for form in forms]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+def asked(service: Running, name: str, accept: str, which: int = 0) -> Answer:
+    if name == "columns":
+        return post(service, "/v1/columns", file_bytes("scores.csv"), CSV, {"Accept": accept})
+    example = list(JSON_EXAMPLES[name].values())[which]
+    return post(service, f"/v1/{name}", json.dumps(example.value).encode(), JSON, {"Accept": accept})
+
+
+@pytest.mark.parametrize(("name", "form"), EVERY)
+def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Running) -> None:
+    answer = asked(service, name, form)
+
+    assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, form)
+    if form in BEGINS:
+        assert answer.body.lower().startswith(BEGINS[form].lower())
+    else:
+        assert b"," in answer.body.splitlines()[0]
+    if form == SVG:
+        assert ET.fromstring(answer.body).tag.endswith("svg")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    if form in ROWS.get(name, (JSON,)) or form == JSON:
+        assert "content-disposition" not in answer.headers
+    else:
+        how = "inline" if form == HTML else "attachment"
+        assert answer.headers["content-disposition"] == f'{how}; filename="mace-report.{SUFFIXES[form]}"'
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_a_report_may_do_in_a_browser_is_nothing_but_be_seen(name: str, service: Running) -> None:
+    if HTML not in FORMS[name]:
+        return
+    answer = asked(service, name, HTML)
+
+    policy = answer.headers["content-security-policy"]
+    assert policy == f"{CSP}; frame-ancestors 'self'"
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert b"<script" not in answer.body.lower()
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [(n, f) for n in FORMS for f in (*REPORTS, "image/gif") if f not in FORMS[n]]
+)
+def test_a_form_that_an_answer_has_not_is_refused(name: str, form: str, service: Running) -> None:
+    answer = asked(service, name, form)
+
+    assert (answer.status, answer.json()["type"]) == (406, "urn:mace:problem:not-acceptable")
+    assert "content-disposition" not in answer.headers
+
+
+def test_a_problem_is_a_problem_whatever_form_was_asked_for(service: Running) -> None:
+    for form in REPORTS:
+        answer = post(service, "/v1/report", b'{"members": [1]}', JSON, {"Accept": form})
+
+        assert (answer.status, answer.json()["field"]) == (422, "nonmembers")
+        assert "content-disposition" not in answer.headers
+        assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+
+
+def test_a_browser_gets_a_page_and_everybody_else_json(service: Running) -> None:
+    browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+    assert asked(service, "report", browser).headers["content-type"] == f"{HTML}; charset=utf-8"
+    for accept in ("*/*", "application/json, text/html;q=0.9"):
+        assert asked(service, "report", accept).headers["content-type"] == JSON
+    assert asked(service, "report", "image/*").headers["content-type"] == SVG
+
+
+@pytest.mark.parametrize("form", REPORTS)
+def test_tables_get_reports_too(form: str, service: Running) -> None:
+    for file, media_type in FILES.items():
+        answer = post(service, "/v1/report", file_bytes(file), media_type, {"Accept": form})
+        named = post(
+            service, "/v1/report?score=score&group=group", file_bytes(file), media_type, {"Accept": form}
+        )
+
+        assert (answer.status if file == "scores.npy" else named.status) == 200
+
+
+def test_a_report_says_when_it_was_made(service: Running) -> None:
+    page = asked(service, "report", HTML).body.decode()
+
+    assert re.search(r"20\d\d-\d\d-\d\dT\d\d:\d\dZ", page)
+
+
+def test_pictures_are_offered_where_there_are_any() -> None:
+    assert {name for name, forms in FORMS.items() if PNG in forms} == set(DRAWN)
+    assert {name for name, forms in FORMS.items() if SVG in forms} == set(DRAWN)
+    assert all(set(forms) <= {JSON, ARROW, *REPORTS} for forms in FORMS.values())
+
+
+def test_no_picture_is_drawn_in_the_server_itself() -> None:
+    body = json.dumps(JSON_EXAMPLES["advantage"]["scores"].value).encode()
+
+    assert quick(Call("advantage"), body)
+    assert quick(Call("individual-risk", accept=CSV), body)
+    assert not any(quick(Call("advantage", accept=form), body) for form in REPORTS)

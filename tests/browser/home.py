@@ -1,0 +1,93 @@
+"""The page at ``/`` as its tests use it: files to give it, and what it then shows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import FilePayload, FrameLocator, Locator, Page, expect
+
+from app.openapi.examples import MEMBERS, NONMEMBERS, file_bytes
+from tests.browser.conftest import Visit
+
+CSV = file_bytes("scores.csv")
+
+
+def payload(name: str, data: bytes) -> FilePayload:
+    """A file as a person chooses it."""
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def files() -> dict[str, FilePayload]:
+    """A table in every format that has columns with names."""
+    tabs = CSV.replace(b",", b"\t")
+    return {
+        "CSV": payload("scores.csv", CSV),
+        "tabs": payload("scores.tsv", tabs),
+        "gzip": payload("scores.csv.gz", gzip.compress(CSV)),
+        "Arrow": payload("scores.arrow", file_bytes("scores.arrow")),
+        "Parquet": payload("scores.parquet", file_bytes("scores.parquet")),
+        "no ending": payload("scores", file_bytes("scores.parquet")),
+    }
+
+
+def array(values: np.ndarray) -> bytes:
+    """An array as an NPY file."""
+    sink = io.BytesIO()
+    np.save(sink, values)
+    return sink.getvalue()
+
+
+def table(*rows: tuple[object, ...]) -> bytes:
+    """A CSV file."""
+    return "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def named(score: str) -> bytes:
+    """The example's scores under another name, quoted for CSV."""
+    quoted = '"' + score.replace('"', '""') + '"'
+    records = [(value, 1) for value in MEMBERS] + [(value, 0) for value in NONMEMBERS]
+    return table((quoted, "member"), *records)
+
+
+def give(page: Page, file: FilePayload | Path) -> None:
+    """Choose a file."""
+    page.get_by_label("Choose a file").set_input_files(file)
+
+
+def opened(visit: Visit, file: FilePayload | Path | None = None) -> Page:
+    """The page, its columns read off a file."""
+    page = visit.open("/")
+    give(page, file or payload("scores.csv", CSV))
+    expect(page.get_by_role("heading", name="Columns")).to_be_visible()
+    return page
+
+
+def compute(page: Page) -> FrameLocator:
+    """Ask for the report, and wait for it."""
+    page.get_by_role("button", name="Make the report").click()
+    return shown(page)
+
+
+def shown(page: Page) -> FrameLocator:
+    """The report on show."""
+    frame = page.frame_locator("iframe[title=Report]")
+    expect(frame.locator("h1")).to_be_visible()
+    return frame
+
+
+def sentence(page: Page) -> Locator:
+    """The sentence that is read first."""
+    return shown(page).locator(".sentence")
+
+
+def reach(page: Page, control: Locator, most: int = 40) -> None:
+    """Go to a control by the Tab key alone, and find the focus visible there."""
+    for _ in range(most):
+        if control.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(control).to_be_focused()
+    assert control.evaluate("element => element.matches(':focus-visible')")

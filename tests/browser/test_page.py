@@ -1,0 +1,229 @@
+"""The page at ``/`` in a real browser: from scores to a report, however they come."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import FilePayload, expect
+
+from app.openapi.examples import MEMBERS, NONMEMBERS
+from tests.app.running import until
+from tests.browser.conftest import Visit
+from tests.browser.home import CSV, array, compute, files, give, named, opened, payload, sentence, shown
+
+FAIL = re.compile("Fail: with 95% confidence")
+
+
+def test_the_example_leads_to_a_verdict(visit: Visit) -> None:
+    page = visit.open("/")
+
+    page.get_by_role("button", name="Try an example").click()
+    expect(page.get_by_label("Member", exact=True)).to_have_value("member")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(FAIL)
+    expect(page.locator("#report")).to_be_focused()
+
+
+@pytest.mark.parametrize("file", files().values(), ids=list(files()))
+def test_a_file_leads_to_a_report_whatever_its_format(visit: Visit, file: FilePayload) -> None:
+    page = opened(visit, file)
+    page.get_by_label("Threshold").fill("0.1")
+
+    compute(page)
+
+    expect(sentence(page)).to_have_text(FAIL)
+
+
+def test_an_array_with_columns_is_read_with_membership_in_the_last(visit: Visit) -> None:
+    both = [*((score, 1.0) for score in MEMBERS), *((score, 0.0) for score in NONMEMBERS)]
+    page = opened(visit, payload("scores.npy", array(np.array(both))))
+
+    expect(page.get_by_label("Member", exact=True)).to_have_value("1")
+    expect(page.get_by_role("checkbox", name="0")).to_be_checked()
+    page.get_by_label("Threshold").fill("0.1")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(FAIL)
+
+
+def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> None:
+    page = opened(visit, payload("scores.npy", array(np.array(MEMBERS + NONMEMBERS))))
+
+    expect(page.get_by_text("The first so many of the 48 values are members")).to_be_visible()
+    page.get_by_role("button", name="Make the report").click()
+    expect(page.get_by_label("Member records")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Member records").fill("24")
+    page.get_by_label("Threshold").fill("0.1")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(FAIL)
+
+
+def test_a_dropped_file_is_as_good_as_a_chosen_one(visit: Visit) -> None:
+    page = visit.open("/")
+    dropped = page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'mine.csv')); return data }",
+        CSV.decode(),
+    )
+
+    page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
+
+    expect(page.get_by_text("mine.csv · CSV")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="score")).to_be_checked()
+
+
+@pytest.mark.parametrize("between", ["\n", ", ", "\r\n\r\n"], ids=["lines", "commas", "empty lines"])
+def test_two_pasted_columns_are_enough(visit: Visit, between: str) -> None:
+    page = visit.open("/")
+    page.get_by_text("Paste scores instead").click()
+    heading = "" if between == ", " else f"confidence{between}"
+
+    page.get_by_label("Members", exact=True).fill(heading + between.join(map(str, MEMBERS)))
+    page.get_by_label("Nonmembers").fill(between.join(map(str, NONMEMBERS)))
+    page.get_by_label("Threshold").fill("0.1")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(FAIL)
+    expect(shown(page).locator("body")).to_contain_text("24 nonmember")
+
+
+def test_a_pasted_table_has_its_columns_picked(visit: Visit) -> None:
+    page = visit.open("/")
+    page.get_by_text("Paste scores instead").click()
+
+    page.get_by_label("Members", exact=True).fill(CSV.decode().replace(",", "\t"))
+    page.get_by_role("button", name="Use these scores").click()
+
+    expect(page.get_by_role("checkbox", name="loss")).not_to_be_checked()
+    page.get_by_role("checkbox", name="loss").check()
+    page.get_by_role("checkbox", name="score").uncheck()
+    with page.expect_request("**/v1/report?*") as asked:
+        compute(page)
+    assert "score=loss&member=member&group=group" in asked.value.url
+
+
+def test_the_options_are_the_question(visit: Visit) -> None:
+    page = opened(visit)
+    page.get_by_label("Prior").fill("0.2")
+    page.get_by_label("Threshold").fill("0.3")
+    page.get_by_label("Further metric").select_option("F1")
+    page.get_by_label("Confidence").fill("0.9")
+    page.get_by_role("combobox", name="Group").select_option("None")
+
+    with page.expect_request("**/v1/report?*") as asked:
+        compute(page)
+
+    assert asked.value.url.partition("?")[2] == (
+        "score=score&member=member&prior=0.2&threshold=0.3&metric=f_beta&confidence=0.9"
+    )
+    assert asked.value.headers["accept"] == "text/html"
+
+
+def test_a_column_that_says_who_is_a_member_is_no_score(visit: Visit) -> None:
+    page = opened(visit)
+
+    page.get_by_label("Member", exact=True).select_option("score")
+
+    expect(page.get_by_role("checkbox", name="score")).to_be_disabled()
+    expect(page.get_by_role("checkbox", name="score")).not_to_be_checked()
+    expect(page.get_by_role("checkbox", name="member")).to_be_enabled()
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [
+        ("HTML", b"<!doctype html>"),
+        ("Markdown", b"# "),
+        ("CSV", b""),
+        ("PNG", b"\x89PNG"),
+        ("JSON", b'{"sentence"'),
+    ],
+)
+def test_a_report_is_taken_along_in_every_form(
+    visit: Visit, tmp_path: Path, form: str, begins: bytes
+) -> None:
+    page = opened(visit)
+    compute(page)
+
+    with page.expect_download() as begun:
+        page.get_by_role("button", name=form, exact=True).click()
+
+    suffix = {"Markdown": "md"}.get(form, form.lower())
+    begun.value.save_as(kept := tmp_path / "kept")
+    assert begun.value.suggested_filename == f"scores-report.{suffix}"
+    assert kept.read_bytes().startswith(begins)
+    assert kept.stat().st_size > 500
+    expect(page.get_by_role("button", name=form, exact=True)).to_be_enabled()
+
+
+def test_a_report_opens_in_a_tab_of_its_own(visit: Visit) -> None:
+    page = opened(visit)
+    compute(page)
+
+    with page.context.expect_page() as made:
+        page.get_by_role("link", name="Open in a new tab").click()
+
+    expect(made.value.locator(".sentence")).to_be_visible()
+    assert made.value.evaluate("window.opener") is None
+
+
+def test_the_frame_is_as_tall_as_the_report_and_its_contents_lead_through_it(visit: Visit) -> None:
+    page = opened(visit)
+    frame = compute(page)
+    height = "document.querySelector('iframe').getBoundingClientRect().height"
+    content = (
+        "document.querySelector('iframe').contentDocument.documentElement.getBoundingClientRect().height"
+    )
+    until(lambda: page.evaluate(f"Math.abs({height} - {content}) < 2"))
+    before = page.evaluate("scrollY")
+
+    frame.get_by_role("navigation", name="Contents").get_by_role("link").last.click()
+
+    until(lambda: page.evaluate("scrollY") > before + 500)
+    expect(sentence(page)).to_be_attached()
+
+
+def test_no_script_can_run_in_a_report(visit: Visit) -> None:
+    page = opened(visit)
+    compute(page)
+
+    frame = page.locator("iframe")
+
+    assert frame.get_attribute("sandbox") == "allow-same-origin allow-modals"
+    assert frame.evaluate("frame => frame.contentDocument.scripts.length") == 0
+
+
+def test_another_file_takes_the_place_of_the_first(visit: Visit) -> None:
+    page = opened(visit)
+
+    give(page, payload("other.csv", named("margin")))
+
+    expect(page.get_by_role("checkbox", name="margin")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="loss")).to_have_count(0)
+    expect(page.locator("#shell")).to_contain_text("@other.csv")
+
+
+def test_the_page_is_small(visit: Visit) -> None:
+    page = visit.open("/")
+
+    scripts = page.evaluate(
+        "Promise.all([...document.scripts].map(async s => (await (await fetch(s.src)).arrayBuffer()).byteLength))"
+    )
+
+    assert sum(scripts) < 30_000
+
+
+def test_a_report_is_printed_by_itself(visit: Visit) -> None:
+    page = opened(visit)
+    compute(page)
+    page.locator("iframe").evaluate(
+        "frame => frame.contentWindow.addEventListener('beforeprint', () => { window.printed = true })"
+    )
+
+    page.get_by_role("button", name="Print").click()
+
+    assert page.evaluate("window.printed") is True

@@ -1,0 +1,150 @@
+"""The page and the report for every kind of reader: by keyboard, in the dark, on a phone, and as axe judges them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import PLACES, Visit
+from tests.browser.home import CSV, compute, give, opened, payload, reach, sentence
+
+pytestmark = pytest.mark.parametrize("address", PLACES[:1], indirect=True, ids=[""])
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+def violations(page: Page) -> str:
+    """What axe finds wrong by any of its rules; nothing, if it is right."""
+    found = Axe().run(page)
+    return found.generate_report() if found.violations_count else ""
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing_on_the_page_before_and_after_a_report(
+    visit: Visit, scheme: str, width: int
+) -> None:
+    visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    page = visit.open("/")
+    empty = violations(page)
+
+    page.get_by_text("Paste scores instead").click()
+    page.get_by_role("button", name="Make the report").click()
+    expect(page.locator("#file-problem")).to_be_visible()
+    wrong = violations(page)
+    give(page, payload("scores.csv", CSV))
+    expect(page.get_by_role("checkbox", name="score")).to_be_checked()
+    compute(page)
+    full = violations(page)
+
+    assert (empty, wrong, full) == ("", "", "")
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing_on_a_report_that_was_kept(
+    visit: Visit, browser: Browser, tmp_path: Path, scheme: str, width: int
+) -> None:
+    page = opened(visit)
+    page.get_by_label("Threshold").fill("0.1")
+    compute(page)
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="HTML", exact=True).click()
+    begun.value.save_as(kept := tmp_path / "report.html")
+
+    alone = browser.new_context(
+        color_scheme=scheme,  # type: ignore[arg-type]
+        viewport={"width": width, "height": 900},
+    )
+    report = alone.new_page()
+    asked: list[str] = []
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto(kept.as_uri())
+    found = violations(report)
+    wide = report.evaluate("document.documentElement.scrollWidth - innerWidth")
+    alone.close()
+
+    assert found == ""
+    assert asked == [kept.as_uri()]
+    assert wide <= 0
+
+
+def test_everything_works_by_keyboard_alone(visit: Visit) -> None:
+    page = visit.open("/")
+    page.on("filechooser", lambda _: None)  # from now on, the browser opens none of its own
+
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the form")).to_be_focused()
+    page.keyboard.press("Enter")
+    reach(page, page.get_by_label("Choose a file"))
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Space")
+    chooser.value.set_files(payload("scores.csv", CSV))
+    expect(page.get_by_role("heading", name="Columns")).to_be_visible()
+    reach(page, page.get_by_role("checkbox", name="loss"))
+    page.keyboard.press("Space")
+    expect(page.get_by_role("checkbox", name="loss")).to_be_checked()
+    page.keyboard.press("Space")
+    reach(page, page.get_by_label("Threshold"))
+    page.keyboard.type("0.1")
+    page.keyboard.press("Enter")
+
+    expect(sentence(page)).to_contain_text("Fail")
+    expect(page.locator("#report")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Open in a new tab")).to_be_focused()
+
+
+def test_the_order_of_the_keyboard_is_the_order_on_the_screen(visit: Visit) -> None:
+    page = opened(visit)
+    where = "(() => { const b = document.activeElement.getBoundingClientRect(); return b.top + scrollY })()"
+    page.locator("#file").focus()
+    tops = [page.evaluate(where)]
+
+    while not page.locator("#compute").evaluate("button => button === document.activeElement"):
+        page.keyboard.press("Tab")
+        tops.append(page.evaluate(where))
+
+    assert len(tops) > 8
+    assert all(after > before - 60 for before, after in pairwise(tops))
+
+
+def test_the_page_follows_the_readers_colour_scheme(visit: Visit) -> None:
+    page = opened(visit)
+    compute(page)
+    grounds = (
+        "[document.body, document.querySelector('iframe').contentDocument.body]"
+        ".map(body => getComputedStyle(body).backgroundColor)"
+    )
+
+    found = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found[scheme] = page.evaluate(grounds)
+
+    assert found == {"light": ["rgb(244, 246, 248)"] * 2, "dark": ["rgb(17, 20, 24)"] * 2}
+
+
+@pytest.mark.parametrize("width", [320, 768, 1920])
+def test_nothing_is_wider_than_the_screen(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 800})
+    page = opened(visit)
+    page.get_by_text("Paste scores instead").click()
+
+    compute(page)
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_whoever_wants_no_motion_gets_none(visit: Visit) -> None:
+    visit.page.emulate_media(reduced_motion="reduce")
+    page = opened(visit)
+
+    compute(page)
+
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"

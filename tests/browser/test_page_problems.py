@@ -1,0 +1,225 @@
+"""What goes wrong is said where it went wrong, and whatever things are called stays a name."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app.openapi.examples import MEMBERS
+from tests.app.running import until
+from tests.browser.conftest import PLACES, Visit
+from tests.browser.home import CSV, compute, give, opened, payload, sentence, shown, table
+
+KEY = "correct-horse-battery-staple"
+LOCKED = (("api_key", KEY),)
+SMALL = (("body_limit", "5000"),)
+ONE_EACH = (("per_client", "1"),)
+
+
+def at(*settings: object) -> pytest.MarkDecorator:
+    """Against a service with these settings."""
+    return pytest.mark.parametrize("address", settings, indirect=True, ids=[""])
+
+
+def said(control: Locator) -> Locator:
+    """The problem that is said of a control, which has the focus and is described by it."""
+    expect(control).to_have_attribute("aria-invalid", "true")
+    expect(control).to_be_focused()
+    names = (control.get_attribute("aria-describedby") or "").split()
+    return control.page.locator(f"#{names[-1]}")
+
+
+def refuse(page: Page) -> None:
+    """Ask for a report that will not come."""
+    page.get_by_role("button", name="Make the report").click()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("scores.parquet", bytes(range(256)) * 40, "Parquet"),
+        ("scores.npy", b"\x93NUMPY\x09\x09 garbage", "NPY"),
+        ("scores.csv", b"\x00\xff\xfe" * 300, "CSV"),
+        ("scores.csv", table((0.4, 1), (0.5, 0)), "header"),
+        ("scores.csv.gz", b"\x1f\x8b" + b"\x00" * 64, ""),
+    ],
+    ids=["empty", "no Parquet", "no NPY", "no text", "no header", "no gzip"],
+)
+def test_a_bad_file_is_told_beside_the_choice_of_files(
+    visit: Visit, name: str, data: bytes, words: str
+) -> None:
+    page = visit.open("/")
+
+    give(page, payload(name, data))
+
+    expect(said(page.get_by_label("Choose a file"))).to_contain_text(words)
+
+
+def test_nothing_chosen_is_told_too(visit: Visit) -> None:
+    page = visit.open("/")
+
+    refuse(page)
+
+    expect(said(page.get_by_label("Choose a file"))).to_contain_text("paste scores")
+
+
+def test_a_score_that_is_missing_is_told_at_the_score(visit: Visit) -> None:
+    rows = [(value, 1) for value in MEMBERS] + [
+        ("" if i == 5 else value, 0) for i, value in enumerate(MEMBERS)
+    ]
+    page = opened(visit, payload("scores.csv", table(("score", "member"), *rows)))
+
+    refuse(page)
+
+    expect(said(page.get_by_role("checkbox", name="score"))).to_contain_text("row 29")
+
+
+def test_a_column_that_says_nothing_of_members_is_told_at_it(visit: Visit) -> None:
+    page = opened(visit)
+    page.get_by_label("Member", exact=True).select_option("loss")
+
+    refuse(page)
+
+    expect(said(page.get_by_label("Member", exact=True))).not_to_be_empty()
+
+
+def test_too_few_pasted_scores_are_told_at_their_box(visit: Visit) -> None:
+    page = visit.open("/")
+    page.get_by_text("Paste scores instead").click()
+    page.get_by_label("Members", exact=True).fill("\n".join(map(str, MEMBERS)))
+    page.get_by_label("Nonmembers").fill("0.1\n0.2")
+
+    refuse(page)
+
+    expect(said(page.get_by_label("Nonmembers"))).to_contain_text("got 2")
+
+
+@pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.2", ""])
+def test_a_prior_out_of_range_is_told_at_the_prior_and_forgotten_when_changed(
+    visit: Visit, value: str
+) -> None:
+    """Beyond the ends the page says it, at them the service; empty means the usual one."""
+    page = opened(visit)
+    page.get_by_label("Prior").fill(value)
+
+    if value:
+        refuse(page)
+        expect(said(page.get_by_label("Prior"))).not_to_be_empty()
+        page.get_by_label("Prior").fill("0.4")
+    expect(page.get_by_label("Prior")).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#prior-problem")).to_be_hidden()
+    compute(page)
+
+
+def test_without_a_server_the_page_says_so(visit: Visit) -> None:
+    page = opened(visit)
+    page.route("**/v1/report*", lambda route: route.abort("connectionrefused"))
+
+    refuse(page)
+
+    expect(page.get_by_role("alert").filter(has_text="connection to the server broke")).to_be_visible()
+    visit.complaints.clear()  # the browser's own word for it
+
+
+@at(SMALL)
+def test_a_file_too_large_is_told_with_the_limit(visit: Visit) -> None:
+    rows = [(value, member) for member in (0, 1) for value in np.linspace(0, 1, 5000)]
+    page = visit.open("/")
+
+    give(page, payload("big.csv", table(("score", "member"), *rows)))
+    refuse(page)
+
+    expect(said(page.get_by_label("Choose a file"))).to_contain_text("5000 bytes")
+
+
+@at(LOCKED)
+def test_a_locked_service_is_given_its_key(visit: Visit) -> None:
+    page = visit.open("/")
+    expect(page.get_by_label("Key", exact=True)).to_be_hidden()
+    give(page, payload("scores.csv", CSV))
+    key = page.get_by_label("Key", exact=True)
+
+    expect(said(key)).to_contain_text("needs a key")
+    key.fill("another-key-of-some-length")
+    refuse(page)
+    expect(said(key)).to_contain_text("not the key")
+    key.fill(KEY)
+    key.press("Tab")
+    expect(page.get_by_role("checkbox", name="score")).to_be_checked()
+    compute(page)
+
+    expect(sentence(page)).not_to_be_empty()
+    assert KEY not in page.locator("#shell").inner_text() + page.locator("#python").inner_text()
+    expect(page.locator("#shell")).to_contain_text("$MACE_API_KEY")
+    assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
+
+
+@contextmanager
+def uploading(address: str) -> Iterator[None]:
+    """Another upload of this client that does not come to its end."""
+    parts = urlsplit(address)
+    head = f"POST /v1/report HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: text/csv\r\nContent-Length: 9999\r\n\r\n"
+    with socket.create_connection((str(parts.hostname), int(parts.port or 0))) as connection:
+        connection.sendall(head.encode() + b"score,member\n")
+        yield
+
+
+def refused(page: Page) -> bool:
+    """Whether the service takes nothing more from this client."""
+    posted = page.request.post(
+        f"{page.url}v1/columns", headers={"Content-Type": "text/csv"}, data="score,member\n"
+    )
+    return posted.status == 429
+
+
+@at(ONE_EACH)
+def test_a_busy_service_says_when_to_come_back(visit: Visit) -> None:
+    page = opened(visit)
+
+    with uploading(visit.address):
+        until(lambda: refused(page))
+        refuse(page)
+        expect(page.get_by_role("alert").filter(has_text="under way")).to_contain_text("Try again now")
+    until(lambda: not refused(page))
+    compute(page)
+
+    expect(page.locator("#problem")).to_be_hidden()
+
+
+NAMES = {
+    "markup": "<img src=x onerror=alert(1)>",
+    "a formula": "=cmd()",
+    "right to left": "a\u202egnp.csv",
+    "long": "x" * 10_000,
+}
+
+
+@at(PLACES[0])
+@pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(visit: Visit, name: str) -> None:
+    asked: list[str] = []
+    visit.page.on("dialog", lambda dialog: asked.append(dialog.message))
+    group = "</script><svg onload=alert(2)>"
+    rows = [[*line.split(",")[0::2], group] for line in CSV.decode().splitlines()[1:]]
+    data = table((f'"{name}"', "member", "group"), *rows)
+    page = opened(visit, payload(f"{name[:200]}.csv".replace("/", ":"), data))
+    wide = "document.documentElement.scrollWidth - innerWidth"
+
+    expect(page.get_by_role("checkbox")).to_have_count(3)
+    assert page.locator("img, svg").count() == 0
+    assert page.evaluate(wide) <= 0
+    assert "\u202e" not in page.locator("main").inner_text()
+    page.get_by_role("checkbox").first.check()
+    compute(page)
+
+    assert shown(page).locator("img").count() == 0
+    assert shown(page).locator("[onload], [onerror], script").count() == 0
+    assert page.evaluate(wide) <= 0
+    assert asked == []

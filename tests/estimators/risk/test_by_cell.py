@@ -1,0 +1,48 @@
+"""Individual risk without a row for each record: the same cells and flags, from scores or from counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators import Counts, Scores, individual_risk
+from estimators.risk.individual import risk_by_cell
+from estimators.sample.counting import finest
+
+RNG = np.random.default_rng(0)
+SAMPLES = {
+    "continuous": Scores.of(RNG.normal(1.0, 1.0, 900), RNG.normal(0.0, 1.0, 700)),
+    "integers": Scores.of(RNG.integers(2, 9, 900), RNG.integers(0, 7, 700)),
+    "text": Scores.of(RNG.choice(list("abc"), 900), RNG.choice(list("bcd"), 700)),
+    "vectors": Scores.of(RNG.normal(1.0, 1.0, (300, 2)), RNG.normal(0.0, 1.0, (300, 2))),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
+    data, prior = SAMPLES[name], 0.3
+    every = individual_risk(data, prior, 0.9)
+
+    found = risk_by_cell(data, prior, 0.9)
+
+    assert found.n_flagged == every.n_flagged == int(every.flagged.sum())
+    assert found.sentence == every.sentence
+    assert found.cells.risk.tolist() == every.cells.risk.tolist()
+    assert found.cells.simultaneous.upper.tolist() == every.cells.simultaneous.upper.tolist()
+
+
+@pytest.mark.parametrize("name", ["continuous", "integers", "text"])
+def test_counts_that_were_made_already_give_the_same(name: str) -> None:
+    data = SAMPLES[name]
+
+    found = risk_by_cell(finest(data), 0.3)
+
+    assert found.cells.counts.cells.to_dict() == risk_by_cell(data, 0.3).cells.counts.cells.to_dict()
+    assert found.sentence == risk_by_cell(data, 0.3).sentence
+
+
+def test_counts_are_enough_where_nobody_is_asked_about() -> None:
+    found = risk_by_cell(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]), 0.5)
+
+    assert found.n_flagged == 580 + 270
+    assert found.sentence.startswith("850 of 2000 records are flagged")

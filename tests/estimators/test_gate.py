@@ -1,0 +1,235 @@
+"""A gate passes, fails or stays open as its limits do, and errs as seldom as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from estimators.advantage import CellsTarget, LearnedTarget, ThresholdTarget, advantage
+from estimators.adversary.learned import quadratic
+from estimators.errors import InputError, OptionError, OutOfRange
+from estimators.gate import judge
+from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.metric.presets import preset
+from estimators.plan import Decision, verdict
+from estimators.risk.individual import individual_risk
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from tests.oracles import World, gaussian_shift, identical, rare_leak, xor
+
+
+def sample(world: World, n: int, seed: int = 0) -> Scores:
+    return Scores.of(*world.draw(np.random.default_rng(seed), n, n))
+
+
+def groups_of(data: Scores) -> np.ndarray:
+    return np.where(np.arange(data.n_members + data.n_nonmembers) % 3 == 0, "a", "b")
+
+
+def test_one_limit_on_the_advantage_is_its_verdict() -> None:
+    for world, threshold in ((identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)):
+        data = sample(world, 1000)
+
+        found = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
+
+        assert found.limits[0].verdict == verdict(
+            advantage(data, target=ThresholdTarget(), seed=4), threshold
+        )
+        assert found.decision is found.limits[0].verdict.decision
+        assert found.records_needed == found.limits[0].verdict.records_needed
+
+
+def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
+    data = sample(gaussian_shift(0.3), 2000)
+    passes, fails, stays = MaxAdvantage(0.6), MaxMetric(0.52, preset("accuracy", 0.5)), MaxEpsilon(1.4, 0.01)
+
+    assert judge(data, [passes]).decision is Decision.PASS
+    assert judge(data, [stays]).decision is Decision.INCONCLUSIVE
+    assert judge(data, [passes, stays]).decision is Decision.INCONCLUSIVE
+    assert judge(data, [passes, stays, fails]).decision is Decision.FAIL
+
+
+def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> None:
+    data = sample(gaussian_shift(0.3), 500)
+
+    alone = judge(data, [MaxAdvantage(0.2)]).limits[0].found
+    beside = judge(data, [MaxAdvantage(0.2), MaxMetric(0.9, preset("f_beta", 0.5)), MaxEpsilon(9.0, 0.1)])
+
+    assert beside.limits[0].found.upper == alone.upper
+    assert beside.limits[0].found.lower < alone.lower
+    third = advantage(data, confidence=1 - 0.05 / 3)
+    assert beside.limits[0].found.lower == third.lower
+
+
+def test_records_needed_are_the_most_any_open_limit_needs() -> None:
+    data = sample(identical(), 300)
+    found = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
+
+    needed = [limit.verdict.records_needed for limit in found.limits]
+
+    assert found.decision is Decision.INCONCLUSIVE
+    assert needed[2] is None
+    assert found.records_needed == max(needed[0] or 0, needed[1] or 0)
+    assert f"about {found.records_needed} records" in found.sentence
+
+
+def test_what_cannot_be_settled_has_no_number_of_records() -> None:
+    found = judge(sample(identical(), 300), [MaxAdvantage(0.1), MaxEpsilon(1.0)])
+
+    assert found.decision is Decision.INCONCLUSIVE
+    assert found.records_needed is None
+    assert "no number of records" in found.sentence
+    assert "delta_zero" in {caution.code for caution in found.cautions}
+
+
+def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
+    leak = judge(sample(gaussian_shift(0.8), 1000), [MaxEpsilon(0.5)])
+    none = judge(Counts.of([10**8] * 4, [10**8] * 4), [MaxEpsilon(40.0)])
+
+    assert leak.decision is Decision.FAIL
+    assert none.decision is Decision.INCONCLUSIVE
+    assert none.limits[0].found.upper == float("inf")
+
+
+def test_the_records_epsilon_needs_are_about_enough() -> None:
+    world = identical()
+    needed = judge(sample(world, 200), [MaxEpsilon(1.0, 0.01)]).records_needed
+    assert needed is not None
+
+    enough = judge(sample(world, needed, seed=1), [MaxEpsilon(1.0, 0.01)])
+
+    assert 400 < needed < 20_000
+    assert enough.decision is Decision.PASS
+
+
+def test_a_few_records_that_are_surely_members_do_not_drown_among_others() -> None:
+    data = sample(rare_leak(0.02), 20_000)
+
+    fine = judge(data, [MaxEpsilon(1.0, 0.005)])
+
+    assert fine.decision is Decision.FAIL
+    assert fine.limits[0].found.upper == float("inf")
+    assert judge(data, [MaxAdvantage(0.1)]).decision is Decision.PASS
+
+
+def test_an_upper_end_at_cells_that_hide_what_the_tails_show_is_withdrawn() -> None:
+    found = judge(sample(rare_leak(0.02), 20_000), [MaxEpsilon(1.0, 0.005, bins=4)])
+
+    assert found.decision is Decision.FAIL
+    assert found.limits[0].found.upper == float("inf")
+    assert "class_rejected" in {caution.code for caution in found.cautions}
+
+
+def test_the_group_that_bears_most_decides_and_is_named() -> None:
+    rng = np.random.default_rng(1)
+    members = np.concatenate([rng.choice(["x", "y"], 500, p=[0.95, 0.05]), rng.choice(["u", "v"], 500)])
+    nonmembers = np.concatenate([rng.choice(["x", "y"], 500, p=[0.05, 0.95]), rng.choice(["u", "v"], 500)])
+    side = np.repeat(["leaky", "tight"], 500)
+    data, groups = Scores.of(members, nonmembers), np.concatenate([side, side])
+
+    found = judge(data, [MaxGroupRisk(0.3, groups)])
+
+    table = individual_risk(data, groups=groups).groups
+    assert table is not None
+    assert found.decision is Decision.FAIL
+    assert "group leaky" in found.limits[0].about
+    assert found.limits[0].found.lower == table.lower.max()
+    assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
+
+
+def test_a_limit_that_is_exceeded_without_the_score_is_said_to_be() -> None:
+    found = judge(sample(identical(), 200), [MaxAdvantage(0.1)], prior=0.1)
+
+    assert found.decision is Decision.FAIL
+    assert "limit_below_baseline" in {caution.code for caution in found.cautions}
+
+
+def test_a_long_label_is_shortened_where_it_is_named() -> None:
+    data = sample(identical(), 50)
+
+    found = judge(data, [MaxGroupRisk(0.1, np.array(["x" * 5000] * 100))])
+
+    assert len(found.limits[0].about) < 120
+
+
+def test_a_vector_has_an_advantage_but_no_metric_and_no_epsilon() -> None:
+    data = sample(xor(), 100)
+
+    assert judge(data, [MaxAdvantage(1.0, LearnedTarget((quadratic(),)))]).decision is Decision.PASS
+    with pytest.raises(OptionError, match="a vector has none"):
+        judge(data, [MaxEpsilon(1.0, 0.1)])
+    with pytest.raises(OptionError, match="a vector has none"):
+        judge(data, [MaxMetric(0.9, preset("accuracy", 0.5))])
+
+
+@pytest.mark.parametrize(
+    ("limit", "error"),
+    [
+        (MaxEpsilon(-1.0, 0.1), OutOfRange),
+        (MaxEpsilon(1.0, 1.0), OutOfRange),
+        (MaxAdvantage("0.1"), OutOfRange),  # type: ignore[arg-type]
+        (MaxAdvantage(float("nan")), OutOfRange),
+        (MaxGroupRisk(0.5, ["a"]), InputError),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(limit: Limit, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        judge(sample(identical(), 20), [limit])
+
+
+def test_no_limits_and_groups_of_counts_are_refused() -> None:
+    with pytest.raises(OptionError, match="at least 1"):
+        judge(sample(identical(), 20), [])
+    with pytest.raises(InputError, match="counts hold no records"):
+        judge(Counts.of([10, 20], [20, 10]), [MaxGroupRisk(0.5, ["a"] * 60)])
+
+
+LABELS = np.array(["c0", "c1", "c2"])
+R, Q = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.25])
+@pytest.mark.parametrize("leak", [False, True])
+def test_a_wrong_fail_is_rare_though_every_limit_is_the_truth_itself(prior: float, leak: bool) -> None:
+    rng, q = np.random.default_rng(5), Q if leak else R
+    limits = _at_truth(prior, q, 1e-9)
+
+    fails = 0
+    for run in range(120):
+        data = Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=q)])
+        fails += judge(data, [make(data) for make in limits], prior, seed=run).decision is Decision.FAIL
+
+    assert fails <= 9  # P(Bin(120, 0.025) > 9) < 0.2%
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.25])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_wrong_pass_is_rare_where_one_limit_lies_a_hair_below_the_truth(prior: float, which: int) -> None:
+    rng = np.random.default_rng(6)
+    violated = _at_truth(prior, Q, -1e-9)[which]
+
+    passes = 0
+    for run in range(120):
+        data = Scores.of(LABELS[rng.choice(3, 80, p=R)], LABELS[rng.choice(3, 160, p=Q)])
+        passes += judge(data, [violated(data), MaxAdvantage(1.0)], prior, seed=run).decision is Decision.PASS
+
+    assert passes <= 9
+
+
+def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores], Limit]]:
+    """Advantage, epsilon and group risk, each with the truth as its maximum; a group is a category."""
+    a, b = prior * R, (1 - prior) * q
+    delta, excess = 0.02, np.maximum
+    epsilons = np.linspace(0, 3, 300_001)
+    g = np.exp(epsilons)[:, None]
+    apart = excess(excess(R - g * q, 0).sum(1), excess(q - g * R, 0).sum(1))
+    epsilon = float(epsilons[np.argmax(apart <= delta)])
+    return [
+        lambda _: MaxAdvantage(float(np.abs(a - b).sum()) + off, CellsTarget()),
+        lambda _: MaxEpsilon(max(0.0, epsilon + 1e5 * off), delta),
+        lambda data: MaxGroupRisk(
+            float((np.abs(a - b) / (a + b)).max()) + off, np.concatenate([data.members, data.nonmembers])
+        ),
+    ]

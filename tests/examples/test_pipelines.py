@@ -1,0 +1,231 @@
+"""Examples for systems that are not here: what they are written in is read, and what they run is run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from pyarrow import parquet
+
+from app.cli.example import example_table
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+IMAGE = "mace:0.1.0"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A checkout with the scores that the pipelines look at."""
+    rng = np.random.default_rng(0)
+    table = {
+        "loss": np.concatenate([rng.normal(0.1, 1, 4000), rng.normal(0, 1, 4000)]),
+        "is_train": np.arange(8000) < 4000,
+    }
+    parquet.write_table(pa.table(table), tmp_path / "scores.parquet")
+    return tmp_path
+
+
+def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A script as a runner runs it, with this interpreter's `mace` first on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_", "CI"))
+    }
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=clean | {"PATH": path} | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def read(path: str) -> Any:
+    return yaml.safe_load((EXAMPLES / path).read_text())
+
+
+def cases(junit: Path) -> list[str]:
+    return [str(case.get("name")) for case in ET.parse(junit).iter("testcase")]
+
+
+def test_the_steps_of_the_github_workflow_gate_report_and_write_the_summary(folder: Path) -> None:
+    (job,) = read("github-actions/membership.yml")["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if step.get("run", "").startswith("mace ")]
+    summary = folder / "summary.md"
+
+    done = [shell(each, folder, GITHUB_STEP_SUMMARY=str(summary), GITHUB_ACTIONS="true") for each in commands]
+
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    assert len(cases(folder / "gate.xml")) == 1
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert "0.1" in summary.read_text()
+    kept = job["steps"][-1]["with"]["path"].split()
+    assert all((folder / name).exists() for name in kept)
+
+
+def test_the_github_workflow_lets_nothing_pass_but_a_pass(folder: Path) -> None:
+    (job,) = read("github-actions/membership.yml")["jobs"].values()
+    gate = next(step for step in job["steps"] if step.get("name") == "Gate")
+
+    done = shell(gate["run"].replace("--max-advantage 0.1", "--max-advantage 0.05"), folder)
+
+    assert done.returncode == 3
+    assert "continue-on-error" not in gate
+    assert [
+        step["uses"] for step in job["steps"] if "uses" in step and not re.search(r"@v\d+$", step["uses"])
+    ] == []
+
+
+def test_the_scripts_of_the_gitlab_job_gate_and_report(folder: Path) -> None:
+    (job,) = read("gitlab/membership.gitlab-ci.yml").values()
+
+    done = [shell("\n".join(job[part]), folder, **job["variables"]) for part in ("script", "after_script")]
+
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    reports = job["artifacts"]["reports"]
+    assert len(cases(folder / reports["junit"])) == 1
+    assert "0.1" in (folder / reports["metrics"]).read_text()
+    assert all((folder / name).exists() for name in job["artifacts"]["paths"])
+    assert job["image"]["name"] == IMAGE
+
+
+def test_the_containers_of_the_argo_workflow_gate_and_report(folder: Path) -> None:
+    workflow = read("argo/membership.yaml")
+    maximum = workflow["spec"]["arguments"]["parameters"][0]["value"]
+    templates = {each["name"]: each for each in workflow["spec"]["templates"]}
+    outside = {"/in": folder, "/out": folder / "out"}
+    outside["/out"].mkdir()
+    table = parquet.read_table(folder / "scores.parquet").rename_columns(["score", "member"])
+    parquet.write_table(table, folder / "scores.parquet")
+
+    for name in ("gate", "report"):
+        container = templates[name]["container"]
+        words = [*container["command"], *container["args"]]
+        words = [word.replace("{{workflow.parameters.maximum}}", maximum) for word in words]
+        for mount, place in outside.items():
+            words = [word.replace(f"{mount}/", f"{place}/") for word in words]
+        done = shell(" ".join(words), folder)
+
+        assert done.returncode == 0, done.stderr
+        assert container["image"] == IMAGE
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert {volume["name"] for volume in templates[name]["volumes"]} == {"out", "tmp"}
+        for artifact in templates[name]["outputs"]["artifacts"]:
+            assert str(Path(artifact["path"]).parent) in mounts
+            assert (outside["/out"] / Path(artifact["path"]).name).exists()
+
+
+def test_the_tasks_of_the_argo_workflow_name_templates_and_artifacts_that_are_there() -> None:
+    spec = read("argo/membership.yaml")["spec"]
+    templates = {each["name"]: each for each in spec["templates"]}
+    artifacts = {each["name"] for each in spec["arguments"]["artifacts"]}
+
+    for task in templates[spec["entrypoint"]]["dag"]["tasks"]:
+        inputs = {each["name"] for each in templates[task["template"]]["inputs"]["artifacts"]}
+        assert {each["name"] for each in task["arguments"]["artifacts"]} == inputs
+        for each in task["arguments"]["artifacts"]:
+            assert each["from"] in {f"{{{{workflow.artifacts.{name}}}}}" for name in artifacts}
+
+
+def test_the_task_of_the_airflow_dag_runs_without_airflow(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXAMPLES / "airflow", folder / "dags")
+    monkeypatch.syspath_prepend(folder / "dags")
+    from membership_check import check  # type: ignore[import-not-found]
+
+    columns = {"score": "loss", "member": "is_train"}
+    scores, report = str(folder / "scores.parquet"), str(folder / "report.html")
+
+    found = check(scores, report, 0.2, **columns)
+    with pytest.raises(RuntimeError, match="Inconclusive"):
+        check(scores, report, 0.05, **columns)
+
+    assert found["decision"] == "pass"
+    assert found["upper"] <= 0.2
+    assert (folder / "report.html").exists()
+
+
+def test_the_airflow_dag_is_python_and_calls_that_task() -> None:
+    source = (EXAMPLES / "airflow" / "membership_dag.py").read_text()
+
+    tree = ast.parse(source)
+    compile(tree, "membership_dag.py", "exec")
+
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert modules == {"airflow.sdk", "membership_check"}
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check"
+    ]
+    assert len(calls[0].args) == 3
+
+
+def test_the_model_card_is_what_its_script_makes(tmp_path: Path) -> None:
+    card = EXAMPLES / "huggingface" / "model-card.md"
+    (tmp_path / "example.csv").write_bytes(example_table())
+    shutil.copy(card, tmp_path / "README.md")
+    script = EXAMPLES / "huggingface" / "make_card.py"
+
+    subprocess.run(
+        [sys.executable, str(script), "example.csv", "README.md"], cwd=tmp_path, timeout=60, check=True
+    )
+
+    def lasting(path: Path) -> list[str]:
+        return [line for line in path.read_text().splitlines() if "Report made" not in line]
+
+    assert lasting(tmp_path / "README.md") == lasting(card)
+    assert yaml.safe_load(card.read_text().split("---\n")[1])["license"] == "apache-2.0"
+
+
+def test_a_card_without_a_section_gets_one_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "example.csv").write_bytes(example_table())
+    (tmp_path / "README.md").write_text("# A model\n")
+    script = EXAMPLES / "huggingface" / "make_card.py"
+
+    for _ in range(2):
+        subprocess.run(
+            [sys.executable, str(script), "example.csv", "README.md"], cwd=tmp_path, timeout=60, check=True
+        )
+
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("# A model\n\n<!-- membership leakage: begin -->\n## Membership leakage\n")
+    assert text.count("## Membership leakage") == 1
+
+
+def test_a_training_run_logs_what_its_own_losses_give_away(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / "mlflow" / "log_run.py"), str(tmp_path / "runs")],
+        env=os.environ | {"MLFLOW_ALLOW_FILE_STORE": "true"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert re.findall(r"^depth \d+: (\w+)", done.stdout, flags=re.MULTILINE) == ["pass", "fail"]
+    assert len(list((tmp_path / "runs").rglob("report.html"))) == 2
+
+
+def test_the_index_names_every_example() -> None:
+    index = (EXAMPLES / "README.md").read_text()
+    named = set(re.findall(r"\]\(([^)#:]+)\)", index))
+
+    assert {name for name in named if not (EXAMPLES / name).exists()} == set()
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {name.split("/")[0] for name in named}

@@ -1,0 +1,83 @@
+"""docs/python.md keeps its word: its code runs as it stands, in its order."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import mlflow
+import numpy as np
+import pandas as pd
+import pytest
+
+import macekit
+from macekit.options import OPTIONS
+from tests.app.running import Running
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files the page speaks of, in the folder it is run in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    return tmp_path
+
+
+def names() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    members, nonmembers = rng.normal(0.5, size=1000), rng.normal(size=1000)
+    scores = np.concatenate([members, nonmembers])
+    return {
+        "members": members,
+        "nonmembers": nonmembers,
+        "members_2": rng.normal(0.3, size=700),
+        "nonmembers_2": rng.normal(size=700),
+        "member_groups": ["a", "b"] * 500,
+        "nonmember_groups": ["a", "b"] * 500,
+        "frame": pd.DataFrame(
+            {
+                "loss": scores,
+                "margin": rng.normal(size=2000),
+                "is_train": np.arange(2000) < 1000,
+                "age_band": ["18-30", "31+"] * 1000,
+                "household": np.arange(2000) // 2,
+            }
+        ),
+    }
+
+
+def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> None:
+    known = names()
+    np.save(folder / "train.npy", known["members"])
+    np.save(folder / "test.npy", known["nonmembers"])
+    score, member = known["frame"]["loss"], known["frame"]["is_train"]
+    pd.DataFrame({"score": score, "member": member.astype(int)}).to_csv(folder / "scores.csv", index=False)
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri((folder / "mlruns").as_uri())
+
+    for block in BLOCKS:
+        exec(block.replace("127.0.0.1:8000", f"127.0.0.1:{service.port}"), known)
+
+    mlflow.set_tracking_uri(before)
+    written = {"answer.json", "report.html", "section.md", "numbers.csv", "roc.svg", "roc.png"}
+    assert written <= {path.name for path in folder.iterdir()}
+    assert isinstance(known["result"], macekit.Result)
+
+
+def test_the_page_knows_every_function() -> None:
+    for operation in OPTIONS:
+        assert (
+            f"| `{ {'advantage': 'estimate', 'individual-risk': 'risk'}.get(operation, operation) }` |"
+            in PAGE
+        )
+
+
+def test_every_page_it_names_is_there() -> None:
+    named = set(re.findall(r"\]\(([^)#:]+)\)", PAGE))
+
+    assert {name for name in named if not (ROOT / "docs" / name).exists()} == set()

@@ -1,0 +1,225 @@
+"""What cannot be used is refused the same way here and with a server, by its record, and repeats no score."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import macekit
+from tests.macekit.worlds import CONTAINERS, Tensor, shuffled, world
+
+MEMBERS, NONMEMBERS = world()
+
+
+def refused(client: Any, *given: Any, ask: str = "estimate", **options: Any) -> macekit.MaceProblem:
+    with pytest.raises(macekit.MaceProblem) as caught:
+        getattr(client, ask)(*given, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("container", sorted(set(CONTAINERS) - {"pandas, nullable"}))
+def test_a_score_that_is_not_finite_is_named_by_its_record(
+    container: str, bad: float, mace: macekit.Mace
+) -> None:
+    broken = MEMBERS.copy()
+    broken[7] = bad
+
+    for client in (macekit, mace):
+        problem = refused(client, CONTAINERS[container](broken), NONMEMBERS)
+
+        assert (problem.kind, problem.field, problem.index, problem.status) == (
+            "not-finite",
+            "members",
+            7,
+            422,
+        )
+        assert " 7 " in problem.detail
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        pd.Series([*MEMBERS[:7], None], dtype="Float64"),
+        pl.Series([*MEMBERS[:7], None]),
+        pa.array([*MEMBERS[:7], None]),
+        np.ma.masked_array(MEMBERS[:8], [False] * 7 + [True]),
+        pd.Series(["a"] * 7 + [None]),
+        pd.Series(["a"] * 7 + [None], dtype="category"),
+    ],
+)
+def test_a_score_that_is_missing_is_named_by_its_record(missing: Any, mace: macekit.Mace) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, missing, NONMEMBERS)
+
+        assert (problem.kind, problem.index) == ("not-finite", 7)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "index"),
+    [
+        ([*MEMBERS[:7], None], "mixed-types", 7),
+        ([*MEMBERS[:7], "0.5"], "mixed-types", 7),
+        ([*["a"] * 7, float("nan")], "mixed-types", 7),
+        (pd.Series([*["a"] * 7, float("nan")], dtype=object), "mixed-types", 7),
+        (np.array([1.5, "a"], dtype=object), "mixed-types", 1),
+        ([*MEMBERS[:7], 1j], "wrong-type", 7),
+        ([[1.0, 2.0], [1.0]], "ragged-rows", 1),
+        ([[1.0, 2.0], [1.0, None]], "wrong-type", 1),
+        ([[1.0, 2.0], [1.0, 1j]], "wrong-type", 1),
+        (["a" * 1001], "out-of-range", 0),
+        (np.array(["a", "\ud800"]), "malformed-body", 1),
+        (np.array([["a", "b"]]), "wrong-type", 0),
+        ({1.0, 2.0}, "wrong-type", None),
+        (b"scores", "wrong-type", None),
+        (3.0, "wrong-type", None),
+        (np.float64(3.0), "bad-records", None),
+        (np.zeros((2, 2, 2)), "bad-records", None),
+        (np.zeros(9, "S3"), "bad-records", None),
+        (np.zeros(9, "M8[s]"), "bad-records", None),
+        (np.zeros(9, complex), "bad-records", None),
+        (pl.Series([[1.0, 2.0]] * 9), "bad-records", None),
+        (MEMBERS[:3], "too-few-records", None),
+        ([], "too-few-records", None),
+        ("scores.csv", "bad-records", None),
+    ],
+)
+def test_what_is_no_column_of_scores_is_refused(
+    given: Any, kind: str, index: int | None, mace: macekit.Mace
+) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, given, NONMEMBERS)
+
+        assert (problem.kind, problem.index) == (kind, index)
+        assert problem.title
+        assert "0.5" not in problem.detail
+
+
+def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
+    class Elsewhere:
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            raise TypeError("can't convert device tensor to numpy")
+
+    assert "detach" in refused(macekit, Elsewhere(), NONMEMBERS).detail
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "kind", "field"),
+    [
+        (shuffled(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
+        (shuffled(), {"score": "loss"}, "missing-field", "member"),
+        (shuffled(), {"member": "is_train"}, "missing-field", "score"),
+        (shuffled(), {"score": 3, "member": "is_train"}, "wrong-type", "score"),
+        (
+            shuffled() | {"is_train": [True]},
+            {"score": "loss", "member": "is_train"},
+            "dimension-mismatch",
+            "member",
+        ),
+        (
+            shuffled() | {"is_train": shuffled()["id"]},
+            {"score": "loss", "member": "is_train"},
+            "bad-records",
+            "member",
+        ),
+        (shuffled(), {"score": "loss", "member": "is_train", "units": [1]}, "bad-option", "units"),
+        (shuffled(), {"score": "loss", "member": "is_train", "prior": 2}, "out-of-range", "prior"),
+        (pl.DataFrame(shuffled()).lazy(), {}, "wrong-type", None),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said(
+    table: Any, options: dict[str, Any], kind: str, field: str | None, mace: macekit.Mace
+) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, table, **options)
+
+        assert (problem.kind, problem.field) == (kind, field)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_row_without_a_score_is_named_by_its_number(frame: Any) -> None:
+    columns = {"score": [0.1, None, 0.3], "member": [True, False, True]}
+
+    problem = refused(macekit, frame(columns))
+
+    assert (problem.kind, problem.field, problem.index) == ("not-finite", "score", 1)
+
+
+def test_a_column_of_nobodys_business_may_hold_anything() -> None:
+    frame = pd.DataFrame({"score": MEMBERS, "member": MEMBERS > 0, "notes": [object()] * len(MEMBERS)})
+
+    assert macekit.estimate(frame, score="score").provenance.n_members == (MEMBERS > 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "field"),
+    [
+        ({"prior": 2.0}, "out-of-range", "prior"),
+        ({"prior": float("nan")}, "out-of-range", "prior"),
+        ({"prior": "much"}, "wrong-type", "prior"),
+        ({"prior": object()}, "wrong-type", "prior"),
+        ({"metric": {"preset": "f_beta", "bta": 2}}, "unknown-field", "beta"),
+        ({"metric": {"preset": "f_beta", "beta": -2}}, "out-of-range", "metric.beta"),
+        ({"units": ["a"]}, "dimension-mismatch", "units"),
+        ({"units": {"members": ["a"]}}, "missing-field", "units"),
+        ({"units": {"member": ["a"]}}, "unknown-field", "members"),
+        ({"units": {"members": ["a"], "nonmembers": [1]}}, "mixed-types", "units"),
+        ({"counts": {"members": [1], "nonmembers": [1]}}, "bad-option", "counts"),
+        ({"member": "is_train"}, "bad-option", "member"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_said_by_its_name(
+    options: dict[str, Any], kind: str, field: str, mace: macekit.Mace
+) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, MEMBERS, NONMEMBERS, **options)
+
+        assert (problem.kind, problem.field) == (kind, field)
+
+
+def test_options_of_numpys_types_are_as_good_as_pythons() -> None:
+    given = {"prior": np.float32(0.25), "seed": np.int64(3), "operating_points": np.array([0.01, 0.1])}
+
+    found = macekit.estimate(MEMBERS, NONMEMBERS, **given)
+
+    assert found.provenance.options["prior"] == 0.25
+    assert found.provenance.seed == 3
+
+
+@pytest.mark.parametrize("client", [macekit, macekit.Mace("http://127.0.0.1:1")])
+def test_an_unknown_keyword_is_a_type_error_that_knows_the_nearest(client: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"estimate\(\) got an unexpected keyword argument 'priro'; did you mean 'prior'"
+    ):
+        client.estimate(MEMBERS, NONMEMBERS, priro=0.1)
+    with pytest.raises(TypeError, match=r"known are .*threshold"):
+        client.plan(zzz=1)
+
+
+def test_nonmembers_that_were_forgotten_are_asked_for() -> None:
+    assert refused(macekit, MEMBERS).field == "nonmembers"
+    assert refused(macekit).field == "members"
+
+
+def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        macekit.estimate(tmp_path / "scores.csv")
+
+
+def test_a_problem_survives_a_pickle() -> None:
+    problem = refused(macekit, MEMBERS[:3], NONMEMBERS)
+
+    again = pickle.loads(pickle.dumps(problem))
+
+    assert (again.kind, again.detail, again.field) == (problem.kind, problem.detail, problem.field)
+
+
+def test_a_tensor_of_no_numbers_is_refused() -> None:
+    assert refused(macekit, Tensor(np.array([{}, {}])), NONMEMBERS).kind == "wrong-type"

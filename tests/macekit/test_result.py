@@ -1,0 +1,300 @@
+"""What can be done with an answer: its fields, what it is written as, how it is drawn, how a notebook shows it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import macekit
+from app.report.rendering import CARD, FORMS, render
+from tests.app.running import Running
+from tests.macekit.worlds import shuffled, world
+
+MEMBERS, NONMEMBERS = world()
+HOSTILE = ["<script>alert(1)</script>", '=HYPERLINK("http://x")', "\u202egnp", "x" * 500]
+
+
+def estimated(**options: Any) -> macekit.Result:
+    return macekit.estimate(MEMBERS, NONMEMBERS, **options)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, macekit.Result]:
+    groups = ["a", "b"] * (len(MEMBERS) + len(NONMEMBERS))
+    sides = {"members": MEMBERS, "nonmembers": NONMEMBERS}
+    return {
+        "estimate": macekit.estimate(**sides, threshold=0.01),
+        "report": macekit.report(**sides, threshold=0.1, groups=groups[: len(MEMBERS) + len(NONMEMBERS)]),
+        "risk": macekit.risk(**sides),
+        "metrics": macekit.metrics(**sides),
+        "compare": macekit.compare({"a": (MEMBERS, NONMEMBERS), "b": world(seed=4)}),
+        "audit": macekit.audit(**sides, claimed_epsilon=0.1),
+        "gate": macekit.gate(**sides, max_advantage=0.01, max_epsilon=3),
+        "plan": macekit.plan(expected=0.1, threshold=0.2),
+    }
+
+
+SHOWN = ("estimate", "report", "risk", "metrics", "compare", "audit", "gate", "plan")
+
+
+def test_fields_of_an_answer_are_attributes_and_items_however_deep() -> None:
+    found = estimated(threshold=0.1)
+
+    assert found.advantage.lower == found["advantage"]["lower"] == found.answer["advantage"]["lower"]
+    assert found.roc.operating_points[0].fpr == 0.001
+    assert found.advantage.guarantee.finite_sample is False
+    assert "advantage" in found
+    assert set(found) == set(found.answer) <= set(dir(found))
+
+
+def test_a_report_knows_the_fields_of_its_result(results: dict[str, macekit.Result]) -> None:
+    found = results["report"]
+
+    assert found.advantage == found["result"]["advantage"]
+    assert found.sentence == found["sentence"]
+    assert found.risk.baseline == found["risk"]["baseline"]
+
+
+def test_a_field_that_is_not_there_is_an_attribute_error_that_knows_the_nearest() -> None:
+    with pytest.raises(AttributeError, match="did you mean advantage"):
+        _ = estimated().advantge
+    with pytest.raises(AttributeError, match="there are"):
+        _ = estimated().advantage.zzz
+    assert not hasattr(estimated(), "_repr_latex_")
+
+
+def test_a_result_does_not_change() -> None:
+    with pytest.raises(AttributeError):
+        estimated().operation = "audit"  # type: ignore[misc]
+
+
+def test_a_decision_is_that_of_the_threshold_or_of_the_gate(results: dict[str, macekit.Result]) -> None:
+    assert estimated().decision is None
+    assert estimated().verdict is None
+    assert results["estimate"].decision == results["estimate"].verdict.decision == "fail"
+    assert results["report"].decision == results["report"].answer["result"]["verdict"]["decision"]
+    assert results["gate"].decision == results["gate"].answer["decision"] == "fail"
+
+
+def test_json_is_what_the_service_sends(service: Running, tmp_path: Path) -> None:
+    found = estimated(prior=0.3)
+    body = json.dumps({"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist(), "prior": 0.3}).encode()
+
+    written = found.to_json(tmp_path / "answer.json")
+
+    sent = service.ask("/v1/advantage", "POST", body, {"Content-Type": "application/json"}).body
+    assert written.encode() == sent == (tmp_path / "answer.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_answer_is_written_as_the_reports_writers_write_it(
+    name: str, results: dict[str, macekit.Result], tmp_path: Path
+) -> None:
+    found = results[name]
+    html, markdown, table = FORMS[:3]
+    writers = {html: found.to_html, markdown: found.to_markdown, CARD: found.to_card, table: found.to_csv}
+
+    for form, write in writers.items():
+        text = write(tmp_path / "written")
+
+        assert (tmp_path / "written").read_bytes() == text.encode()
+        if (name, form) != ("risk", table):
+            assert text.encode() == render(found.operation, found.answer, form, found._context())
+
+
+def test_the_csv_of_a_risk_answer_is_its_records_as_the_service_writes_them(service: Running) -> None:
+    body = json.dumps({"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}).encode()
+    headers = {"Content-Type": "application/json", "Accept": "text/csv"}
+    sent = service.ask("/v1/individual-risk", "POST", body, headers).body
+
+    assert macekit.risk(MEMBERS, NONMEMBERS).to_csv().encode() == sent
+
+
+def test_counts_are_for_programs() -> None:
+    found = macekit.counts(MEMBERS, NONMEMBERS)
+
+    assert found.charts() == ()
+    with pytest.raises(ValueError, match="no report of counts"):
+        found.to_html()
+    assert found.sentence in found._repr_html_()
+
+
+def test_a_frame_has_a_row_for_each_statement(results: dict[str, macekit.Result]) -> None:
+    found = results["estimate"].to_frame().set_index("name")
+
+    assert isinstance(found, pd.DataFrame)
+    advantage = results["estimate"].advantage
+    assert found.loc["advantage"].tolist() == [
+        advantage.estimate, advantage.lower, advantage.upper, advantage.confidence
+    ]  # fmt: skip
+    assert found.loc["roc.auc", "upper"] == results["estimate"].roc.auc_upper
+    assert {"paper", "metric.accuracy", "baseline"} <= set(found.index)
+    assert {"groups.a", "groups.b.advantage", "advantage"} <= set(results["report"].to_frame()["name"])
+    assert {"limits.advantage", "limits.epsilon"} <= set(results["gate"].to_frame()["name"])
+    assert "ranking.a.advantage" in set(results["compare"].to_frame()["name"])
+    assert "differences.a - b" in set(results["compare"].to_frame()["name"])
+
+
+def test_the_frame_of_a_risk_answer_has_a_row_for_each_record() -> None:
+    columns = shuffled()
+
+    found = macekit.risk(columns, score="loss", member="is_train").to_frame()
+
+    assert sorted(found["index"]) == list(range(len(columns["loss"])))
+    assert {"risk", "lower", "upper", "flagged"} <= set(found.columns)
+
+
+@pytest.mark.parametrize(("hidden", "made"), [(["pandas"], "polars"), (["pandas", "polars"], "ImportError")])
+def test_without_pandas_a_frame_is_polars_and_without_both_an_error_says_so(
+    hidden: list[str], made: str, tmp_path: Path
+) -> None:
+    """A finder that knows no such package stands in for an environment that lacks it."""
+    code = f"""
+import sys
+from importlib.machinery import PathFinder
+class Lacking(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in {hidden} else super().find_spec(name, path, target)
+sys.meta_path[:] = [Lacking if each is PathFinder else each for each in sys.meta_path]
+import macekit
+try:
+    print(type(macekit.plan(expected=0.1, width=0.2).to_frame()).__module__)
+except ImportError as error:
+    print("ImportError", error)
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert done.stdout.startswith(made), done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(set(SHOWN) - {"plan"}))
+def test_every_chart_is_a_specification_and_a_picture(
+    name: str, results: dict[str, macekit.Result], tmp_path: Path
+) -> None:
+    for chart in results[name].charts():
+        assert chart.spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+        assert json.loads(json.dumps(chart.spec)) == chart.spec
+        assert chart.title
+        assert chart.description
+        assert ET.parse(chart.save(tmp_path / "chart.svg")).getroot().tag.endswith("svg")
+        assert chart.save(tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+        shown = chart._repr_mimebundle_()["image/svg+xml"].encode()
+        assert shown == (tmp_path / "chart.svg").read_bytes()
+        assert repr(chart) == f"<Chart {chart.name}: {chart.title}>"
+
+
+def test_a_chart_is_found_by_its_name_and_the_first_without_one(results: dict[str, macekit.Result]) -> None:
+    charts = results["report"].charts()
+
+    assert results["report"].plot().name == charts[0].name
+    assert [results["report"].plot(chart.name).title for chart in charts] == [chart.title for chart in charts]
+    with pytest.raises(ValueError, match="did you mean 'roc'"):
+        results["report"].plot("rock")
+    with pytest.raises(ValueError, match="there is no chart of plan"):
+        results["plan"].plot()
+    with pytest.raises(ValueError, match=r"\.svg or \.png"):
+        results["report"].plot().save("chart.gif")
+
+
+class Tags(HTMLParser):
+    """Every element and attribute, and the text between them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag != "img":
+            self.open.append(tag)
+        for name, value in attrs:
+            self.attributes.setdefault(name, []).append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_notebook_gets_plain_elements_that_style_nothing_run_nothing_and_fetch_nothing(
+    name: str, results: dict[str, macekit.Result]
+) -> None:
+    found = Tags(results[name]._repr_html_())
+
+    assert found.open == []
+    assert set(found.tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(found.attributes) <= {"alt", "src"}
+    for source in found.attributes.get("src", []):
+        picture = base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"), validate=True).decode()
+        assert ET.fromstring(picture).tag.endswith("svg")
+        assert "<script" not in picture
+        assert not re.findall(r"(?:href|src|url\()\s*=?\s*[\"']?(?!#)http", picture)
+
+
+def test_labels_are_inert_wherever_they_are_shown() -> None:
+    labels = [HOSTILE[at % len(HOSTILE)] for at in range(len(MEMBERS) + len(NONMEMBERS))]
+
+    found = macekit.report(MEMBERS, NONMEMBERS, groups=labels)
+
+    shown = found._repr_html_()
+    assert set(Tags(shown).tags) <= {"div", "p", "strong", "img", "table", "thead", "tbody", "tr", "th", "td"}
+    assert "\u202e" not in shown + str(found)
+    assert "x" * 100 not in shown + str(found)
+    cells = [cell for row in csv.reader(io.StringIO(found.to_csv())) for cell in row]
+    assert not [cell for cell in cells if cell.startswith("=")]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_as_text_an_answer_is_its_sentence_and_its_numbers(
+    name: str, results: dict[str, macekit.Result]
+) -> None:
+    found = results[name]
+
+    text = str(found)
+
+    assert found.sentence in text
+    assert found.sentence in repr(found)
+    assert (found.decision or "") in text
+    assert len(text.splitlines()) < 40
+
+
+def test_importing_the_client_loads_neither_frames_nor_arrow_nor_the_library() -> None:
+    heavy = (
+        "pyarrow",
+        "pandas",
+        "polars",
+        "mlflow",
+        "pytest",
+        "scipy",
+        "pydantic",
+        "vl_convert",
+        "estimators",
+    )
+    code = (
+        "import sys, macekit, macekit.testing, macekit.mlflow;"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert done.stdout.strip() == "[]"

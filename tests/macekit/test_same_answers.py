@@ -1,0 +1,273 @@
+"""One question, one answer: here, on a server, and as JSON by hand, to the last bit, whatever the records came in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+from pyarrow import csv, feather, parquet
+
+import macekit
+from tests.app.running import Running
+from tests.macekit.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
+
+ASKED: dict[str, Any] = {"prior": 0.3, "threshold": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3}
+
+
+def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:
+    sent = json.dumps(body).encode()
+    answer = service.ask(f"/v1/{operation}", "POST", sent, {"Content-Type": "application/json"})
+    assert answer.status == 200, answer.body
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def of_kind(kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    members, nonmembers = world()
+    if kind == "floats":
+        return members, nonmembers
+    if kind == "single floats":
+        return members.astype(np.float32), nonmembers.astype(np.float32)
+    if kind == "booleans":
+        return members > 0.4, nonmembers > 0.4
+    whole = np.round(2 * members).astype(np.int64), np.round(2 * nonmembers).astype(np.int64)
+    if kind == "integers":
+        return whole
+    if kind == "small integers":
+        return whole[0].astype(np.int8), whole[1].astype(np.int8)
+    return np.array([f"grade {g}" for g in whole[0]]), np.array([f"grade {g}" for g in whole[1]])
+
+
+@pytest.mark.parametrize(
+    "kind", ["floats", "single floats", "integers", "small integers", "booleans", "text"]
+)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_scores_of_every_type_in_every_container(
+    container: str, kind: str, service: Running, mace: macekit.Mace
+) -> None:
+    members, nonmembers = of_kind(kind)
+    given = CONTAINERS[container](members), CONTAINERS[container](nonmembers)
+    asked = ASKED | ({} if kind == "floats" else {"metric": "accuracy"})
+    wanted = by_hand(service, "advantage", members=members.tolist(), nonmembers=nonmembers.tolist(), **asked)
+
+    here, there = macekit.estimate(*given, **asked), mace.estimate(*given, **asked)
+
+    assert here.answer == wanted
+    assert there.answer == wanted
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        lambda given: given,
+        lambda given: given.tolist(),
+        lambda given: [tuple(row) for row in given],
+        list,
+        lambda given: [list(row) for row in given],
+        Tensor,
+        lambda given: given.astype(np.float32).astype(np.float64),
+    ],
+)
+def test_vectors_in_every_container(container: Any, service: Running, mace: macekit.Mace) -> None:
+    rng = np.random.default_rng(0)
+    members = rng.normal(0.5, 1, (120, 2)).astype(np.float32).astype(np.float64)
+    nonmembers = rng.normal(0, 1, (120, 2)).astype(np.float32).astype(np.float64)
+    wanted = by_hand(service, "advantage", members=members.tolist(), nonmembers=nonmembers.tolist())
+
+    here, there = (c.estimate(container(members), container(nonmembers)) for c in (macekit, mace))
+
+    assert here.answer == wanted
+    assert there.answer == wanted
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_tables_of_every_kind(frame: str, service: Running, mace: macekit.Mace) -> None:
+    columns = shuffled()
+    inside = columns["is_train"]
+    sides = {"members": columns["loss"][inside], "nonmembers": columns["loss"][~inside]}
+    wanted = by_hand(service, "advantage", **{name: side.tolist() for name, side in sides.items()}, **ASKED)
+
+    here, there = (
+        client.estimate(FRAMES[frame](columns), score="loss", member="is_train", **ASKED)
+        for client in (macekit, mace)
+    )
+
+    assert here.answer == wanted
+    assert there.answer == wanted
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_the_risk_of_a_row_stands_at_the_number_of_that_row(frame: str, mace: macekit.Mace) -> None:
+    columns = shuffled()
+    names = {"score": "loss", "member": "is_train", "group": "age_band", "unit": "household"}
+
+    here, there = (c.risk(FRAMES[frame](columns), **names, seed=1) for c in (macekit, mace))
+
+    assert there.answer == here.answer
+    assert len(here.groups) == 3
+    by_row = pd.DataFrame(here.records).set_index("index").sort_index()
+    alone = macekit.risk(
+        columns["loss"][columns["is_train"]],
+        columns["loss"][~columns["is_train"]],
+        units={
+            "members": columns["household"][columns["is_train"]],
+            "nonmembers": columns["household"][~columns["is_train"]],
+        },
+        targets=columns["loss"],
+        seed=1,
+    )
+    assert by_row["risk"].tolist() == pytest.approx(alone.records.risk, nan_ok=True)
+
+
+def written(folder: Path, suffix: str) -> Path:
+    table = pa.table(shuffled())
+    path = folder / f"scores{suffix}"
+    if suffix == ".csv":
+        csv.write_csv(table, path)
+    elif suffix == ".csv.gz":
+        with pa.CompressedOutputStream(str(path), "gzip") as sink:
+            csv.write_csv(table, sink)
+    elif suffix == ".parquet":
+        parquet.write_table(table, path)
+    elif suffix == ".arrow":
+        feather.write_feather(table, path, compression="uncompressed")
+    elif suffix == ".json":
+        loss, inside = table["loss"].to_numpy(), table["is_train"].to_numpy()
+        path.write_text(
+            json.dumps({"members": loss[inside].tolist(), "nonmembers": loss[~inside].tolist(), "prior": 0.9})
+        )
+    else:
+        np.save(path, FRAMES["structured array"](shuffled()))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".npy", ".json"])
+@pytest.mark.parametrize("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
+def test_files_of_every_kind(
+    suffix: str, metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace
+) -> None:
+    path = written(tmp_path, suffix)
+    columns = shuffled()
+    inside = columns["is_train"]
+    sides = {"members": columns["loss"][inside], "nonmembers": columns["loss"][~inside]}
+    asked: dict[str, Any] = {"metrics": metrics, "prior": 0.3, "confidence": 0.9}
+    wanted = by_hand(service, "metrics", **{name: side.tolist() for name, side in sides.items()}, **asked)
+    names = {} if suffix == ".json" else {"score": "loss", "member": "is_train"}
+
+    here, there = macekit.metrics(path, **names, **asked), mace.metrics(str(path), **names, **asked)
+
+    assert here.answer == there.answer == wanted
+    assert here.source == path.name
+
+
+def test_the_two_sides_may_lie_in_a_file_each_as_numpy_saves_them(tmp_path: Path, mace: macekit.Mace) -> None:
+    members, nonmembers = world()
+    np.save(tmp_path / "train.npy", members)
+    np.save(tmp_path / "test.npy", nonmembers)
+
+    found = mace.estimate(tmp_path / "train.npy", tmp_path / "test.npy")
+
+    assert found.answer == macekit.estimate(members, nonmembers).answer
+
+
+def test_counts_are_taken_as_they_were_answered_as_objects_and_as_plain_values(
+    service: Running, mace: macekit.Mace
+) -> None:
+    from estimators import Counts
+
+    members, nonmembers = world()
+    counted = macekit.counts(members, nonmembers)
+    wanted = by_hand(service, "advantage", counts=counted["counts"], prior=0.2)
+
+    given = [
+        counted["counts"],
+        Counts.from_dict(counted["counts"]),
+        Counts.from_dict(counted["counts"]).to_dict(),
+    ]
+
+    for each in given:
+        assert macekit.estimate(counts=each, prior=0.2).answer == wanted
+        assert mace.estimate(counts=each, prior=0.2).answer == wanted
+
+
+def test_shards_merge_to_what_one_pass_counts(mace: macekit.Mace) -> None:
+    members, nonmembers = world()
+    shards = [macekit.counts(members[:150], nonmembers[:90]), macekit.counts(members[150:], nonmembers[90:])]
+    whole = macekit.counts(members, nonmembers)
+
+    merged = [client.counts(shards=[each["counts"] for each in shards]) for client in (macekit, mace)]
+
+    assert [each.answer for each in merged] == [whole.answer, whole.answer]
+
+
+def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running, mace: macekit.Mace) -> None:
+    members, nonmembers = world()
+    other = world(seed=5)
+    queries = {
+        "loss": {"members": members.tolist(), "nonmembers": nonmembers.tolist()},
+        "margin": {"members": other[0].tolist(), "nonmembers": other[1].tolist()},
+    }
+    wanted = by_hand(service, "compare", queries=queries, against="loss", prior=0.4)
+    inside = [True] * len(members) + [False] * len(nonmembers)
+    table = {
+        "loss": np.concatenate([members, nonmembers]),
+        "margin": np.concatenate(other),
+        "member": inside,
+    }
+
+    for client in (macekit, mace):
+        for given in (queries, {"loss": (members, nonmembers), "margin": other}, table):
+            assert client.compare(given, against="loss", prior=0.4).answer == wanted
+
+
+def test_a_plan_needs_no_records(service: Running, mace: macekit.Mace) -> None:
+    wanted = by_hand(service, "plan", expected=0.3, width=0.2)
+
+    assert macekit.plan(expected=0.3, width=0.2).answer == mace.plan(expected=0.3, width=0.2).answer == wanted
+
+
+def test_an_audit_holds_a_promise_against_the_records(service: Running, mace: macekit.Mace) -> None:
+    members, nonmembers = world()
+    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+    wanted = by_hand(service, "audit", **sides, claimed_epsilon=0.5, direction="high")
+
+    for client in (macekit, mace):
+        found = client.audit(members, nonmembers, claimed_epsilon=np.float64(0.5), direction="high")
+        assert found.answer == wanted
+
+
+@pytest.mark.parametrize(
+    "labels", [list, pd.Series, pd.Categorical, lambda given: pa.array(given).dictionary_encode()]
+)
+@pytest.mark.parametrize("operation", ["report", "risk"])
+def test_groups_are_labels_beside_the_records(
+    operation: str, labels: Any, service: Running, mace: macekit.Mace
+) -> None:
+    members, nonmembers = world()
+    groups = ["a", "b"] * ((len(members) + len(nonmembers)) // 2) + ["a"]
+    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+    wanted = by_hand(service, {"risk": "individual-risk"}.get(operation, operation), **sides, groups=groups)
+    cut = len(members)
+    beside = {"members": labels(groups[:cut]), "nonmembers": labels(groups[cut:])}
+
+    for client in (macekit, mace):
+        ask = getattr(client, operation)
+        assert ask(members, nonmembers, groups=labels(groups)).answer == wanted
+        assert ask(members, nonmembers, groups=beside).answer == wanted
+
+
+def test_a_gate_holds_every_limit(service: Running, mace: macekit.Mace) -> None:
+    members, nonmembers = world()
+    sides = {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+    wanted = by_hand(service, "gate", **sides, max_advantage=0.9, max_epsilon=0.01)
+
+    for client in (macekit, mace):
+        found = client.gate(members, nonmembers, max_advantage=0.9, max_epsilon=0.01)
+        assert found.answer == wanted
+        assert found.decision == wanted["decision"] == "fail"

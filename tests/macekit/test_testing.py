@@ -1,0 +1,119 @@
+"""Limits as assertions: what passes, what fails, and that too few records are no pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macekit
+from macekit.testing import Inconclusive, LimitExceeded, assert_advantage_below, assert_gate
+from tests.macekit.worlds import world
+
+pytest_plugins = ["pytester"]
+MEMBERS, NONMEMBERS = world(2000)
+
+
+def test_a_limit_above_the_upper_end_holds_and_the_answer_comes_back() -> None:
+    result = assert_advantage_below(0.5, MEMBERS, NONMEMBERS)
+
+    assert result.decision == "pass"
+    assert result.advantage.upper <= 0.5
+
+
+def test_a_limit_below_the_lower_end_fails_with_the_sentence_and_the_interval() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_advantage_below(0.1, MEMBERS, NONMEMBERS, prior=0.5, confidence=0.9)
+
+    assert isinstance(caught.value, LimitExceeded)
+    found = caught.value.result
+    assert found.sentence in str(caught.value)
+    assert f"90% interval {found.advantage.lower:.3f} to {found.advantage.upper:.3f}" in str(caught.value)
+    assert "baseline 0.000" in str(caught.value)
+
+
+def test_a_limit_within_the_interval_fails_too_and_says_how_many_records_are_needed() -> None:
+    few = MEMBERS[:60], NONMEMBERS[:60]
+
+    with pytest.raises(Inconclusive) as caught:
+        assert_advantage_below(0.3, *few)
+
+    needed = caught.value.result.verdict.records_needed
+    assert needed is not None
+    assert str(caught.value).startswith("inconclusive, which is no pass")
+    assert f"records needed: about {needed}" in str(caught.value)
+    assert issubclass(Inconclusive, AssertionError)
+
+
+def test_the_prior_moves_the_baseline_that_the_message_states() -> None:
+    with pytest.raises(LimitExceeded, match=r"baseline 0\.800"):
+        assert_advantage_below(0.5, MEMBERS, NONMEMBERS, prior=0.1)
+
+
+def test_a_table_and_a_server_do_as_well(mace: macekit.Mace) -> None:
+    table = {
+        "loss": np.concatenate([MEMBERS, NONMEMBERS]),
+        "is_train": np.arange(len(MEMBERS) + len(NONMEMBERS)) < len(MEMBERS),
+    }
+
+    found = assert_advantage_below(0.5, table, score="loss", member="is_train", client=mace)
+
+    assert found.answer == assert_advantage_below(0.5, MEMBERS, NONMEMBERS).answer
+
+
+def test_the_limit_is_given_once() -> None:
+    with pytest.raises(TypeError, match="first argument"):
+        assert_advantage_below(0.5, MEMBERS, NONMEMBERS, threshold=0.1)
+
+
+def test_a_gate_holds_if_all_limits_do() -> None:
+    found = assert_gate(MEMBERS, NONMEMBERS, max_advantage=0.5, metric="accuracy", max=0.8)
+
+    assert found.decision == "pass"
+    assert len(found.limits) == 2
+
+
+def test_a_gate_fails_with_every_limit_and_what_the_records_say_of_it() -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        assert_gate(MEMBERS, NONMEMBERS, max_advantage=0.05, max_epsilon=10)
+
+    lines = str(caught.value).splitlines()
+    limits = caught.value.result.limits
+    assert lines[0] == caught.value.result.sentence
+    assert len(lines) == len(limits) + 1
+    for line, limit in zip(lines[1:], limits, strict=True):
+        assert line.startswith(f"{limit.decision}: ")
+        assert f"{limit.lower:.3f} to" in line
+
+
+def test_a_gate_that_is_open_is_no_pass() -> None:
+    with pytest.raises(Inconclusive, match=r"inconclusive, which is no pass(.|\n)*records needed: about \d+"):
+        assert_gate(MEMBERS[:60], NONMEMBERS[:60], max_advantage=0.3)
+    with pytest.raises(Inconclusive, match=r"unbounded(.|\n)*no number of records"):
+        assert_gate(MEMBERS, NONMEMBERS, max_epsilon=10)
+
+
+def test_records_that_cannot_be_used_are_an_error_and_no_failure() -> None:
+    with pytest.raises(macekit.MaceProblem):
+        assert_advantage_below(0.5, MEMBERS[:3], NONMEMBERS)
+
+
+def test_pytest_shows_the_line_that_asserted_and_the_message(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import numpy as np
+        from macekit.testing import assert_advantage_below
+
+        def test_release():
+            rng = np.random.default_rng(0)
+            assert_advantage_below(0.05, rng.normal(1.0, size=500), rng.normal(size=500))
+        """
+    )
+
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "0")
+
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*assert_advantage_below(0.05*", "*LimitExceeded: *", "*95% interval*"])
+    assert "def _settle" not in done.stdout.str()
+    assert Path(pytester.path).exists()
