@@ -14,7 +14,7 @@ import msgspec
 
 from app.call import JSON, Call, Reply
 from app.cli.catalogue import Question
-from app.cli.forms import Form, form_of, notes_of, suffixes_of
+from app.cli.forms import Form, Rendered, form_of, notes_of, suffixes_of
 from app.cli.keeping import Found, kept_in
 from app.cli.options import Option, options_of, query_of
 from app.cli.printing import put
@@ -25,6 +25,7 @@ from app.cli.wording import detail_of
 from app.cli.work import Sides, answer, require_question
 from app.cli.writing import Target, target_of
 from app.decoding.formats import FORMATS
+from app.operations.risk import LISTED
 from app.problems import Problem
 from app.report.model import Context
 from app.schemas.questions import QUESTIONS as SCHEMAS
@@ -70,8 +71,8 @@ def asked(question: Question, given: argparse.Namespace) -> Reply:
     options = options_of(SCHEMAS[question.operation])
     query = query_of(options, given)
     output = _output(question, given)
-    if question.name == "risk" and output is None and not given.json and "top" not in dict(query):
-        query += (("top", str(SHOWN_RECORDS)),)
+    if question.name == "risk" and "top" not in dict(query):
+        query += _listed(given, output)
     call = Call(question.operation, query=query, accept=JSON if output is None else output.form.accept)
     _check(call, options)
     paths = _paths(question, given)
@@ -89,6 +90,13 @@ def asked(question: Question, given: argparse.Namespace) -> Reply:
     return found.reply
 
 
+def _listed(given: argparse.Namespace, output: Output | None) -> tuple[tuple[str, str], ...]:
+    """How many records are told of, where nobody said and not all of them are wanted as data."""
+    if output is None:
+        return () if given.json else (("top", str(SHOWN_RECORDS)),)
+    return (("top", str(LISTED)),) if isinstance(output.form, Rendered) else ()
+
+
 def _output(question: Question, given: argparse.Namespace) -> Output | None:
     """The file to write, before any work is done."""
     card, chart = getattr(given, "card", False), getattr(given, "chart", None)
@@ -101,11 +109,12 @@ def _output(question: Question, given: argparse.Namespace) -> Output | None:
 
 
 def _context(paths: list[str]) -> Context:
-    """The one file by its name alone, for a report travels further than its folder; and the minute it is."""
+    """The files by their names alone, for a report travels further than their folder; and the minute it is."""
     made = datetime.now(UTC).isoformat(timespec="minutes")
-    if len(paths) != 1 or paths == ["-"]:
+    if not paths or "-" in paths:
         return Context(made=made)
-    return Context(PurePath(paths[0]).name.encode("utf-8", "backslashreplace").decode(), made)
+    first, *others = (PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths)
+    return Context(first, made, tuple(others))
 
 
 def _check(call: Call, options: list[Option]) -> None:

@@ -39,6 +39,12 @@ def named(call: Call) -> Named:
     )
 
 
+def told(call: Call) -> dict[str, str]:
+    """What the caller said about the columns of a table or the length of an array, as it was said."""
+    about = TABLE | ({FIRST_MEMBERS} if call.media_type == NPY else set())
+    return {name: value for name, value in _distinct(call.query).items() if name in about}
+
+
 def first_members(call: Call) -> str | None:
     """How many values of a plain array are members, still as text."""
     return _distinct(call.query).get(FIRST_MEMBERS)
@@ -46,7 +52,7 @@ def first_members(call: Call) -> str | None:
 
 def options(call: Call) -> dict[str, object]:
     """The rest of the question, as text: ``metric.beta=2`` is ``{"metric": {"beta": "2"}}``."""
-    about_columns = TABLE | ({FIRST_MEMBERS} if call.media_type == NPY else set())
+    about_columns = told(call)
     found: dict[str, object] = {}
     for name, value in _distinct(call.query).items():
         if name not in about_columns:

@@ -16,7 +16,9 @@ def answer(call: Call, material: Material) -> Reply:
     """The optimal advantage with its interval, and what belongs to it."""
     question = question_of(AdvantageQuestion, material)
     data = sample_of(material, question)
-    return json_reply(call, statements.assessment(assessed(data, question), data, stated(question)), data)
+    return json_reply(
+        call, statements.assessment(assessed(data, question), data, stated(question, call)), data
+    )
 
 
 def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 from pydantic import BaseModel, ValidationError
 
+from app.call import Call
+from app.decoding.options import told
 from app.problems import Problem, unknown_field
 from app.schemas.columns import Asked
 from app.schemas.questions import COLUMNS, Estimator, LinearMetric, MetricGiven, PresetMetric
@@ -95,9 +97,9 @@ def _listed(name: str, value: object) -> object:
     return [value] if name in LISTS and not isinstance(value, list) else value
 
 
-def stated(question: Asked) -> dict[str, object]:
-    """The options of a question as plain values, columns left out: what provenance repeats."""
-    return question.model_dump(exclude=set(COLUMNS), exclude_none=True)
+def stated(question: Asked, call: Call) -> dict[str, object]:
+    """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
+    return question.model_dump(exclude=set(COLUMNS), exclude_none=True) | told(call)
 
 
 def target(estimator: Estimator) -> Target | None:

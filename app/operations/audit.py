@@ -43,6 +43,6 @@ def answer(call: Call, material: Material) -> Reply:
         "advantage": statements.certified(found),
         "baseline": found.baseline,
         "warnings": statements.warnings((*bound.cautions, *found.cautions)),
-        "provenance": statements.provenance(data, "one-run epsilon", q.seed, stated(q)),
+        "provenance": statements.provenance(data, "one-run epsilon", q.seed, stated(q, call)),
     }
     return json_reply(call, answered, data)

@@ -49,7 +49,7 @@ def answer(call: Call, material: Material) -> Reply:
         "warnings": statements.warnings((*found.cautions, *cautions)),
         "provenance": [
             statements.provenance(
-                each, found.ranking[0].advantage.provenance.method, question.seed, stated(question)
+                each, found.ranking[0].advantage.provenance.method, question.seed, stated(question, call)
             )
             for each in given.values()
         ],

@@ -26,7 +26,7 @@ def answer(call: Call, material: Material) -> Reply:
     require_limits(q, grouped=material.groups is not None)
     data = sample_of(material, q)
     found = judge(data, _limits(q, material, data), q.prior, q.confidence, q.seed)
-    source = statements.provenance(data, found.provenance.method, q.seed, stated(q))
+    source = statements.provenance(data, found.provenance.method, q.seed, stated(q, call))
     return json_reply(call, judgement(found, source), data)
 
 

@@ -42,7 +42,7 @@ def answer(call: Call, material: Material) -> Reply:
     answered: MetricsAnswer = {
         "metrics": [statements.metric(each) for each in found],
         "provenance": statements.provenance(
-            data, found[0].provenance.method, question.seed, stated(question), fingerprint(data)
+            data, found[0].provenance.method, question.seed, stated(question, call), fingerprint(data)
         ),
     }
     return json_reply(call, answered, data)

@@ -36,7 +36,7 @@ def answer(call: Call, material: Material) -> Reply:
     found = assessed(data, question)
     drawn = shape(data, found.fine)
     exposed = _exposed(material, data, found, question)
-    result = statements.assessment(found, data, stated(question))
+    result = statements.assessment(found, data, stated(question, call))
     answered = {
         "sentence": result["sentence"],
         "result": result,

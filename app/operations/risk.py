@@ -66,7 +66,7 @@ def answer(call: Call, material: Material) -> Reply:
         shown.index if material.rows is None or material.targets is not None else material.rows[shown.index]
     )
     columns = _columns(shown, index, wanted)
-    source = statements.provenance(data, found.provenance.method, question.seed, stated(question))
+    source = statements.provenance(data, found.provenance.method, question.seed, stated(question, call))
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:
         return Reply(200, CSV, csv_bytes(columns), records)

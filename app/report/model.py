@@ -156,7 +156,11 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an answer does not know of itself: the file it was about, and when it was made (ISO 8601)."""
+    """What an answer does not know of itself: the file it was about, and when it was made (ISO 8601).
+
+    ``others`` are further files: that of nonmembers after that of members, or the other queries of a comparison.
+    """
 
     source: str | None = None
     made: str | None = None
+    others: tuple[str, ...] = ()

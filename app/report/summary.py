@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from app.report.markdown import inert
 from app.words import plain
 
-ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+!|~&@:$^=])")
-"""Letters that Markdown, or a site that shows it, may obey."""
-
-AUTOLINK = re.compile(r"(www)\.", re.IGNORECASE)
 LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
 
 
@@ -53,4 +49,4 @@ def _number(value: float | None) -> str:
 
 
 def _inert(text: str) -> str:
-    return AUTOLINK.sub(r"\1\\.", ACTIVE.sub(r"\\\1", plain(text)))
+    return inert(plain(text))

@@ -14,18 +14,15 @@ MOST = 60
 
 COLUMNS: Words = (
     "The same input gives the same answer, to the last digit, if it is read by the same version of the "
-    "method. An answer does "
-    "not know how the columns of a table are called: where they are not the usual ones, name them (--score, "
-    "--member, "
-    "--group, --unit). GROUP stands for the column of groups, … for the records.",
+    "method. Columns of a table that were named are named below; GROUP stands for one that was not, … for the "
+    "records.",
 )
 
 
 def section(operation: str, source: Place, context: Context, grouped: bool = False) -> Section:
     """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
-    asked = Asked(
-        operation, unusual(operation, source["options"].value or {}), context.source, grouped=grouped
-    )
+    options = unusual(operation, source["options"].value or {})
+    asked = Asked(operation, options, context.source, grouped, context.others)
     blocks: tuple[Block, ...] = (
         Table("Origin", ("", ""), tuple(origin(source, context))),
         Table(
@@ -39,8 +36,8 @@ def section(operation: str, source: Place, context: Context, grouped: bool = Fal
 
 def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
     """What was asked about, by what, and when."""
-    if context.source is not None:
-        yield "Input", Name(context.source)
+    for file in () if context.source is None else (context.source, *context.others):
+        yield "Input", Name(file)
     if source:
         yield "Member records", source["n_members"].number("count")
         yield "Nonmember records", source["n_nonmembers"].number("count")

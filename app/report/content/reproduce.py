@@ -28,6 +28,9 @@ BODIES = {
 }
 """How a file is posted, by its suffix."""
 
+TOLD = frozenset({"score", "member", "group", "unit", "members"})
+"""Options that speak of a table or an array, which a JSON request has not."""
+
 ENCODINGS = {".gz": "gzip", ".zst": "zstd"}
 """How a compressed file is announced."""
 
@@ -37,13 +40,16 @@ TABLE, REQUEST = "scores.csv", "request.json"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question again: its operation, the options that are not the usual ones, its file, and if it "
-    "named groups."""
+    """One question again: its operation, the options that are not the usual ones, its file, and if it has groups.
+
+    Options include the columns that were named; ``grouped`` stands for one that is not known.
+    """
 
     operation: str
     options: Mapping[str, Any]
     source: str | None = None
     grouped: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def flat(self) -> dict[str, Any] | None:
@@ -52,12 +58,23 @@ class Asked:
         return found if all(_carried(name, value) for name, value in found.items()) else None
 
     @property
+    def nameless(self) -> bool:
+        """Whether there were groups, and nobody knows in which column."""
+        return self.grouped and "group" not in self.options
+
+    @property
     def file(self) -> str:
         """The input's own name, if it is harmless to type."""
         if self.flat is None:
             return REQUEST
-        name = self.source or TABLE
-        return f"./{name}" if name.startswith("-") else name if shown(name) == name else TABLE
+        return _typed(self.source or TABLE, TABLE)
+
+    @property
+    def inputs(self) -> list[str]:
+        """What the shell is given to read."""
+        files = [self.file, *(_typed(name, f"scores-{at}.csv") for at, name in enumerate(self.others, 2))]
+        sided = bool(self.others) and self.operation != "compare"
+        return ["--members", files[0], "--nonmembers", files[1]] if sided else files
 
 
 def unusual(operation: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,22 +96,21 @@ def unusual(operation: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listings(asked: Asked) -> tuple[Listing, ...]:
-    """In a shell, over HTTP, and from Python."""
-    return (
-        Listing("In a shell", in_shell(asked)),
-        Listing("Over HTTP", over_http(asked)),
-        Listing("From Python", from_python(asked)),
-    )
+    """In a shell, over HTTP, and from Python; several files go to a shell only."""
+    shell = Listing("In a shell", in_shell(asked))
+    if asked.others:
+        return (shell,)
+    return (shell, Listing("Over HTTP", over_http(asked)), Listing("From Python", from_python(asked)))
 
 
 def in_shell(asked: Asked) -> str:
     """``mace report scores.csv --threshold 0.1 -o report.html``."""
-    words = [command(asked.operation), shlex.quote(asked.file)]
+    words = [command(asked.operation), *map(shlex.quote, asked.inputs)]
     if asked.flat is None:
         return f"{_saved(asked)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, value in asked.flat.items():
         words += _option(name, value)
-    if asked.grouped:
+    if asked.nameless:
         words += [flag("group"), "GROUP"]
     return " ".join([*words, "-o", "report.html"])
 
@@ -105,7 +121,7 @@ def over_http(asked: Asked) -> str:
     if flat is None or kind == JSON:
         return f"{_saved(asked)}\n\n{_posted(asked, JSON, REQUEST if flat is None else asked.file, '')}"
     query = {name: _spelled(value) for name, value in flat.items()}
-    if asked.grouped:
+    if asked.nameless:
         query["group"] = "GROUP"
     written = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items())
     return _posted(asked, kind, asked.file, f"?{written}" if written else "")
@@ -114,10 +130,15 @@ def over_http(asked: Asked) -> str:
 def from_python(asked: Asked) -> str:
     """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
     name = command(asked.operation).removeprefix("mace ")
-    given = {**asked.options, **({"group": "GROUP"} if asked.grouped else {})}
+    given = {**asked.options, **({"group": "GROUP"} if asked.nameless else {})}
     file = TABLE if asked.file == REQUEST else asked.file
     arguments = ", ".join([ascii(file), *(f"{key}={value!a}" for key, value in given.items())])
     return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
+
+
+def _typed(name: str, otherwise: str) -> str:
+    """A file's name as it is typed, if it is harmless to type."""
+    return f"./{name}" if name.startswith("-") else name if shown(name) == name else otherwise
 
 
 def _posted(asked: Asked, kind: str, file: str, query: str) -> str:
@@ -143,7 +164,7 @@ def _saved(asked: Asked) -> str:
     """A JSON request, its records left out; letters beyond ASCII are spelt as JSON does."""
     records = '"queries": {…}' if asked.operation == "compare" else '"members": […], "nonmembers": […]'
     groups = ', "groups": […]' if asked.grouped else ""
-    options = json.dumps(dict(asked.options))[1:-1]
+    options = json.dumps({name: each for name, each in asked.options.items() if name not in TOLD})[1:-1]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
     return f"{asked.file if asked.flat is not None else REQUEST} holds\n{{{body}}}"
 

@@ -88,17 +88,21 @@ def test_a_kept_answer_is_shown_again_without_the_scores(
     folder: Path, capsys: Capture, question: object
 ) -> None:
     name, operation = question.name, question.operation  # type: ignore[attr-defined]
-    main([*arguments_of(name), "-o", "kept.json", "-q"])
+    asked = [*arguments_of(name), *(["--top", "50"] if name == "risk" else [])]
+    main([*asked, "-o", "kept.json", "-q"])
     kept = json.loads((folder / "kept.json").read_text())
-    main([*arguments_of(name), "-o", "fresh.md", "-q"])
+    main([*asked, "-o", "fresh.md", "-q"])
     for scores in folder.glob("*.csv"):
         scores.unlink()
 
     assert main(["report", "kept.json", "-o", "again.md", "-q"]) == 0
 
     assert recognise(kept) == operation
-    dated = re.compile(r"^.*(Input|Report made|scores\.csv|before\.csv|again|macekit|curl).*\n", re.MULTILINE)
-    fresh, again = ((folder / file).read_text(encoding="utf-8") for file in ("fresh.md", "again.md"))
+    dated = re.compile(r"^.*(Input|Report made).*\n", re.MULTILINE)
+    fresh, again = (
+        (folder / file).read_text(encoding="utf-8").partition("In a shell")[0]
+        for file in ("fresh.md", "again.md")
+    )
     assert dated.sub("", again) == dated.sub("", fresh)
     assert answered(capsys, "report", "kept.json") == kept
     assert main(["report", "kept.json"]) == 0
