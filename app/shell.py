@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FLAGS = {"estimator.kind": "--estimator", "members": "--member-count"}
+FLAGS = {"estimator.kind": "--estimator", "metric.preset": "--metric", "members": "--member-count"}
 """Options of the shell that are not named like the last part of the service's."""
 
 COMMANDS = {"advantage": "estimate", "individual-risk": "risk"}

@@ -40,6 +40,8 @@ from estimators.statement import (
     Guarantee,
     Interval,
     Provenance,
+    at_least,
+    at_most,
     percent,
 )
 
@@ -128,6 +130,16 @@ class Advantage:
         return 1.0 - self.mis_delta
 
     @property
+    def scope(self) -> str:
+        """What the upper end is limited to, as it stands behind "the advantage"."""
+        return {
+            "cells": f" of adversaries who see this score at a resolution of {self.resolution} cells",
+            "threshold": ", if the best adversary is a threshold,",
+            "two_sided": ", if the best adversary is an interval or its complement,",
+            "learned": f" of adversaries who see the learned score at a resolution of {self.resolution} cells",
+        }[self.target.name]
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
         who = {
@@ -142,7 +154,7 @@ class Advantage:
             if self.baseline == 0
             else f"where always guessing the likelier side already gives {self.baseline:.3f}"
         )
-        bound = f"between {interval.lower:.3f} and {interval.upper:.3f}"
+        bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
         tail = (
             (f" The upper end is for adversaries that see the learned score at {self.resolution} cells.")
             if self.target.name == "learned"

@@ -14,7 +14,7 @@ from estimators.risk.groups import group_counts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import MIN_RECORDS, Scores
-from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, percent
+from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
 
 GROUP_CELLS = 1024
 """Cells shared by all groups; each group joins them to its own resolution."""
@@ -45,7 +45,7 @@ class Comparison:
         interval = self.maximum.interval
         return (
             f"With {percent(interval.confidence)} confidence the riskiest of {len(self.ranking)} queries has an "
-            f"advantage between {interval.lower:.3f} and {interval.upper:.3f}; {worst.name!r} comes first, "
+            f"advantage between {at_least(interval.lower)} and {at_most(interval.upper)}; {worst.name!r} comes first, "
             f"its true rank is {_ranks(worst)}."
         )
 
@@ -70,7 +70,7 @@ class Difference:
         words = "differ" if self.decided else "are not shown to differ"
         return (
             f"With {percent(interval.confidence)} confidence the advantage against the first minus that against the "
-            f"second lies between {interval.lower:+.3f} and {interval.upper:+.3f}: they {words}."
+            f"second lies between {at_least(interval.lower)} and {at_most(interval.upper)}: they {words}."
         )
 
 

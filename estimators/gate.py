@@ -13,7 +13,7 @@ from math import isfinite
 
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import Asked, JudgedLimit, Limit
-from estimators.plan import Decision
+from estimators.plan import Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -31,8 +31,7 @@ class Judgement:
     @property
     def decision(self) -> Decision:
         """Fail if any fails, pass if all pass."""
-        found = {each.verdict.decision for each in self.limits}
-        return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in found), Decision.PASS)
+        return overall(each.verdict.decision for each in self.limits)
 
     @property
     def records_needed(self) -> int | None:
@@ -56,7 +55,7 @@ class Judgement:
         if of == 1:
             return f"{decision.value.capitalize()}: {told[0].verdict.reason}."
         if decision is Decision.PASS:
-            return f"Pass: with {sure} confidence this score keeps within all {of} limits."
+            return f"Pass: with {sure} confidence this score keeps within all {of} limits, each at its resolution."
         if decision is Decision.FAIL:
             reasons = "; ".join(each.verdict.reason for each in told)
             return f"Fail: {len(told)} of {of} limits exceeded: {reasons}."

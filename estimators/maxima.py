@@ -14,12 +14,18 @@ from numpy.typing import ArrayLike
 
 from estimators.advantage import CellsTarget, LearnedTarget, Target, advantage
 from estimators.audit.ceilings import epsilon_from_advantage
-from estimators.audit.closeness import epsilon_lower, epsilon_upper, plug_in_epsilon, tail_cells, within
+from estimators.audit.closeness import (
+    epsilon_lower,
+    epsilon_upper,
+    plug_in_epsilon,
+    records_to_pass,
+    tail_cells,
+)
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import InputError, OptionError, require_nonnegative, require_share
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.plan import MOST_RECORDS, Verdict, decide, records_needed
+from estimators.plan import MOST_RECORDS, Decision, Verdict, beneath_baseline, decide, records_needed
 from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
@@ -100,8 +106,10 @@ class MaxAdvantage:
         )
         found = _between(below.lower, above.value, above.upper, above.estimate.interval)
         needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
-        about, cautions = "the advantage", (*above.cautions, *_below(self.maximum, above.baseline))
-        return JudgedLimit("advantage", about, found, decide(about, found, self.maximum, needed), cautions)
+        about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
+        return JudgedLimit(
+            "advantage", about, found, decide(about, found, self.maximum, needed, above.scope), cautions
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,7 @@ class MaxMetric:
         found = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
         needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
         about = f"the best {above.name.replace('_', ' ')}"
-        cautions = (*above.cautions, *_below(self.maximum, above.trivial))
+        cautions = (*above.cautions, *beneath_baseline(self.maximum, above.trivial))
         return JudgedLimit("metric", about, found, decide(about, found, self.maximum, needed), cautions)
 
 
@@ -179,35 +187,21 @@ class MaxEpsilon:
         return max(least, bound.value), bound.cautions
 
     def _needed(self, cells: Counts, found: Estimate, records: int, alpha: float) -> int | None:
-        """Records with these shares that would pass, for limits near a rate of 0 shrink as 1/N; or that would fail."""
-        if found.value is not None and found.value > self.maximum:
-            return records_needed(found, self.maximum, records)
-        if found.value is None or self.delta == 0.0:
+        """Records with these shares that would pass; or that would fail, where more of them point there."""
+        if found.value is None:
             return None
-
-        def pass_at(times: float) -> bool:
-            members, nonmembers = (
-                np.rint(times * side).astype(np.int64) for side in (cells.members, cells.nonmembers)
-            )
-            more = Counts.trusted(members, nonmembers, cells.cells)
-            return within(more, self.maximum, self.delta, alpha)
-
-        low, high = 1.0, 2.0
-        while not pass_at(high):
-            low, high = high, 2.0 * high
-            if high * records > MOST_RECORDS:
-                return None
-        while high / low > 1.05:
-            middle = float(np.sqrt(low * high))
-            low, high = (low, middle) if pass_at(middle) else (middle, high)
-        return int(np.ceil(high * records))
+        if found.value > self.maximum:
+            return records_needed(found, self.maximum, records)
+        return records_to_pass(cells, self.maximum, self.delta, alpha, MOST_RECORDS)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaxGroupRisk:
-    """The mean individual risk of the group that bears most.
+    """The mean individual risk of the group that bears most, at a prior of one half.
 
-    ``groups`` labels the records, members first, or the ``targets`` if these are given.
+    At another prior a score can move a record away from what is known without it in either direction, and the mean
+    |f| of a group may fall below what it is without any leak: a maximum would reward that. ``groups`` labels the
+    records, members first, or the ``targets`` if these are given.
     """
 
     maximum: float
@@ -219,6 +213,11 @@ class MaxGroupRisk:
         """By the limits that hold for all groups at once."""
         if isinstance(asked.data, Counts) and self.targets is None:
             raise InputError("groups: counts hold no records, so they have no groups", field="groups")
+        if asked.prior != 0.5:
+            raise OptionError(
+                "max_group_risk: goes with a prior of 0.5; at another, less risk does not mean less leakage",
+                field="max_group_risk",
+            )
         above, below = asked.ends(
             lambda confidence: individual_risk(
                 asked.data, asked.prior, confidence, self.targets, self.groups, bins=self.bins
@@ -227,14 +226,12 @@ class MaxGroupRisk:
         table, split = above.groups, below.groups
         assert table is not None
         assert split is not None
-        failing = float(split.lower.max()) > self.maximum
-        worst = int(np.argmax(split.lower if failing else table.upper))
         interval = Interval(
             float(split.lower.max()),
             float(table.upper.max()),
             asked.confidence,
             Guarantee(
-                "the mean individual risk of every group of these records at once, at a resolution of "
+                "the largest mean individual risk of a group of these records, at a resolution of "
                 f"{above.cells.size} cells",
                 IID,
                 finite_sample=True,
@@ -244,24 +241,18 @@ class MaxGroupRisk:
         # cells of a continuous score grow in number as N^(1/3), so what a cell holds grows as N^(2/3)
         grows = isinstance(asked.data, Scores) and asked.data.query is Query.CONTINUOUS and self.bins is None
         needed = records_needed(found, self.maximum, asked.records, 1.0 / 3.0 if grows else 0.5)
-        about = f"the mean risk of group {_short(table.labels[worst])}"
+        about = f"the largest mean risk of {table.size} {'group' if table.size == 1 else 'groups'}"
         verdict = decide(about, found, self.maximum, needed)
-        cautions = (*above.cautions, *_below(self.maximum, above.cells.baseline))
-        return JudgedLimit("group_risk", f"{about}, of {table.size}", found, verdict, cautions)
+        if verdict.decision is Decision.FAIL:  # the group whose own lower end it is
+            worst = split.labels[int(np.argmax(split.lower))]
+            verdict = decide(f"the mean risk of group {_short(worst)}", found, self.maximum, needed)
+        return JudgedLimit("group_risk", about, found, verdict, above.cautions)
 
 
 def _between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:
     """A point and two ends; the lower one may have been taken at a higher confidence."""
     whole = Interval(lower, upper, interval.confidence, interval.guarantee)
     return Estimate(min(max(value, lower), upper), whole)
-
-
-def _below(maximum: float, baseline: float) -> tuple[Caution, ...]:
-    """A maximum that is exceeded without any leak."""
-    if maximum >= baseline:
-        return ()
-    message = f"the limit of {maximum:g} lies below {baseline:.3g}, which is reached without the score"
-    return (Caution("limit_below_baseline", message),)
 
 
 def _short(label: object) -> str:

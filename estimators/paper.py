@@ -22,7 +22,7 @@ from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
-from estimators.statement import IID, Caution, Guarantee, Interval, percent
+from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
 
 Floats = NDArray[np.float64]
 
@@ -59,8 +59,8 @@ class PaperAdvantage:
         """The result in plain words."""
         return (
             f"{self.statistic} is {self.value:.3f}; with {percent(self.interval.confidence)} confidence its "
-            f"expectation lies between {self.interval.lower:.3f} and {self.interval.upper:.3f}, which is not a "
-            "statement about the advantage."
+            f"expectation lies between {at_least(self.interval.lower)} and {at_most(self.interval.upper)}, which is "
+            "not a statement about the advantage."
         )
 
 

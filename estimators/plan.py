@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,9 +14,13 @@ from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
-from estimators.statement import Estimate, percent
+from estimators.statement import Caution, Estimate, at_least, at_most, percent
 
 MOST_RECORDS = 10**9
+
+NEAR = 1e-12
+"""What a baseline may be off by for having been computed: 2 * 0.65 - 1 is a little more than 0.3."""
+
 RUNS = 40
 POWER = 0.8
 
@@ -49,31 +54,60 @@ class Plan:
 
 
 def verdict(result: Advantage, threshold: float) -> Verdict:
-    """Pass if the whole interval is at or below the threshold, fail if it is above, else inconclusive."""
+    """What the certified interval of the advantage says about a threshold."""
     threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
     records = result.provenance.n_members + result.provenance.n_nonmembers
     needed = None if result.class_rejected else records_needed(result.estimate, threshold, records)
-    return decide("the advantage", result.estimate, threshold, needed)
+    return decide("the advantage", result.estimate, threshold, needed, result.scope)
 
 
-def decide(what: str, found: Estimate, threshold: float, needed: int | None) -> Verdict:
-    """What an interval of anything says about a threshold; ``needed`` are the records that settle it if it is open."""
-    lower, upper, sure = found.lower, found.upper, percent(found.interval.confidence)
+def decision(lower: float, upper: float, threshold: float) -> Decision:
+    """Pass if an interval is at or below the threshold, fail if it is above, else inconclusive."""
     if upper <= threshold:
-        reason = f"with {sure} confidence {what} is at most {upper:.4f}, not above {threshold:g}"
-        return Verdict(threshold, Decision.PASS, reason, None)
-    if lower > threshold:
-        reason = f"with {sure} confidence {what} is at least {lower:.4f}, above {threshold:g}"
-        return Verdict(threshold, Decision.FAIL, reason, None)
+        return Decision.PASS
+    return Decision.FAIL if lower - threshold > NEAR else Decision.INCONCLUSIVE
+
+
+def overall(decisions: Iterable[Decision]) -> Decision:
+    """The decision over several limits: fail if any fails, pass if all pass, else inconclusive."""
+    found = set(decisions)
+    return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in found), Decision.PASS)
+
+
+def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
+    """A threshold that is exceeded without any leak."""
+    if baseline - threshold <= NEAR:
+        return ()
+    message = f"the limit of {threshold:g} lies below {baseline:.3g}, which is reached without the score"
+    return (Caution("limit_below_baseline", message),)
+
+
+def decide(what: str, found: Estimate, threshold: float, needed: int | None, scope: str = "") -> Verdict:
+    """What an interval of anything says about a threshold; ``needed`` are the records that settle it if it is open.
+
+    ``scope`` is what the upper end alone is limited to, which a pass must not leave unsaid.
+    """
+    lower, upper, sure = found.lower, found.upper, percent(found.interval.confidence)
+    decided = decision(lower, upper, threshold)
+    if decided is Decision.PASS:
+        high = at_most(upper, 4, threshold)
+        reason = f"with {sure} confidence {what}{scope} is at most {high}, not above {threshold:g}"
+        return Verdict(threshold, decided, reason, None)
+    if decided is Decision.FAIL:
+        reason = (
+            f"with {sure} confidence {what} is at least {at_least(lower, 4, threshold)}, above {threshold:g}"
+        )
+        return Verdict(threshold, decided, reason, None)
     settled = needed is not None and needed <= MOST_RECORDS
     advice = (
         f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
     )
-    where = f"[{lower:.4f}, {upper:.4f}]" if np.isfinite(upper) else f"from {lower:.4f} on"
+    low = at_least(lower, 4)
+    where = f"[{low}, {at_most(upper, 4)}]" if np.isfinite(upper) else f"from {low} on"
     reason = f"the interval {where} contains the threshold {threshold:g}; {advice}"
-    return Verdict(threshold, Decision.INCONCLUSIVE, reason, needed if settled else None)
+    return Verdict(threshold, decided, reason, needed if settled else None)
 
 
 def records_needed(found: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:

@@ -25,7 +25,7 @@ from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, PaperAdvantage, algorithm_1, discrete_advantage
-from estimators.plan import Verdict, verdict
+from estimators.plan import Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
@@ -102,20 +102,22 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         epsilon = claim.bound
     elif fine is not None:
         epsilon = epsilon_lower_bound(fine, asked.confidence, asked.claimed_delta, seed=asked.seed)
+    beneath = () if asked.threshold is None else beneath_baseline(asked.threshold, found.baseline)
+    area = None if ordered is None else auc(ordered, asked.confidence)
+    points = () if ordered is None else operating_points(ordered, asked.operating_points, asked.confidence)
+    stated = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
     return Assessment(
         asked,
         found,
         paper,
         metric,
         None if ordered is None else roc(ordered),
-        None if ordered is None else auc(ordered, asked.confidence),
-        () if ordered is None else operating_points(ordered, asked.operating_points, asked.confidence),
+        area,
+        points,
         epsilon,
         claim,
         None if asked.threshold is None else verdict(found, asked.threshold),
-        _cautions(
-            [found.cautions, missing, paper.cautions if paper else (), metric.cautions if metric else ()]
-        ),
+        _cautions([beneath, found.cautions, missing, *(each.cautions for each in stated)]),
         fingerprint(data),
         data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
         fine,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import inf, isfinite
 
 VERSION = "1"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md)."""
@@ -74,12 +76,39 @@ class Provenance:
     options: tuple[tuple[str, str], ...] = ()
 
 
+EXACT = Context(prec=400)
+"""Enough for the largest float and what stands after its point."""
+
+DIGITS = 330
+"""More digits after the point than any float has that is worth saying."""
+
 IID = "records of each side are independent draws from that side's distribution"
 MLR = IID + "; the likelihood ratio is monotone in the score, so the best adversary is a threshold"
 UNIMODAL = (
     IID
     + "; the likelihood ratio rises and falls once, so the best adversary is an interval or its complement"
 )
+
+
+def at_least(value: float, digits: int = 3, beyond: float = -inf) -> str:
+    """A lower end as it is said: rounded down, so that what is said holds if the number does.
+
+    Digits are added until it also reads as larger than ``beyond``, which the number is.
+    """
+    said = _rounded(value, digits, ROUND_FLOOR)
+    return said if float(said) > beyond or digits >= DIGITS else at_least(value, digits + 1, beyond)
+
+
+def at_most(value: float, digits: int = 3, within: float = inf) -> str:
+    """An upper end as it is said: rounded up, with digits added until it also reads as no larger than ``within``."""
+    said = _rounded(value, digits, ROUND_CEILING)
+    return said if float(said) <= within or digits >= DIGITS else at_most(value, digits + 1, within)
+
+
+def _rounded(value: float, digits: int, towards: str) -> str:
+    if not isfinite(value):
+        return str(value)
+    return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), towards, EXACT):zf}"
 
 
 def percent(confidence: float) -> str:

@@ -108,3 +108,6 @@ def _told() -> Iterator[None]:
         raise MaceProblem.of(problem.reply()) from None
     except MaceError as error:
         raise MaceProblem.of(Problem.of(error).reply()) from None
+    except UnicodeEncodeError:
+        told = "a name or an option holds half of a surrogate pair: no text that could be sent"
+        raise MaceProblem.of(Problem("malformed-body", told).reply()) from None

@@ -5,9 +5,9 @@ Arrays of numbers are not copied. What cannot be used is refused here, by its re
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def column(values: object, where: str) -> Column:
 
     if isinstance(values, np.ndarray):
         return _array(values, where)
-    if isinstance(values, str | PathLike):
+    if isinstance(values, str | os.PathLike):
         return _array(_saved(values, where), where)
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and hasattr(values, "to_numpy"):  # a column of pandas that is NumPy's
@@ -81,6 +81,16 @@ def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
 
         return pa.array(values, from_pandas=True)
     return None
+
+
+def require_regular(path: str) -> None:
+    """Refuse what might never end, or is waited for: a pipe or a device."""
+    from app.problems import Problem
+
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Problem(
+            "bad-records", "the path is that of no regular file; a pipe is read into an array first"
+        )
 
 
 def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
@@ -219,7 +229,7 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
         ) from None
 
 
-def _saved(path: str | PathLike[str], where: str) -> NDArray[Any]:
+def _saved(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
     from app.problems import Problem
 
@@ -230,6 +240,7 @@ def _saved(path: str | PathLike[str], where: str) -> NDArray[Any]:
             f"{where}: a side by itself is read from .npy only; give one file that holds both sides",
             field=where,
         )
+    require_regular(text)
     try:
         found: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
     except ValueError:

@@ -1,11 +1,12 @@
-"""A file of scores as a body: its format told by its name or its first bytes, as the shell does."""
+"""A file of scores as a body: its format told by its first bytes or its name, as the shell does."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from macekit.columns import require_regular
 
 if TYPE_CHECKING:
     from app.body import Body
@@ -27,9 +28,10 @@ class File:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> File:
         """The file at a path."""
-        from app.decoding.formats import HEAD, encoding_of, format_of, media_type_of
+        from app.formats import HEAD, encoding_of, format_of, media_type_of
 
         name = os.fspath(path)
+        require_regular(name)
         with open(name, "rb") as file:
             head = file.read(HEAD)
         return cls(name, media_type_of(format_of(name, head), head), encoding_of(head))
@@ -52,37 +54,3 @@ class File:
 
         with self.body() as body:
             return decode(self.call(operation, query), body)
-
-
-def spelled(options: Mapping[str, object], above: str = "") -> tuple[tuple[str, str], ...] | None:
-    """Options as a query string spells them; None if one has no such spelling."""
-    from app.schemas.questions import JSON_ONLY
-
-    pairs: list[tuple[str, str]] = []
-    for name, value in options.items():
-        if name in JSON_ONLY:
-            return None
-        if isinstance(value, Mapping):
-            inner = spelled({str(key): each for key, each in value.items()}, f"{above}{name}.")
-            if inner is None:
-                return None
-            pairs += inner
-            continue
-        text = _text(value)
-        if text is None:
-            return None
-        pairs.append((above + name, text))
-    return tuple(pairs)
-
-
-def _text(value: object) -> str | None:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return None if "," in value else value
-    if isinstance(value, list):
-        parts = [_text(each) for each in value]
-        return None if None in parts or not parts else ",".join(str(part) for part in parts)
-    return None

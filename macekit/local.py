@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from macekit.client import Client
-from macekit.files import File, spelled
+from macekit.files import File
 from macekit.posing import Question
 from macekit.problems import answer_of
 
@@ -20,6 +20,7 @@ class Local(Client):
     def _answer(self, question: Question) -> dict[str, Any]:
         from app.call import Call
         from app.operations import answer, perform
+        from app.schemas.query import spelled
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):
@@ -27,7 +28,7 @@ class Local(Client):
             if pairs is not None:
                 with records.body() as body:
                     reply = perform(records.call(question.operation, question.roles + pairs), body)
-                return answer_of(reply)
+                return answer_of(question.operation, reply)
             records = records.material(question.operation, question.roles)
         reply = answer(Call(question.operation), replace(records, options=options, textual=False))
-        return answer_of(reply)
+        return answer_of(question.operation, reply)

@@ -8,16 +8,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from macekit.numbers import rows
 from macekit.result import Result
-
-if TYPE_CHECKING:
-    from mlflow import MlflowClient
 
 MOST_METRICS = 1000
 """Metrics that MLflow takes at once, and more than anybody reads."""
@@ -28,40 +26,49 @@ ENDS = ("estimate", "lower", "upper")
 
 
 def log(result: Result, prefix: str = "membership", run_id: str | None = None) -> str:
-    """Log an answer to a run, the active one if none is named; its id.
+    """Log an answer to a run, the active one if none is named, else one of its own; its id.
 
-    Metrics are named ``membership/advantage/upper``; artefacts lie in a folder called as the prefix.
+    Metrics are named ``membership/advantage/upper``; artefacts lie in a folder called as the prefix. All of it is
+    made before any of it is logged.
     """
     import mlflow
-    from mlflow import MlflowClient
     from mlflow.entities import Metric, RunTag
 
-    run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
-    client, now = MlflowClient(), int(time.time() * 1000)
-    found = dict(islice(_metrics(result), MOST_METRICS))
-    client.log_batch(
-        run,
-        metrics=[Metric(f"{prefix}/{name}", value, now, 0) for name, value in found.items()],
-        tags=[RunTag(f"{prefix}.{name}", value) for name, value in _tags(result)],
-    )
-    client.log_text(run, result.to_json(), f"{prefix}/answer.json")
-    client.log_text(run, result.to_html(), f"{prefix}/report.html")
-    _log_charts(client, run, result, prefix)
-    return run
+    with TemporaryDirectory() as folder, ExitStack() as ended:
+        _write(result, Path(folder))
+        metrics, tags = dict(islice(_metrics(result), MOST_METRICS)), dict(_tags(result))
+        run = run_id or (mlflow.active_run() or ended.enter_context(mlflow.start_run())).info.run_id
+        client, now = mlflow.MlflowClient(), int(time.time() * 1000)
+        client.log_batch(
+            run,
+            metrics=[Metric(f"{prefix}/{name}", value, now, 0) for name, value in metrics.items()],
+            tags=[RunTag(f"{prefix}.{name}", value) for name, value in tags.items()],
+        )
+        client.log_artifacts(run, folder, prefix)
+    return str(run)
+
+
+def _write(result: Result, folder: Path) -> None:
+    """The artefacts, as they will lie."""
+    result.to_json(folder / "answer.json")
+    result.to_html(folder / "report.html")
+    (folder / "charts").mkdir()
+    for chart in result.charts():
+        chart.save(folder / "charts" / f"{chart.name}.png")
 
 
 def _metrics(result: Result) -> Iterator[tuple[str, float]]:
-    """Every number there is, by a name that MLflow allows."""
+    """Every number there is, by a name that MLflow allows; what was decided by comes first, lest it be cut off."""
+    if result.verdict is not None:
+        yield "threshold", float(result.verdict["threshold"])
+    for limit in result.answer.get("limits", ()):
+        yield f"limits.{_allowed(limit['name'], set())}/maximum", float(limit["maximum"])
     seen: set[str] = set()
     for row in rows(result.answer):
         name = _allowed(row.name, seen)
         for end in ENDS:
             if (value := getattr(row, end)) is not None:
                 yield f"{name}/{end}", float(value)
-    if result.verdict is not None:
-        yield "threshold", float(result.verdict["threshold"])
-    for limit in result.answer.get("limits", ()):
-        yield f"limits.{_allowed(limit['name'], set())}/maximum", float(limit["maximum"])
 
 
 def _allowed(name: str, seen: set[str]) -> str:
@@ -87,10 +94,3 @@ def _provenance(result: Result) -> dict[str, Any]:
     """How the numbers came about; of several samples there are several, and no single one is told."""
     found = result.answer.get("provenance")
     return found if isinstance(found, dict) else {}
-
-
-def _log_charts(client: MlflowClient, run: str, result: Result, prefix: str) -> None:
-    charts = result.charts()
-    with TemporaryDirectory() as folder:
-        for chart in charts:
-            client.log_artifact(run, str(chart.save(Path(folder) / f"{chart.name}.png")), f"{prefix}/charts")

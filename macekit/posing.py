@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from app.schemas.query import TABLE
 from macekit.columns import column, labels
 from macekit.files import File
 from macekit.options import OPTIONS
-from macekit.tables import ROLES, is_table, material, query
+from macekit.tables import is_table, material, query
 
 if TYPE_CHECKING:
     from app.decoding.material import Material, Sample
@@ -46,8 +47,8 @@ def pose(
             near = get_close_matches(each, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
             raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
-    options = {each: _option(value, each) for each, value in given.items() if each not in {*ROLES, *HELD}}
-    roles = {each: given[each] for each in ROLES if given.get(each) is not None}
+    options = {each: _option(value, each) for each, value in given.items() if each not in {*TABLE, *HELD}}
+    roles = {each: given[each] for each in TABLE if given.get(each) is not None}
     held = {each: given[each] for each in HELD if given.get(each) is not None}
     if nonmembers is None and isinstance(members, str | os.PathLike):
         _require_none(held, "a file holds its own; name its column")

@@ -7,11 +7,10 @@ Exception
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.call import PROBLEM, Reply
+from app.call import JSON, PROBLEM, Reply
 
 OK = 200
 
@@ -54,21 +53,28 @@ class MaceUnreachable(ConnectionError):
     """No answer came; whether the question was answered is unknown, and asking again changes nothing."""
 
 
-def answer_of(reply: Reply) -> dict[str, Any]:
-    """The answer that a reply holds; a problem is raised."""
-    import msgspec
+def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
+    """The answer that a reply holds; a problem is raised, and so is what only looks like an answer."""
+    from app.schemas.answers import ANSWERS
 
-    if reply.status != OK:
+    found = _read(reply) if reply.status == OK and reply.media_type == JSON else None
+    if found is None or not found.keys() >= ANSWERS[operation].__annotations__.keys():
         raise MaceProblem.of(reply)
-    found: dict[str, Any] = msgspec.json.decode(reply.body)
     return found
 
 
-def _document(reply: Reply) -> dict[str, object] | None:
-    if reply.media_type != PROBLEM:
-        return None
+def _document(reply: Reply) -> dict[str, Any] | None:
+    """The problem document, if it is one whose words are words."""
+    found = _read(reply) if reply.media_type == PROBLEM else None
+    return found if found and all(isinstance(found.get(name), str) for name in ("type", "detail")) else None
+
+
+def _read(reply: Reply) -> dict[str, Any] | None:
+    """The JSON object in a body that anybody may have sent; None if there is none."""
+    import msgspec
+
     try:
-        found = json.loads(bytes(reply.body))
-    except ValueError:
+        found = msgspec.json.decode(reply.body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +57,9 @@ class Result:
     @classmethod
     def now(cls, operation: str, answer: dict[str, Any], source: str | None = None) -> Result:
         """An answer that has just come."""
-        return cls(operation, answer, source, datetime.now(UTC).isoformat(timespec="seconds"))
+        from app.report.model import Context
+
+        return cls(operation, answer, source, Context.now().made)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.client import Client
-from macekit.files import File, spelled
+from macekit.files import File
 from macekit.posing import Question
 from macekit.problems import answer_of
 from macekit.transport import Post, opener, send
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 TIMEOUT = 300.0
 RETRIES = 3
+
+KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
+"""What the service takes for a key (``app.settings.KEY``, to which a test holds it)."""
 
 
 class Mace(Client):
@@ -39,11 +43,10 @@ class Mace(Client):
         ca: str | os.PathLike[str] | None = None,
         retries: int = RETRIES,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError("url: need http:// or https://, a host, and a path at most")
-        self.url = url.rstrip("/")
-        self._key = key
+        if retries < 0:
+            raise ValueError("retries: need 0 or more")
+        self.url = _address(url)
+        self._key = None if key is None else _bearer(key)
         self._timeout = timeout
         self._retries = retries
         self._through = opener(None if ca is None else os.fspath(ca))
@@ -53,6 +56,7 @@ class Mace(Client):
 
     def _answer(self, question: Question) -> dict[str, Any]:
         from app.call import ARROW_FILE
+        from app.schemas.query import spelled
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):
@@ -69,7 +73,7 @@ class Mace(Client):
         """The answer about a file, its options in the query string."""
         url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
         about = {"Content-Type": file.media_type, "Content-Encoding": file.encoding}
-        return self._sent(Post(url, self._headers() | about, path=file.path))
+        return self._sent(operation, Post(url, self._headers() | about, path=file.path))
 
     def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
@@ -77,11 +81,11 @@ class Mace(Client):
         from app.encoding.wire import json_bytes
 
         return self._sent(
-            Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
+            operation, Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
         )
 
-    def _sent(self, post: Post) -> dict[str, Any]:
-        return answer_of(send(self._through, post, self._timeout, self._retries))
+    def _sent(self, operation: str, post: Post) -> dict[str, Any]:
+        return answer_of(operation, send(self._through, post, self._timeout, self._retries))
 
     def _url(self, operation: str) -> str:
         return f"{self.url}/v1/{operation}"
@@ -91,6 +95,29 @@ class Mace(Client):
 
         own = {"Accept": JSON, "User-Agent": f"macekit/{version('mace')}"}
         return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}
+
+
+def _address(url: str) -> str:
+    """The address, if it is one and holds no secret that ``repr`` would show; never repeated if it is not."""
+    try:
+        parts = urlsplit(url)
+        host, _ = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:  # brackets that do not close, a label too long, a port that is no number
+        raise ValueError("url: its host or its port cannot be read") from None
+    if "@" in parts.netloc:
+        raise ValueError("url: a name or a password does not belong there; give the bearer key as key=")
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise ValueError("url: need http:// or https://, a host, and a path at most")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError("url: need ASCII without spaces; a host of other letters is spelled xn--…")
+    return url.rstrip("/")
+
+
+def _bearer(key: str) -> str:
+    """The key without the line end of the file it may have come from; never repeated if it is none."""
+    if not KEY.fullmatch(bare := key.strip()):
+        raise ValueError("key: need 16 or more letters, digits or . _ ~ + / - without spaces")
+    return bare
 
 
 def _columns(records: Material) -> dict[str, object]:

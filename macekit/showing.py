@@ -6,7 +6,7 @@ The notebook gets plain elements and a picture as data: no style of ours that co
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 HEAD = ("", "estimate", "lower", "upper")
-MARKS = {"pass": "✓ pass", "fail": "✗ fail", "inconclusive": "? inconclusive"}
 
 
 def text(sentence: str, decision: str | None, answer: Mapping[str, Any]) -> str:
@@ -27,7 +26,7 @@ def text(sentence: str, decision: str | None, answer: Mapping[str, Any]) -> str:
     table, left = _table(answer)
     width = max(len(row[0]) for row in table)
     lines = [f"{row[0]:<{width}}" + "".join(f"{cell:>10}" for cell in row[1:]) for row in table]
-    said = ([MARKS[decision]] if decision else []) + [plain(sentence)]
+    said = ([_mark(decision)] if decision else []) + [plain(sentence)]
     return "\n".join([*said, *(["", *(line.rstrip() for line in lines)] if len(table) > 1 else []), *left])
 
 
@@ -38,7 +37,7 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
         [_element("th" if at == 0 or row is table[0] else "td", cell) for at, cell in enumerate(row)]
         for row in table
     )
-    parts = [f"<p><strong>{escape(MARKS[decision])}</strong></p>"] if decision else []
+    parts = [f"<p><strong>{escape(_mark(decision))}</strong></p>"] if decision else []
     parts.append(_element("p", sentence))
     if chart is not None:
         parts.append(_picture(chart))
@@ -47,6 +46,13 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
         parts.append(f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{listed}</tbody></table>")
     parts += [_element("p", line) for line in left]
     return f"<div>{''.join(parts)}</div>"
+
+
+def _mark(decision: str) -> str:
+    """The word of a report, and its sign."""
+    from app.report.verdicts import WORDS
+
+    return f"{WORDS[decision].sign} {WORDS[decision].word}"
 
 
 def _picture(chart: Chart) -> str:
@@ -66,15 +72,22 @@ def _table(answer: Mapping[str, Any]) -> tuple[list[tuple[str, ...]], list[str]]
 
 
 def _cells(row: Row) -> tuple[str, ...]:
+    """The ends of an interval are rounded outward, so that what is shown holds."""
     from app.words import shown
+    from estimators.statement import at_least, at_most
 
-    return (shown(row.name), *(_number(value) for value in (row.estimate, row.lower, row.upper)))
+    return (
+        shown(row.name),
+        _number(row.estimate, "{:z.3f}".format),
+        _number(row.lower, at_least),
+        _number(row.upper, at_most),
+    )
 
 
-def _number(value: float | None) -> str:
+def _number(value: float | None, rounded: Callable[[float], str]) -> str:
     if value is None:
         return ""
-    return str(value) if isinstance(value, int) else f"{value:z.3f}"
+    return str(value) if isinstance(value, int) else rounded(value)
 
 
 def _element(name: str, words: str) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from app.decoding.material import Material, Sample
     from app.decoding.table import Values
 
-ROLES = ("score", "member", "group", "unit")
 LIMIT = 2**40
 """Bytes a table of one's own may grow to."""
 
@@ -59,6 +58,9 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
         names = [each for each in given if isinstance(each, str)]
         if len(names) < len(given):
             raise Problem("wrong-type", f"{role}: names a column of a table; need text", field=role)
+        if role == "score" and any("," in each for each in names):
+            told = "a comma cannot stand in a name; several columns go in a list"
+            raise Problem("bad-option", f"{role}: {told}", field=role)
         pairs.append((role, ",".join(names)))
     return tuple(pairs)
 

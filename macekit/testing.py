@@ -41,6 +41,8 @@ def assert_advantage_below(
     __tracebackhide__ = True  # pytest shows the line that asserted
     if "threshold" in options:
         raise TypeError("assert_advantage_below() takes the threshold as its first argument")
+    if maximum is None:  # as a threshold it would mean that nothing is to be decided
+        raise TypeError("assert_advantage_below() needs a number as its first argument")
     options["threshold"] = maximum
     result = (client or Local()).estimate(members, nonmembers, **options)
     found, verdict = result.answer["advantage"], result.answer["verdict"]

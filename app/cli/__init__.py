@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from app.cli import config, demo, gate, questions, serve
-from app.cli.parsing import Parser
-from app.cli.printing import CannotPrintError, flush, let_go
+from app.cli.parsing import MISUSE, Parser
+from app.cli.printing import CannotPrintError, flush, heedless, let_go
 
 COMMANDS = (
     demo,
@@ -30,12 +30,12 @@ examples:
   mace estimate scores.csv --threshold 0.1
   mace COMMAND --help"""
 
-MISUSE = 2
 OUR_MISTAKE = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
+@heedless()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit status, however it ends."""
     for stream in (sys.stdout, sys.stderr):  # a name the terminal cannot spell is no reason to fail
@@ -50,10 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # who read us has read enough
-        let_go()
+        let_go(sys.stdout)
         return PIPE_CLOSED
     except CannotPrintError as error:
-        let_go()
+        let_go(sys.stdout)
         print(f"mace: {error}", file=sys.stderr)
         return MISUSE
     except Exception:  # 1 is for an answer: a mistake of ours must not pass for one
@@ -66,7 +66,7 @@ def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {version('mace')}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="mace", required=True)
     for command in COMMANDS:
         command.add(commands)
     return top

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import PurePath
 
 import msgspec
@@ -15,26 +14,24 @@ import msgspec
 from app.call import JSON, Call, Reply
 from app.cli.catalogue import Question
 from app.cli.forms import Form, Rendered, form_of, notes_of, suffixes_of
-from app.cli.keeping import Found, kept_in
+from app.cli.keeping import Found, kept_in, showing
 from app.cli.options import Option, options_of, query_of
+from app.cli.parsing import MISUSE
 from app.cli.printing import put
 from app.cli.progress import Progress
 from app.cli.showing import said, text
 from app.cli.sources import Misuse, Source, open_source
-from app.cli.wording import detail_of
+from app.cli.wording import detail_of, in_shell
 from app.cli.work import Sides, answer, require_question
 from app.cli.writing import Target, target_of
-from app.decoding.formats import FORMATS
-from app.operations.risk import LISTED
+from app.formats import FORMATS
 from app.problems import Problem
-from app.report.model import Context
+from app.report.model import LISTED, Context
 from app.schemas.questions import QUESTIONS as SCHEMAS
 from app.words import nearest, plain_json, shown
 
 SHOWN_RECORDS = 10
 """Records `mace risk` prints unless told otherwise."""
-
-MISUSE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +40,6 @@ class Output:
 
     target: Target
     form: Form
-
-
-def run(question: Question, given: argparse.Namespace) -> int:
-    """Ask, and print or write; 0 whatever the answer is, 2 if there is none."""
-
-    def answered() -> int:
-        asked(question, given)
-        return 0
-
-    return attempted(question.name, answered)
 
 
 def attempted(name: str, work: Callable[[], int]) -> int:
@@ -85,8 +72,10 @@ def asked(question: Question, given: argparse.Namespace) -> Reply:
             context = _context(paths)
         if output is not None:
             progress.now("writing")
-            output.target.write(output.form.file(found.operation, found.reply.body, context))
-    _print(given, found, output)
+            with showing(found):
+                output.target.write(output.form.file(found.operation, found.reply.body, context))
+    with showing(found):
+        _print(given, found, output)
     return found.reply
 
 
@@ -109,12 +98,11 @@ def _output(question: Question, given: argparse.Namespace) -> Output | None:
 
 
 def _context(paths: list[str]) -> Context:
-    """The files by their names alone, for a report travels further than their folder; and the minute it is."""
-    made = datetime.now(UTC).isoformat(timespec="minutes")
+    """The files by their names alone, for a report travels further than their folder; and the time."""
     if not paths or "-" in paths:
-        return Context(made=made)
+        return Context.now()
     first, *others = (PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths)
-    return Context(first, made, tuple(others))
+    return Context.now(first, tuple(others))
 
 
 def _check(call: Call, options: list[Option]) -> None:
@@ -124,7 +112,7 @@ def _check(call: Call, options: list[Option]) -> None:
     except Problem as problem:
         flag = next((each.flag for each in options if each.name == problem.field), None)
         detail = problem.detail.removeprefix(f"{problem.field}: ")
-        raise Misuse(f"{flag}: {detail}" if flag else problem.detail) from None
+        raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
 
 
 def _paths(question: Question, given: argparse.Namespace) -> list[str]:

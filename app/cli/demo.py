@@ -6,17 +6,15 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from app.cli.parsing import Parser
+from app.cli.parsing import MISUSE, Parser
 
 FOLDER = "mace-demo"
 TABLE = "scores.csv"
 ANSWER = "answer.json"
 REPORT = "report.html"
 THRESHOLD = "0.1"
-MISUSE = 2
 
 
 def add(commands: Any) -> None:
@@ -38,10 +36,10 @@ def run(given: argparse.Namespace) -> int:
 
     from app.body import Body
     from app.call import CSV, Call
-    from app.cli.example import SIDE, example_table
     from app.cli.printing import put
     from app.cli.showing import statement
     from app.cli.sources import Misuse
+    from app.example import SIDE, example_table
     from app.operations import perform
     from app.words import plain
 
@@ -56,7 +54,9 @@ def run(given: argparse.Namespace) -> int:
         print(f"mace demo: {wrong}\nThe report was not written; -o names another folder.", file=sys.stderr)
         return MISUSE
     report = folder.resolve() / REPORT
-    again = ["mace", "report", str(Path(given.output) / TABLE), "--group", "group", "--threshold", THRESHOLD]
+    scores = str(Path(given.output) / TABLE)
+    scores = f"./{scores}" if scores.startswith("-") else scores  # no option
+    again = ["mace", "report", scores, "--group", "group", "--threshold", THRESHOLD]
     where = f"Report: {plain(str(report))}\n        {report.as_uri()}"
     put(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli import questions
 from app.cli.catalogue import Question
-from app.cli.parsing import Parser
+from app.cli.parsing import Once, Parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ def run(question: Question, given: argparse.Namespace) -> int:
 
 
 def _fill(question: Question, parser: Parser) -> None:
+    parser.register("action", None, Once)
     questions.fill(question, parser)
     group = parser.add_argument_group("what a pipeline reads; a file that is there already is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import codecs
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,22 +17,20 @@ from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
 from app.decoding.compression import expanded
 from app.problems import Problem
-from app.report.kept import BrokenAnswerError, checked, recognise
+from app.report.kept import MARKS, BrokenAnswerError, checked, recognise
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An answer, and the operation that gave it."""
+    """An answer, the operation that gave it, and the name of the file it was kept in, if it was."""
 
     operation: str
     reply: Reply
+    kept: str | None = None
 
 
-class _Marks(msgspec.Struct):
-    """What tells an answer from a request, read past everything else."""
-
-    sentence: Any = None
-    provenance: Any = None
+_Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
+"""What tells an answer from a request, read past everything else."""
 
 
 def kept_in(sources: Sequence[Source], call: Call) -> Found | None:
@@ -44,10 +45,25 @@ def kept_in(sources: Sequence[Source], call: Call) -> Found | None:
         raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
 
 
+@contextmanager
+def showing(found: Found) -> Iterator[None]:
+    """While an answer is shown: what is wrong with a kept one and was not seen before is the file's fault."""
+    try:
+        yield
+    except Misuse:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        if found.kept is None:
+            raise
+        raise Misuse(f"{found.kept}: not a whole answer of mace: it cannot be shown") from None
+
+
 def _read(source: Source, data: memoryview, call: Call) -> Found | None:
+    if bytes(data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
+        data = data[len(codecs.BOM_UTF8) :]
     try:
         marks = msgspec.json.decode(data, type=_Marks)
-        if marks.sentence is None and marks.provenance is None:
+        if all(getattr(marks, name) is None for name in MARKS):
             return None
         answer = msgspec.json.decode(data)
         operation = recognise(answer)
@@ -57,10 +73,25 @@ def _read(source: Source, data: memoryview, call: Call) -> Found | None:
             raise Misuse(f"{source.name}: holds {operation}, which are asked about, not shown")
         if call.query:
             raise Misuse(f"{source.name}: is an answer already; to ask otherwise, give the scores")
-        return Found(operation, Reply(200, JSON, msgspec.json.encode(checked(operation, answer))))
-    except msgspec.DecodeError:  # said by who reads requests
-        return None
+        return Found(
+            operation, Reply(200, JSON, msgspec.json.encode(checked(operation, answer))), source.name
+        )
+    except msgspec.DecodeError:
+        if _unbounded(data):
+            raise Misuse(
+                f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
+            ) from None
+        return None  # said by who reads requests
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
     except BrokenAnswerError as wrong:
         raise Misuse(f"{source.name}: not a whole answer of mace: {wrong}") from None
+
+
+def _unbounded(data: memoryview) -> bool:
+    """Whether this would be an answer if numbers that JSON has not were numbers."""
+    try:
+        held = json.loads(bytes(data))
+    except ValueError:
+        return False
+    return recognise(held) is not None

@@ -10,7 +10,26 @@ from typing import Any, NoReturn
 
 from app.words import nearest, plain, shown
 
+MISUSE = 2
+"""The exit status of what was typed, or of input, that cannot be used."""
+
 CHOICE = re.compile(r"argument \S+: invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
+
+
+class Once(argparse.Action):
+    """An option with a value that may be given once: of two, the last one would win unseen."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the value."""
+        if option_string is not None and getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string}: given twice")
+        setattr(namespace, self.dest, values)
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,4 +71,4 @@ class Parser(argparse.ArgumentParser):
             message = f"{wrong[1]} is not a command{nearest(wrong[1], names)}\ncommands: {', '.join(names)}"
         lines = "\n".join(plain(line) for line in message.split("\n"))
         print(f"{self.prog}: {lines}\nSee {self.prog} --help.", file=sys.stderr)
-        raise SystemExit(2)
+        raise SystemExit(MISUSE)

@@ -46,17 +46,21 @@ def describe(
 
 
 def run(question: Question, given: argparse.Namespace) -> int:
-    """Ask the question of the files, and print or write the answer."""
-    from app.cli.asking import run as asked
+    """Ask the question of the files, and print or write the answer; 0 whatever it is, 2 if there is none."""
+    from app.cli.asking import asked, attempted
 
-    return asked(question, given)
+    def answered() -> int:
+        asked(question, given)
+        return 0
+
+    return attempted(question.name, answered)
 
 
 def fill(question: Question, parser: Parser) -> None:
     """Add the options of a question."""
     from app.cli.forms import is_shown, suffixes_of
     from app.cli.options import add_to, options_of
-    from app.decoding.formats import FORMATS
+    from app.formats import FORMATS
     from app.schemas.questions import QUESTIONS as SCHEMAS
 
     add_to(parser, options_of(SCHEMAS[question.operation]))

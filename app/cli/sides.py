@@ -16,8 +16,8 @@ from app.cli.wording import in_shell
 from app.decoding import decode
 from app.decoding.compression import expanded
 from app.decoding.foreign import refusals
-from app.decoding.formats import ARROW_MAGIC
 from app.decoding.material import Column
+from app.formats import ARROW_MAGIC
 from app.problems import Problem
 from estimators import MaceError
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from app.body import READ, Body
 from app.call import ARROW_FILE, PARQUET
-from app.decoding.formats import (
+from app.formats import (
     COMPRESSED_SUFFIXES,
     HEAD,
     SUFFIXES,

@@ -1,9 +1,11 @@
-"""A table of numbers with their limits, as it is printed."""
+"""A table of numbers with their limits, as it is printed: limits are rounded outward, so that they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from estimators.statement import at_least, at_most
 
 NAME_WIDTH = 22
 
@@ -28,9 +30,8 @@ def lines(rows: Iterable[Row], last: str) -> list[str]:
 
 
 def _line(row: Row, width: int) -> str:
-    numbers = "".join(f"{_number(value):>9}" for value in (row.estimate, row.lower, row.upper))
+    estimate = "" if row.estimate is None else f"{row.estimate:z.3f}"
+    lower = "" if row.lower is None else at_least(row.lower)
+    upper = "" if row.upper is None else at_most(row.upper)
+    numbers = f"{estimate:>9}{lower:>9}{upper:>9}"
     return f"{row.name:<{width}}{numbers}   {row.note}".rstrip()
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:z.3f}"

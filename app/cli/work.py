@@ -26,6 +26,7 @@ from app.operations import perform
 from app.operations.asking import ask, spoken
 from app.operations.counts import streams
 from app.problems import Problem
+from app.schemas.query import FIRST_MEMBERS, NAMES, TABLE
 from app.schemas.questions import QUESTIONS
 from app.shell import flag
 from estimators import MaceError
@@ -47,11 +48,8 @@ NEED_RECORDS = frozenset({"kde", "learned"})
 NEED_ROWS = frozenset({"unit", "group"})
 """Columns that say something of each record, which counts do not keep."""
 
-COUNTED = frozenset({"score", "member", "members", "query"})
+COUNTED = frozenset({*TABLE, FIRST_MEMBERS, "query"}) - NEED_ROWS
 """Options that say what is counted."""
-
-NAMES = frozenset({"against"})
-"""Options whose value is any text."""
 
 OK = 200
 
@@ -67,7 +65,7 @@ class Sides:
 def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
     if isinstance(inputs, Sides):
-        _require_none(call, ("member", "group", "unit", "members"), "goes with one table of both sides")
+        _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "goes with one table of both sides")
         progress.now("reading")
         sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
         progress.now("computing")
@@ -176,7 +174,7 @@ def _decoded(call: Call, source: Source) -> Material:
 
 def _with_options(call: Call, source: Source) -> Material:
     """A request as it would be posted, with options that say otherwise."""
-    _require_none(call, ("score", "member", "group", "unit", "members"), "a JSON request has no columns")
+    _require_none(call, (*TABLE, FIRST_MEMBERS), "a JSON request has no columns")
     found = _decoded(call, source)
     return replace(found, options=_merged(found.options, _values(call)))
 

@@ -13,13 +13,13 @@ from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table, material
 from app.decoding.typed import values_of
+from app.formats import ARROW_MAGIC
 from app.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "Arrow"
-FILE_MAGIC = b"ARROW1"
 STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What every writer since format 0.15 ends a stream with."""
 
@@ -95,7 +95,7 @@ def _open(body: memoryview | Source, fields: list[int] | None = None) -> _Opened
     if not len(body):
         raise Problem("incomplete-body", f"the body is empty; need {NAME}")
     file = pa.BufferReader(pa.py_buffer(body))
-    if bytes(body[: len(FILE_MAGIC)]) == FILE_MAGIC:
+    if bytes(body[: len(ARROW_MAGIC)]) == ARROW_MAGIC:
         return _Opened(pa.ipc.open_file(file, options=options), None)
     return _Opened(
         pa.ipc.open_stream(file, options=options),

@@ -17,7 +17,6 @@ import numpy as np
 
 from app.body import Body
 from app.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Call
-from app.decoding.arrow import FILE_MAGIC
 from app.decoding.arrow import NAME as ARROW_NAME
 from app.decoding.columns import require_text
 from app.decoding.compression import expanded, head
@@ -26,6 +25,7 @@ from app.decoding.foreign import refusals
 from app.decoding.npy import read_header
 from app.decoding.parquet import NAME as PARQUET_NAME
 from app.decoding.spelled import MISSING, NUMBER
+from app.formats import ARROW_MAGIC
 from app.problems import Problem
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _arrow(call: Call, body: Body) -> list[Column]:
     start = head(call, body, LONGEST_SCHEMA)
     if not start:
         raise Problem("incomplete-body", f"the body is empty; need {ARROW_NAME}")
-    if start.startswith(FILE_MAGIC):
+    if start.startswith(ARROW_MAGIC):
         start = start[8:]  # a file holds a stream, after its magic and two bytes
     with refusals(ARROW_NAME):
         return _of_schema(pa.ipc.read_schema(pa.py_buffer(start)))

@@ -18,10 +18,11 @@ from app.call import Call
 from app.decoding.compression import Source
 from app.decoding.labels import Labels
 from app.decoding.material import Material, Sample
-from app.decoding.options import FIRST_MEMBERS, first_members, options
+from app.decoding.options import first_members, options
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table, Values, material, plain, sides
 from app.problems import Problem
+from app.schemas.query import FIRST_MEMBERS
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18

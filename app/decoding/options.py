@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from app.call import NPY, Call
 from app.problems import Problem
+from app.schemas.query import FIRST_MEMBERS, TABLE
 
 MOST_OPTIONS = 200
 MOST_DEPTH = 4
-FIRST_MEMBERS = "members"
-"""NPY of one dimension: so many values at the start are members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +21,6 @@ class Named:
     member: str | None
     group: str | None
     unit: str | None
-
-
-TABLE = frozenset({"score", "member", "group", "unit"})
 
 
 def named(call: Call) -> Named:
@@ -41,7 +37,7 @@ def named(call: Call) -> Named:
 
 def told(call: Call) -> dict[str, str]:
     """What the caller said about the columns of a table or the length of an array, as it was said."""
-    about = TABLE | ({FIRST_MEMBERS} if call.media_type == NPY else set())
+    about = {*TABLE, FIRST_MEMBERS} if call.media_type == NPY else set(TABLE)
     return {name: value for name, value in _distinct(call.query).items() if name in about}
 
 

@@ -64,9 +64,10 @@ def _by_text(found: Labels, what: str, start: int) -> Values:
         return np.take(numbers, found.codes)
     if (number | missing).all() or "" in texts:
         raise absent(what, start + (found.first(missing) or 0))
-    if comma.all():
+    if comma.any() and (comma | number).all():
+        first = start + (found.first(comma) or 0)
         raise InputError(
-            f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=start
+            f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=first
         )
     fractions = any(
         is_number and not WHOLE.fullmatch(text) for text, is_number in zip(texts, number, strict=True)

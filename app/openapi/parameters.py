@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.schemas.columns import Asked
-from app.schemas.questions import COLUMNS, JSON_ONLY
+from app.schemas.query import JSON_ONLY
+from app.schemas.questions import COLUMNS
 
 Schema = dict[str, Any]
 

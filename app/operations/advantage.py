@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, reading, stated, target
 from app.operations.sampling import sample_of
 from app.schemas.questions import AdvantageQuestion
@@ -16,9 +16,7 @@ def answer(call: Call, material: Material) -> Reply:
     """The optimal advantage with its interval, and what belongs to it."""
     question = question_of(AdvantageQuestion, material)
     data = sample_of(material, question)
-    return json_reply(
-        call, statements.assessment(assessed(data, question), data, stated(question, call)), data
-    )
+    return reply_of(call, statements.assessment(assessed(data, question), data, stated(question, call)), data)
 
 
 def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:

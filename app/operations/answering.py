@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 import msgspec
@@ -35,11 +34,10 @@ def require_form(call: Call) -> None:
         raise Problem("not-acceptable", f"{call.operation} answers as {', '.join(forms)}", field="Accept")
 
 
-def json_reply(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
+def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     """An answer as JSON, or as a report made of that JSON and of nothing else."""
     require_form(call)
     data = json_bytes(answer)
     if rendered(call):
-        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
-        data = render(call.operation, msgspec.json.decode(data), call.accept, Context(made=made))
+        data = render(call.operation, msgspec.json.decode(data), call.accept, Context.now())
     return Reply(200, call.accept, data, sum(s.n_members + s.n_nonmembers for s in samples))

@@ -12,6 +12,7 @@ from app.call import Call
 from app.decoding.options import told
 from app.problems import Problem, unknown_field
 from app.schemas.columns import Asked
+from app.schemas.query import NAMES
 from app.schemas.questions import COLUMNS, Estimator, LinearMetric, MetricGiven, PresetMetric
 from estimators import CellsTarget, LearnedTarget, Metric, ThresholdTarget, TwoSidedTarget, preset
 from estimators.advantage import Target
@@ -46,9 +47,6 @@ WORDS = {
 
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
 """Options that are lists."""
-
-NAMES = frozenset({"against"})
-"""Options that are names of the caller's own, and text even where they look like a number."""
 
 KINDS = {
     "missing": "missing-field",

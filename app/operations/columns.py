@@ -6,7 +6,7 @@ from app.body import Body
 from app.call import Call, Reply
 from app.decoding.heads import columns
 from app.decoding.roles import usual
-from app.operations.answering import json_reply
+from app.operations.answering import reply_of
 from app.problems import Problem
 from app.schemas.answers import ColumnsAnswer
 
@@ -24,4 +24,4 @@ def answer(call: Call, body: Body) -> Reply:
         "member": None if member is None else names[member],
         "group": None if group is None else names[group],
     }
-    return json_reply(call, answered)
+    return reply_of(call, answered)

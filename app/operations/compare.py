@@ -7,7 +7,7 @@ from itertools import combinations
 from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated, target
 from app.operations.sampling import counted, data_of
 from app.problems import Problem
@@ -54,7 +54,7 @@ def answer(call: Call, material: Material) -> Reply:
             for each in given.values()
         ],
     }
-    return json_reply(call, answered, *given.values())
+    return reply_of(call, answered, *given.values())
 
 
 def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:

@@ -13,7 +13,7 @@ from app.call import JSON, Call, Reply
 from app.decoding import blocks
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.sampling import counts_of, sample_of
 from app.problems import Problem
 from app.schemas.answers import CountsAnswer
@@ -113,4 +113,4 @@ def _reply(call: Call, counts: Counts) -> Reply:
         "counts": counts.to_dict(),
         "input_sha256": fingerprint(counts),
     }
-    return json_reply(call, answered, counts)
+    return reply_of(call, answered, counts)

@@ -10,7 +10,7 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.judgement import judgement
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, stated, target
 from app.operations.sampling import posted, sample_of
 from app.problems import Problem
@@ -27,7 +27,7 @@ def answer(call: Call, material: Material) -> Reply:
     data = sample_of(material, q)
     found = judge(data, _limits(q, material, data), q.prior, q.confidence, q.seed)
     source = statements.provenance(data, found.provenance.method, q.seed, stated(q, call))
-    return json_reply(call, judgement(found, source), data)
+    return reply_of(call, judgement(found, source), data)
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, stated
 from app.operations.sampling import counted, sample_of
 from app.problems import Problem
@@ -45,4 +45,4 @@ def answer(call: Call, material: Material) -> Reply:
             data, found[0].provenance.method, question.seed, stated(question, call), fingerprint(data)
         ),
     }
-    return json_reply(call, answered, data)
+    return reply_of(call, answered, data)

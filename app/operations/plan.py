@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.call import Call, Reply
 from app.decoding.material import Material
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.problems import Problem
 from app.schemas.answers import PlanAnswer
 from app.schemas.questions import PlanQuestion
@@ -28,4 +28,4 @@ def answer(call: Call, material: Material) -> Reply:
         "nonmembers": found.nonmembers,
         "sentence": found.sentence,
     }
-    return json_reply(call, answered)
+    return reply_of(call, answered)

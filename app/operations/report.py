@@ -10,7 +10,7 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.advantage import assessed
-from app.operations.answering import json_reply, question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
 from app.operations.risk import by_group_of, group_rows, summary
 from app.operations.sampling import posted, sample_of
@@ -49,7 +49,7 @@ def answer(call: Call, material: Material) -> Reply:
         "warnings": statements.warnings((*found.cautions, *exposed.cautions)),
         "provenance": result["provenance"],
     }
-    return json_reply(call, answered, data)
+    return reply_of(call, answered, data)
 
 
 def _exposed(

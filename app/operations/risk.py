@@ -11,10 +11,11 @@ from app.call import ARROW, CSV, Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.wire import arrow_bytes, csv_bytes, json_bytes
-from app.operations.answering import json_reply, question_of, require_form
+from app.operations.answering import question_of, reply_of, require_form
 from app.operations.asking import metric, stated
 from app.operations.forms import rendered
 from app.operations.sampling import posted, sample_of
+from app.report.model import LISTED
 from app.schemas.answers import GroupAnswer, ProvenanceAnswer
 from app.schemas.questions import Judged, RiskQuestion
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
@@ -30,9 +31,6 @@ INTERVALS: dict[str, CellInterval | None] = {
     "mover_fieller": MoverFieller(),
     "conditional": Conditional(),
 }
-LISTED = 50
-"""Records that a report lists where ``top`` does not say how many: nobody reads more."""
-
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
@@ -79,7 +77,7 @@ def answer(call: Call, material: Material) -> Reply:
         "groups": group_rows(found, tables),
         "provenance": source,
     }
-    return json_reply(call, answered, data)
+    return reply_of(call, answered, data)
 
 
 def summary(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None = None) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """A report as CSV: a row for each number with its place in the answer, then a row for each sentence.
 
 A spreadsheet takes a text that begins with one of a few letters for a formula. Such a text is written with an
-apostrophe before it, which makes it text again.
+apostrophe before it, which makes it text again; and so is what follows a letter that some spreadsheets part cells at.
 """
 
 from __future__ import annotations
@@ -30,14 +30,19 @@ from app.report.spelling import words
 
 HEAD = ("section", "name", "column", "path", "value", "text")
 
-FORMULA = re.compile("[\\s\\ufeff\"'`]*[=+\\-@＝＋－＠﹢﹣﹦﹫−|%\\t\\r\\n]")
-"""What a spreadsheet might run: a sign that begins a formula, wide or narrow, after blanks and quotes, too."""
+BEFORE, SIGNS = "[\\s\\ufeff\"'`]*", "=+\\-@＝＋－＠﹢﹣﹦﹫−|%"
+FORMULA = re.compile(f"^(?={BEFORE}[{SIGNS}\\t\\r\\n])|[;|\\t\\r\\n](?={BEFORE}[{SIGNS}])")
+"""Where a spreadsheet might run what follows: a sign that begins a formula, wide or narrow, after blanks and quotes,
+too; at the start, or after what parts cells or rows where a comma is a decimal point."""
+
+CONTINUED = re.compile(r"\s*\\\n\s*")
+"""A command that goes on in the next line, which would begin like a formula."""
 
 
 def csv(report: Report) -> str:
     """Every number and every sentence of the report, once for each place it stands at."""
     sink = io.StringIO()
-    table = rows.writer(sink, lineterminator="\r\n")
+    table = rows.writer(sink, quoting=rows.QUOTE_ALL, lineterminator="\r\n")
     table.writerow(HEAD)
     headline = report.headline
     if headline.decision is not None:
@@ -52,7 +57,7 @@ def csv(report: Report) -> str:
 
 def inert(text: str) -> str:
     """A text that no spreadsheet runs."""
-    return f"'{text}" if FORMULA.match(text) else text
+    return FORMULA.sub(r"\g<0>'", text)
 
 
 Row = tuple[str, str, str, str, str, str]
@@ -66,7 +71,7 @@ def _block(section: str, block: Block) -> Iterator[Row]:
             for item in items:
                 yield from _words(section, "", "", item)
         case Listing(caption, text):
-            yield _row(section, caption, text=text)
+            yield _row(section, caption, text=CONTINUED.sub(" ", text))
         case Facts(items):
             for fact in items:
                 yield from _words(section, fact.label, "", (fact.value,))

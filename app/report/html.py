@@ -82,7 +82,7 @@ def _headline(headline: Headline) -> str:
         return f'<div class="headline">{said}</div>\n'
     verdict = WORDS[headline.decision]
     badge = f'<p class="badge"><span aria-hidden="true">{verdict.sign}</span> {verdict.word}</p>\n'
-    return f'<div class="headline {verdict.colour}">{badge}{said}</div>\n'
+    return f'<div class="headline {verdict.style}">{badge}{said}</div>\n'
 
 
 def _section(section: Section) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from math import inf
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from app.schemas.answers import ANSWERS
+from estimators.plan import Decision, decision, overall
 
 MARKS = frozenset({"sentence", "provenance"})
 """Every answer has one of these, and no request has either."""
@@ -17,6 +20,22 @@ PARALLEL = frozenset(
     | {"signed_risk", "posterior", "flagged", "metric", "members", "nonmembers", "labels"}
 )
 """Lists that have one entry for each record, cell, bin or point, and so are equally long side by side."""
+
+
+COUNTED = frozenset(
+    {"members", "nonmembers", "outside_members", "outside_nonmembers", "records", "unknown", "flagged"}
+)
+"""How many there are: never fewer than none."""
+
+NEVER_EMPTY = frozenset({"limits", "ranking", "metrics", "fpr", "tpr", "provenance"})
+"""Lists of which every answer that has them has an entry."""
+
+DEEPEST = 32
+"""Levels of an answer; those that the service gives have a third of that."""
+
+
+POINTS = ("estimate", "risk", "tpr")
+"""What stands between two ends."""
 
 
 class BrokenAnswerError(ValueError):
@@ -37,6 +56,8 @@ def checked(operation: str, answer: object) -> dict[str, Any]:
 
     It is not signed: that its numbers are those of some scores is shown only by asking again.
     """
+    if not _shallow(answer, DEEPEST):
+        raise BrokenAnswerError("nested too deeply")
     try:
         found: dict[str, Any] = TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
     except ValidationError as error:
@@ -46,6 +67,14 @@ def checked(operation: str, answer: object) -> dict[str, Any]:
     for fault in _faults(found, ""):
         raise BrokenAnswerError(fault)
     return found
+
+
+def _shallow(value: object, levels: int) -> bool:
+    """Whether there are no more levels than that."""
+    if not isinstance(value, Mapping | list):
+        return True
+    parts = value.values() if isinstance(value, Mapping) else value
+    return levels > 0 and all(_shallow(part, levels - 1) for part in parts)
 
 
 def _likeness(keys: Any, known: Any) -> float:
@@ -65,23 +94,71 @@ def _faults(value: Any, path: str) -> Iterator[str]:
 
 
 def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
-    lower, upper = part.get("lower"), part.get("upper")
-    if isinstance(lower, int | float) and isinstance(upper, int | float) and lower > upper:
-        yield f"{path}: the lower end is above the upper one"
+    yield from _impossible(part, path)
+    yield from _outside(part, path)
     sizes = {name: len(each) for name, each in part.items() if name in PARALLEL and isinstance(each, list)}
     if len(set(sizes.values())) > 1:
         yield f"{path}: {', '.join(sizes)} differ in length"
-    if (
-        isinstance(part.get("edges"), list)
-        and "members" in sizes
-        and len(part["edges"]) != sizes["members"] + 1
-    ):
-        yield f"{path}: edges are not one more than the bins"
+    if "outside_members" in part:
+        yield from _undrawable(part, path)
     if isinstance(part.get("verdict"), Mapping) and isinstance(part.get("advantage"), Mapping):
         limits, verdict = part["advantage"], part["verdict"]
-        if verdict["decision"] != _decision(limits["lower"], limits["upper"], verdict["threshold"]):
+        if verdict["decision"] != decision(limits["lower"], limits["upper"], verdict["threshold"]).value:
             yield f"{path}.verdict: decision is not what the interval says at this threshold".lstrip(".")
+        if verdict["threshold"] != part["provenance"]["options"].get("threshold"):
+            yield f"{path}.verdict: threshold is not the one of the options".lstrip(".")
+    if isinstance(part.get("limits"), list) and "decision" in part:
+        yield from _misjudged(part, path)
 
 
-def _decision(lower: float, upper: float, threshold: float) -> str:
-    return "pass" if upper <= threshold else "fail" if lower > threshold else "inconclusive"
+def _outside(part: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Intervals that hold nothing, or not their own estimate; a published statistic may lie outside its own."""
+    for name, low, high in (
+        *((point, "lower", "upper") for point in POINTS),
+        ("auc", "auc_lower", "auc_upper"),
+    ):
+        value, lower, upper = (part.get(each) for each in (name, low, high))
+        if not isinstance(lower, int | float):
+            continue
+        top = upper if isinstance(upper, int | float) else inf
+        if lower > top:
+            yield f"{path}: the lower end is above the upper one"
+        elif "statistic" not in part and isinstance(value, int | float) and not lower <= value <= top:
+            yield f"{path}: the {name} is outside its interval"
+
+
+def _impossible(part: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Numbers and lists that no answer has."""
+    for name, value in part.items():
+        where = f"{path}.{name}".lstrip(".")
+        if name == "confidence" and isinstance(value, float) and not 0.0 < value < 1.0:
+            yield f"{where}: not between 0 and 1"
+        if name in NEVER_EMPTY and value == []:
+            yield f"{where}: empty"
+        counts = value if isinstance(value, list) else [value]
+        if name in COUNTED and any(isinstance(each, int) and each < 0 for each in counts):
+            yield f"{where}: less than 0"
+
+
+def _undrawable(drawn: Mapping[str, Any], path: str) -> Iterator[str]:
+    """What is wrong with how the scores lie: intervals have edges, and categories have labels."""
+    known = drawn["edges"] if drawn["kind"] == "intervals" else drawn["labels"]
+    other = drawn["labels"] if drawn["kind"] == "intervals" else drawn["edges"]
+    if known is None or other is not None:
+        yield f"{path}: {drawn['kind']} have edges if they are intervals, and labels if they are categories"
+    elif drawn["kind"] == "intervals" and len(known) != len(drawn["members"]) + 1:
+        yield f"{path}: edges are not one more than the bins"
+    elif drawn["kind"] == "intervals" and any(left >= right for left, right in pairwise(known)):
+        yield f"{path}: edges do not increase"
+    if not drawn["members"]:
+        yield f"{path}: no bins"
+
+
+def _misjudged(gate: Mapping[str, Any], path: str) -> Iterator[str]:
+    """What a gate's limits do not say; what has no upper end may be of any size."""
+    for place, limit in enumerate(gate["limits"]):
+        upper = inf if limit["upper"] is None else limit["upper"]
+        if limit["decision"] != decision(limit["lower"], upper, limit["maximum"]).value:
+            yield f"{path}.limits.{place}: decision is not what the interval says at this limit".lstrip(".")
+    if gate["decision"] != overall(Decision(limit["decision"]) for limit in gate["limits"]).value:
+        yield f"{path}: decision is not what its limits come to".removeprefix(": ")

@@ -28,8 +28,14 @@ from app.report.verdicts import WORDS
 MEANT = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
 """Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves."""
 
-CALLED = re.compile(r"([@#])(?=\w)")
+CALLED = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
 """What a site makes a mention of somebody or something of, escaped or not: it is cut off from its name."""
+
+COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.IGNORECASE)
+PIECE = re.compile(r".{1,6}")
+"""What a site takes for a change to source code, and pieces that are too short for that."""
+
+CUT = "<!-- -->"
 
 ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 """How an address begins that is made a link of, unasked."""
@@ -118,7 +124,8 @@ def escaped(text: str) -> str:
 
 def inert(text: str) -> str:
     """The same of a text that is spelt already."""
-    return CALLED.sub(r"\1<!-- -->", ADDRESS.sub(r"\1\.", MEANT.sub(r"\\\1", text)))
+    meant = CALLED.sub(rf"\1{CUT}", ADDRESS.sub(r"\1\.", MEANT.sub(r"\\\1", text)))
+    return COMMIT.sub(lambda found: CUT.join(PIECE.findall(found[0])), meant)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 Kind = Literal["share", "plain", "count", "exact", "percent", "guesses"]
+
+LISTED = 20
+"""Records that a report lists: the most surely exposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +140,10 @@ class Headline:
 class Report:
     """A whole report."""
 
-    operation: str
     title: str
     headline: Headline
     facts: Facts
-    sections: tuple[Section, ...] = field(default=())
+    sections: tuple[Section, ...]
 
     def section(self, name: str) -> Section | None:
         """One part, if the report has it."""
@@ -164,3 +167,8 @@ class Context:
     source: str | None = None
     made: str | None = None
     others: tuple[str, ...] = ()
+
+    @classmethod
+    def now(cls, source: str | None = None, others: tuple[str, ...] = ()) -> Context:
+        """Of an answer that has just come: to the minute, which is what a reader asks."""
+        return cls(source, datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"), others)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-DECISIONS = ("pass", "fail", "inconclusive")
+from app.report.verdicts import WORDS
+
 GAUGES = {
     "maximum": "largest acceptable value",
     "estimate": "point estimate",
@@ -18,9 +19,7 @@ GAUGES = {
 def openmetrics(answer: Mapping[str, Any]) -> bytes:
     """One gauge a number, labelled by its limit; what there is no number of has no line."""
     lines = [*_head("decision", "1 at the decision over all limits")]
-    lines += [
-        f'mace_gate_decision{{decision="{each}"}} {int(each == answer["decision"])}' for each in DECISIONS
-    ]
+    lines += [f'mace_gate_decision{{decision="{each}"}} {int(each == answer["decision"])}' for each in WORDS]
     for name, about in GAUGES.items():
         lines += _head(name, about)
         lines += [

@@ -11,6 +11,9 @@ from app.problems import Problem
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""
 
+UNREAD = ("*/*", 0.001)
+"""What the ranges beyond those are taken for: anything, as good as not at all."""
+
 ENCODINGS = ("identity", "gzip", "zstd")
 
 
@@ -39,7 +42,9 @@ def encoding(headers: Headers) -> str:
 
 def accepted(headers: Headers, offered: Sequence[str]) -> str:
     """The form of the answer: of those offered the one the client likes best, the first in a draw."""
-    ranges = [_range(part) for part in headers.get("accept", "*/*").split(",", MOST_RANGES) if part.strip()]
+    given = ",".join(headers.getlist("accept")) or "*/*"  # several lines are one list (RFC 9110, 5.3)
+    parts = [part for part in given.split(",") if part.strip()]
+    ranges = [*map(_range, parts[:MOST_RANGES]), *([UNREAD] if len(parts) > MOST_RANGES else [])]
     best, liking = "", 0.0
     for form in offered:
         weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
@@ -58,11 +63,17 @@ def _range(part: str) -> tuple[str, float]:
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "q":
-            try:
-                return pattern, min(max(float(value), 0.0), 1.0)
-            except ValueError:
-                return pattern, 0.0
+            return pattern, _weight(value)
     return pattern, 1.0
+
+
+def _weight(value: str) -> float:
+    """How much a range is liked; what is no number from 0 to 1 (nor is NaN) is no liking."""
+    try:
+        found = float(value)
+    except ValueError:
+        return 0.0
+    return found if 0.0 <= found <= 1.0 else 0.0
 
 
 def _fits(pattern: str, form: str) -> bool:

@@ -359,6 +359,3 @@ QUESTIONS: dict[str, type[Asked]] = {
 
 COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
 """Fields that hold records: decoded to arrays, checked by the library."""
-
-JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4"})
-"""Options too long or too rare for a query string; a JSON body takes them."""

@@ -120,6 +120,32 @@ def within(counts: Counts, epsilon: float, delta: float, alpha: float) -> bool:
     return all(_within(side, g, delta, alpha) for side in (counts, turned))
 
 
+def records_to_pass(counts: Counts, epsilon: float, delta: float, alpha: float, most: int) -> int | None:
+    """Records of both sides, with the shares of these, that are within; None if more than ``most`` would be needed.
+
+    It is searched for, as limits near a rate of 0 shrink as 1/N and others as N^-1/2. At delta 0 none are enough.
+    """
+    if delta == 0.0:
+        return None
+    records = counts.n_members + counts.n_nonmembers
+
+    def passes(times: float) -> bool:
+        members, nonmembers = (
+            np.rint(times * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
+        )
+        return within(Counts.trusted(members, nonmembers, counts.cells), epsilon, delta, alpha)
+
+    low, high = 1.0, 2.0
+    while not passes(high):
+        low, high = high, 2.0 * high
+        if high * records > most:
+            return None
+    while high / low > 1.05:
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return int(np.ceil(high * records))
+
+
 def _within(counts: Counts, g: float, delta: float, alpha: float) -> bool:
     n1, n0 = float(counts.n_members), float(counts.n_nonmembers)
 

@@ -19,7 +19,7 @@ from estimators.audit.ceilings import advantage_ceiling
 from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.sample.counts import Counts, require_data
-from estimators.statement import Caution, Guarantee, percent
+from estimators.statement import Caution, Guarantee, at_least, percent
 
 Integers = NDArray[np.int64]
 
@@ -66,8 +66,8 @@ class EpsilonBound:
             shown = f"no epsilon above 0 at delta {self.delta:g}"
             return f"With {sure} confidence the records show {shown}; none is excluded."
         return (
-            f"With {sure} confidence epsilon is at least {self.value:.3f} at delta {self.delta:g}, if inclusion was "
-            f"random and independent: {self.right} of {self.guesses} guesses were right."
+            f"With {sure} confidence epsilon is at least {at_least(self.value)} at delta {self.delta:g}, if inclusion "
+            f"was random and independent: {self.right} of {self.guesses} guesses were right."
         )
 
 
@@ -93,7 +93,7 @@ class ClaimCheck:
         tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
         return (
             f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} confidence "
-            f"epsilon is at least {self.bound.value:.3f}, if inclusion was random and independent{tail}. "
+            f"epsilon is at least {at_least(self.bound.value)}, if inclusion was random and independent{tail}. "
             f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
         )
 

@@ -19,7 +19,7 @@ from scipy.special import bdtr, expit, logit
 from estimators.errors import IncompatibleCells, require_count, require_open_unit
 from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
 from estimators.sample.counts import Counts, require_data
-from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, percent
+from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -58,7 +58,7 @@ class AreaUnderCurve:
         interval = self.estimate.interval
         return (
             f"With {percent(interval.confidence)} confidence a member outscores a nonmember with a probability "
-            f"between {interval.lower:.3f} and {interval.upper:.3f}; without leakage it would be 0.5."
+            f"between {at_least(interval.lower)} and {at_most(interval.upper)}; without leakage it would be 0.5."
         )
 
 
@@ -139,7 +139,7 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
         cautions += (
             Caution(
                 "members_score_lower",
-                f"members score lower than nonmembers (AUC {area:.3f}, at most {upper:.3f}); "
+                f"members score lower than nonmembers (AUC {area:.3f}, at most {at_most(upper)}); "
                 "negate the scores if a lower score is meant to speak for membership",
             ),
         )

@@ -16,7 +16,18 @@ from estimators.metric.bounds import held_out, in_sample, metric_range, upper_li
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.optimum import Objective, PaperMetric, optimum, paper_estimate
 from estimators.sample.counts import Counts, require_data
-from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
+from estimators.statement import (
+    IID,
+    VERSION,
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    Provenance,
+    at_least,
+    at_most,
+    percent,
+)
 
 LEAST_RECORDS = 3
 """One of each side to learn from, one to choose by and one to judge on (MACE, Algorithm 3)."""
@@ -84,7 +95,7 @@ class MetricEstimate:
         return (
             f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of "
             f"an adversary who sees this score at a resolution of {self.resolution} cells{limit} is between "
-            f"{self.interval.lower:.3f} and {self.interval.upper:.3f}; guessing without the score gives "
+            f"{at_least(self.interval.lower)} and {at_most(self.interval.upper)}; guessing without the score gives "
             f"{self.trivial:.3f}."
         )
 

@@ -18,7 +18,7 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import signed_risk_limits
 from estimators.sample.counts import Counts
-from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance, percent
+from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance, at_least, at_most, percent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -159,8 +159,8 @@ class CellRisks:
         low, high = self.simultaneous.lower[worst], self.simultaneous.upper[worst]
         return (
             f"With {percent(self.signed.confidence)} confidence in all {self.size} cells at once, the individual "
-            f"risk lies between {low:.3f} and {high:.3f} in the cell where it is surest; without any leak it "
-            f"would be {self.baseline:.3f} everywhere."
+            f"risk lies between {at_least(low)} and {at_most(high)} in the cell where it is surest; without any leak "
+            f"it would be {self.baseline:.3f} everywhere."
         )
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from app.body import Body
 from app.call import CSV, HTML, MARKDOWN, Call
-from app.cli.example import example_table
+from app.example import example_table
 from app.operations import perform
 from app.report.model import Context
 from app.report.rendering import render
 
 HERE = Path(__file__).parent
-CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00+00:00")
+CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00Z")
 FORMS = {"report.html": HTML, "report.md": MARKDOWN}
 
 

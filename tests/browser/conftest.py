@@ -66,13 +66,16 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-PLACES = [(("root_path", ""),), (("root_path", "/behind/a/proxy"),)]
+EVERYWHERE = pytest.mark.parametrize(
+    "address", [(), (("root_path", "/behind/a/proxy"),)], indirect=True, ids=["at the root", "below a path"]
+)
+"""For what asks for addresses of its own: assets, questions, downloads."""
 
 
-@pytest.fixture(scope="package", params=PLACES, ids=["at the root", "below a path"])
+@pytest.fixture(scope="package")
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a service with the settings of the parameter listens."""
-    folder, settings = tmp_path_factory.mktemp("service"), dict(request.param)
+    """Where a service listens, with the settings of the parameter if there is one."""
+    folder, settings = tmp_path_factory.mktemp("service"), dict(getattr(request, "param", ()))
     with running(folder, **settings) as service:
         yield f"http://127.0.0.1:{service.port}{settings.get('root_path', '')}"
 

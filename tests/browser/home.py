@@ -83,6 +83,26 @@ def sentence(page: Page) -> Locator:
     return shown(page).locator(".sentence")
 
 
+def paste(page: Page, members: str, nonmembers: str = "") -> None:
+    """Write scores into the boxes for them."""
+    page.get_by_text("Paste scores instead").click()
+    page.get_by_label("Members", exact=True).fill(members)
+    page.get_by_label("Nonmembers").fill(nonmembers)
+
+
+def refuse(page: Page) -> None:
+    """Ask for a report that will not come."""
+    page.get_by_role("button", name="Make the report").click()
+
+
+def said(control: Locator) -> Locator:
+    """The problem that is said of a control, which has the focus and is described by it."""
+    expect(control).to_have_attribute("aria-invalid", "true")
+    expect(control).to_be_focused()
+    names = (control.get_attribute("aria-describedby") or "").split()
+    return control.page.locator(f"#{names[-1]}")
+
+
 def reach(page: Page, control: Locator, most: int = 40) -> None:
     """Go to a control by the Tab key alone, and find the focus visible there."""
     for _ in range(most):

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import EVERYWHERE, Visit
 
 
 def advantage(page: Page) -> Locator:
@@ -18,6 +18,7 @@ def advantage(page: Page) -> Locator:
     return block
 
 
+@EVERYWHERE
 def test_swagger_ui_renders_every_operation_of_the_description(visit: Visit) -> None:
     page = visit.open("/docs")
 
@@ -37,6 +38,7 @@ def test_swagger_ui_renders_every_operation_of_the_description(visit: Visit) -> 
     assert shown == operations
 
 
+@EVERYWHERE
 def test_an_example_is_executed_from_swagger_ui(visit: Visit) -> None:
     block = advantage(visit.open("/docs"))
     example = json.loads(block.locator("textarea.body-param__text").input_value())
@@ -81,6 +83,7 @@ def test_an_example_is_executed_by_keyboard_alone(visit: Visit) -> None:
     expect(block.locator(".live-responses-table tbody .response-col_status")).to_have_text("200")
 
 
+@EVERYWHERE
 def test_a_link_to_an_operation_unfolds_it(visit: Visit) -> None:
     page = visit.open("/docs")
     advantage(page)
@@ -106,6 +109,7 @@ def test_swagger_ui_follows_the_readers_colour_scheme(visit: Visit, scheme: str)
     assert (light in {colour, behind}) == (scheme == "light")
 
 
+@EVERYWHERE
 def test_redoc_renders_the_titles_of_every_operation(visit: Visit) -> None:
     page = visit.open("/redoc")
 

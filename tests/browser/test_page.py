@@ -11,12 +11,24 @@ from playwright.sync_api import FilePayload, expect
 
 from app.openapi.examples import MEMBERS, NONMEMBERS
 from tests.app.running import until
-from tests.browser.conftest import Visit
-from tests.browser.home import CSV, array, compute, files, give, named, opened, payload, sentence, shown
+from tests.browser.conftest import EVERYWHERE, Visit
+from tests.browser.home import (
+    CSV,
+    array,
+    compute,
+    files,
+    give,
+    named,
+    opened,
+    payload,
+    sentence,
+    table,
+)
 
 FAIL = re.compile("Fail: with 95% confidence")
 
 
+@EVERYWHERE
 def test_the_example_leads_to_a_verdict(visit: Visit) -> None:
     page = visit.open("/")
 
@@ -63,32 +75,31 @@ def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> Non
     expect(sentence(page)).to_have_text(FAIL)
 
 
-def test_a_dropped_file_is_as_good_as_a_chosen_one(visit: Visit) -> None:
+DROP = """([text, ...names]) => {
+  const data = new DataTransfer();
+  for (const name of names) data.items.add(new File([text], name));
+  return data;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["mine.csv"], re.compile("^mine.csv · CSV · [0-9]+ bytes$")),
+        (["mine.csv", "b.csv", "c.csv"], re.compile("^mine.csv .* one file at a time: 2 more left out$")),
+    ],
+    ids=["one", "three"],
+)
+def test_a_dropped_file_is_as_good_as_a_chosen_one(
+    visit: Visit, names: list[str], words: re.Pattern[str]
+) -> None:
     page = visit.open("/")
-    dropped = page.evaluate_handle(
-        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'mine.csv')); return data }",
-        CSV.decode(),
-    )
+    dropped = page.evaluate_handle(DROP, [CSV.decode(), *names])
 
     page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
 
-    expect(page.get_by_text("mine.csv · CSV")).to_be_visible()
+    expect(page.locator("#chosen")).to_have_text(words)
     expect(page.get_by_role("checkbox", name="score")).to_be_checked()
-
-
-@pytest.mark.parametrize("between", ["\n", ", ", "\r\n\r\n"], ids=["lines", "commas", "empty lines"])
-def test_two_pasted_columns_are_enough(visit: Visit, between: str) -> None:
-    page = visit.open("/")
-    page.get_by_text("Paste scores instead").click()
-    heading = "" if between == ", " else f"confidence{between}"
-
-    page.get_by_label("Members", exact=True).fill(heading + between.join(map(str, MEMBERS)))
-    page.get_by_label("Nonmembers").fill(between.join(map(str, NONMEMBERS)))
-    page.get_by_label("Threshold").fill("0.1")
-    compute(page)
-
-    expect(sentence(page)).to_have_text(FAIL)
-    expect(shown(page).locator("body")).to_contain_text("24 nonmember")
 
 
 def test_a_pasted_table_has_its_columns_picked(visit: Visit) -> None:
@@ -133,6 +144,38 @@ def test_a_column_that_says_who_is_a_member_is_no_score(visit: Visit) -> None:
     expect(page.get_by_role("checkbox", name="member")).to_be_enabled()
 
 
+def test_a_score_whose_name_cannot_be_asked_for_cannot_be_ticked(visit: Visit) -> None:
+    """A comma separates names; as that of a group, which is one name, it is sent as it is."""
+    rows = [(value, value, member, member) for value, member in zip(MEMBERS, [0, 1] * 12, strict=True)]
+    page = opened(visit, payload("scores.csv", table(("a", "b", '"a,b"', "member"), *rows)))
+
+    expect(page.get_by_role("checkbox", name="a,b Rename it: no comma")).to_be_disabled()
+    page.get_by_role("combobox", name="Group").select_option("a,b")
+    with page.expect_request("**/v1/report?*") as asked:
+        page.get_by_role("button", name="Make the report").click()
+
+    assert asked.value.url.partition("?")[2] == "score=a&member=member&group=a%2Cb"
+
+
+def test_a_report_that_no_longer_answers_the_form_says_so(visit: Visit) -> None:
+    page = opened(visit)
+    compute(page)
+    stale = page.locator("#report").get_by_role("status")
+    expect(stale).to_be_empty()
+
+    page.get_by_label("Prior").fill("0.2")
+    expect(stale).to_have_text("Options have changed since this report.")
+    page.get_by_label("Prior").fill("0.50")
+    expect(stale).to_be_empty()
+    give(page, payload("empty.csv", b""))
+
+    expect(page.locator("#file-problem")).to_be_visible()
+    expect(stale).to_have_text("This report is about the earlier scores.")
+    give(page, payload("other.csv", CSV))
+    compute(page)
+    expect(stale).to_be_empty()
+
+
 @pytest.mark.parametrize(
     ("form", "begins"),
     [
@@ -160,6 +203,7 @@ def test_a_report_is_taken_along_in_every_form(
     expect(page.get_by_role("button", name=form, exact=True)).to_be_enabled()
 
 
+@EVERYWHERE
 def test_a_report_opens_in_a_tab_of_its_own(visit: Visit) -> None:
     page = opened(visit)
     compute(page)
@@ -207,6 +251,7 @@ def test_another_file_takes_the_place_of_the_first(visit: Visit) -> None:
     expect(page.locator("#shell")).to_contain_text("@other.csv")
 
 
+@EVERYWHERE
 def test_the_page_is_small(visit: Visit) -> None:
     page = visit.open("/")
 

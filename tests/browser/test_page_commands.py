@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PLACES, Visit
+from tests.browser.conftest import Visit
 from tests.browser.home import named, opened, payload
-
-pytestmark = pytest.mark.parametrize("address", PLACES[:1], indirect=True, ids=[""])
 
 HOSTILE = {
     "markup": "<img src=x onerror=alert(1)>",

@@ -9,12 +9,24 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from app.openapi.examples import MEMBERS
 from tests.app.running import until
-from tests.browser.conftest import PLACES, Visit
-from tests.browser.home import CSV, compute, give, opened, payload, sentence, shown, table
+from tests.browser.conftest import Visit
+from tests.browser.home import (
+    CSV,
+    compute,
+    give,
+    opened,
+    paste,
+    payload,
+    refuse,
+    said,
+    sentence,
+    shown,
+    table,
+)
 
 KEY = "correct-horse-battery-staple"
 LOCKED = (("api_key", KEY),)
@@ -27,19 +39,6 @@ def at(*settings: object) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("address", settings, indirect=True, ids=[""])
 
 
-def said(control: Locator) -> Locator:
-    """The problem that is said of a control, which has the focus and is described by it."""
-    expect(control).to_have_attribute("aria-invalid", "true")
-    expect(control).to_be_focused()
-    names = (control.get_attribute("aria-describedby") or "").split()
-    return control.page.locator(f"#{names[-1]}")
-
-
-def refuse(page: Page) -> None:
-    """Ask for a report that will not come."""
-    page.get_by_role("button", name="Make the report").click()
-
-
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
@@ -49,8 +48,10 @@ def refuse(page: Page) -> None:
         ("scores.csv", b"\x00\xff\xfe" * 300, "CSV"),
         ("scores.csv", table((0.4, 1), (0.5, 0)), "header"),
         ("scores.csv.gz", b"\x1f\x8b" + b"\x00" * 64, ""),
+        ("scores.xlsx", b"PK\x03\x04" + b"\x00" * 64, "export the table as CSV"),
+        ("scores.xls", b"\xd0\xcf\x11\xe0" + b"\x00" * 64, "export the table as CSV"),
     ],
-    ids=["empty", "no Parquet", "no NPY", "no text", "no header", "no gzip"],
+    ids=["empty", "no Parquet", "no NPY", "no text", "no header", "no gzip", "Excel", "old Excel"],
 )
 def test_a_bad_file_is_told_beside_the_choice_of_files(
     visit: Visit, name: str, data: bytes, words: str
@@ -92,13 +93,20 @@ def test_a_column_that_says_nothing_of_members_is_told_at_it(visit: Visit) -> No
 
 def test_too_few_pasted_scores_are_told_at_their_box(visit: Visit) -> None:
     page = visit.open("/")
-    page.get_by_text("Paste scores instead").click()
-    page.get_by_label("Members", exact=True).fill("\n".join(map(str, MEMBERS)))
-    page.get_by_label("Nonmembers").fill("0.1\n0.2")
+    paste(page, "\n".join(map(str, MEMBERS)), "0.1\n0.2")
 
     refuse(page)
 
     expect(said(page.get_by_label("Nonmembers"))).to_contain_text("got 2")
+
+
+def test_no_score_at_all_is_told_at_the_scores(visit: Visit) -> None:
+    page = opened(visit)
+    page.get_by_role("checkbox", name="score").uncheck()
+
+    refuse(page)
+
+    expect(page.locator("#score-problem")).to_have_text("Tick a score.")
 
 
 @pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.2", ""])
@@ -150,6 +158,12 @@ def test_a_locked_service_is_given_its_key(visit: Visit) -> None:
     key.fill("another-key-of-some-length")
     refuse(page)
     expect(said(key)).to_contain_text("not the key")
+    key.fill("schl\u00fcssel-\u043a\u043b\u044e\u0447")
+    key.press("Tab")
+    expect(said(key)).to_contain_text("a character that no key has")
+    expect(page.locator("#file-problem")).to_be_hidden()
+    refuse(page)
+    expect(said(key)).to_contain_text("a character that no key has")
     key.fill(KEY)
     key.press("Tab")
     expect(page.get_by_role("checkbox", name="score")).to_be_checked()
@@ -201,7 +215,6 @@ NAMES = {
 }
 
 
-@at(PLACES[0])
 @pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
 def test_what_a_column_or_a_file_is_called_is_shown_and_does_nothing(visit: Visit, name: str) -> None:
     asked: list[str] = []

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PLACES, Visit
+from tests.browser.conftest import Visit
 from tests.browser.home import CSV, compute, give, opened, payload, sentence
-
-pytestmark = pytest.mark.parametrize("address", PLACES[:1], indirect=True, ids=[""])
 
 BIG = 8_000_000
 

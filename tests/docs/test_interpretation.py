@@ -14,7 +14,7 @@ import pytest
 
 from app.body import Body
 from app.call import Call
-from app.cli.example import SIDE, example_scores
+from app.example import SIDE, example_scores
 from app.operations import perform
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
@@ -123,6 +123,7 @@ def statements() -> list[str]:
         *(of_coin(advantage) for advantage in (0, 0.01, 0.1, 0.2, 0.5, 1)),
         f"0.1 means {right(0.1, 100):.0f} right guesses of 100 instead of {right(0, 100):.0f}",
         "does not mean that 10% of the people",
+        f"at its resolution of {asked('advantage')['advantage']['resolution']} cells",
         f"right between {right(low, 100):.1f} and {right(high, 100):.1f} times in 100",
         f"Why {tell(baseline(0.1))} at prior 0.1",
         f"Of 10,000 people {tell(PEOPLE * 0.1)} are members, and the adversary knows it: the prior is 0.1",
@@ -136,7 +137,7 @@ def statements() -> list[str]:
         "fail a threshold of 0.1 at prior 0.5",
         f"A score 9 times as common among members lifts a prior of 0.1 to {tell(lifted)}",
         "if in doubt, 0.5,",
-        "At 95% both ends hold in at least 95 of 100 answers",
+        "At 95% both ends are meant to hold in at least 95 of 100 answers",
         f"Of 40 answers {tell(40 * (1 - 0.95))} may",
         f"At a threshold of 0.25 the demo is inconclusive: about {at_quarter:,} records in all would settle it,"
         f" against {2 * SIDE} now",
@@ -152,7 +153,7 @@ def statements() -> list[str]:
         f"a rate of 0.001 with fewer than {fewest_nonmembers(0.001):,} nonmembers, at 0.01 with fewer than"
         f" {fewest_nonmembers(0.01)}",
         "A lower end of 0 below that",
-        f"Of 40 flagged records at most {tell(40 * 0.05)} are",
+        f"the false share of the flagged is at most {tell(100 * 0.05)}% on average",
         "nothing about 95% of the people and an advantage of 0.6 about the other 5%",
         f"The average is {tell(average_of_groups())}",
         f"20 groups one by one at 95% would expect {tell(20 * 0.05)} false",

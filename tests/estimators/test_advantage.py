@@ -16,6 +16,7 @@ from estimators.errors import IncompatibleCells, InputError, MaceError, OutOfRan
 from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
+from estimators.statement import at_least, at_most
 from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
 
 
@@ -74,7 +75,7 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
 
     expected = (
         f"With 95% confidence an adversary who sees this score at a resolution of {result.resolution} cells has "
-        f"an advantage between {result.lower:.3f} and {result.upper:.3f}, over a coin toss."
+        f"an advantage between {at_least(result.lower)} and {at_most(result.upper)}, over a coin toss."
     )
     assert result.sentence == expected
 

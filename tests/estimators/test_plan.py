@@ -5,7 +5,7 @@ import pytest
 
 from estimators.advantage import advantage
 from estimators.errors import OutOfRange
-from estimators.plan import Decision, plan_verdict, plan_width, verdict
+from estimators.plan import Decision, decision, overall, plan_verdict, plan_width, verdict
 from estimators.sample.scores import Scores
 from tests.oracles import gaussian_shift, identical
 
@@ -108,3 +108,25 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
 
     assert found.decision is Decision.INCONCLUSIVE
     assert found.records_needed is None
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (0.0, 0.1, Decision.PASS),
+        (0.1, 0.1, Decision.PASS),
+        (0.1, 0.2, Decision.INCONCLUSIVE),
+        (0.0, float("inf"), Decision.INCONCLUSIVE),
+        (0.2, float("inf"), Decision.FAIL),
+    ],
+)
+def test_a_decision_at_a_tenth_is_what_both_ends_say(lower: float, upper: float, said: Decision) -> None:
+    assert decision(lower, upper, 0.1) is said
+
+
+def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> None:
+    fails, stays, passes = Decision.FAIL, Decision.INCONCLUSIVE, Decision.PASS
+
+    assert overall([passes, stays, fails]) is fails
+    assert overall([passes, stays]) is stays
+    assert overall([passes, passes]) is passes

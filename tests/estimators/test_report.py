@@ -8,6 +8,7 @@ from estimators.adversary.learned import logistic
 from estimators.density.bandwidth import Fixed
 from estimators.paper import EqualWidth, Kernel, algorithm_1
 from estimators.report import fingerprint
+from estimators.statement import at_least, at_most
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
 
 
@@ -114,10 +115,19 @@ def test_the_fingerprint_is_of_the_scores_and_not_of_how_they_were_kept(
 
 
 def test_cautions_are_said_once() -> None:
-    codes = [c.code for c in assess(draw(gaussian_shift(0.3), 20)).cautions]
+    found = assess(draw(gaussian_shift(0.3), 20)).cautions
 
-    assert len(codes) == len(set(codes))
-    assert "few_records" in codes
+    assert len(found) == len(set(found))
+    assert [c.code for c in found].count("few_records") == 1
+
+
+def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned() -> None:
+    rng = np.random.default_rng(0)
+    found = assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions
+
+    codes = [c.code for c in found]
+    assert codes.count("too_few_nonmembers") == 2  # at 0.001 and 0.01; 100 are enough for 0.1
+    assert codes.count("members_score_lower") == 1
 
 
 @pytest.mark.parametrize("unit", [1e-310, 1e307])
@@ -150,11 +160,11 @@ def test_every_answer_says_in_words_what_its_numbers_say() -> None:
     assert answer.metric is not None
 
     area = answer.auc.estimate.interval
-    assert f"between {area.lower:.3f} and {area.upper:.3f}" in answer.auc.sentence
+    assert f"between {at_least(area.lower)} and {at_most(area.upper)}" in answer.auc.sentence
     assert "accuses 1% of nonmembers" in answer.operating_points[1].sentence
-    assert f"at least {answer.epsilon.value:.3f}" in answer.epsilon.sentence
+    assert f"at least {at_least(answer.epsilon.value)}" in answer.epsilon.sentence
     assert "not a statement about the advantage" in answer.paper.sentence
-    assert f"{answer.metric.interval.lower:.3f}" in answer.metric.sentence
+    assert f"{at_least(answer.metric.interval.lower)}" in answer.metric.sentence
 
 
 def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
@@ -176,3 +186,12 @@ def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
     assert by_cells.statistic == "W_N"
     assert by_kernel.value == algorithm_1(scores, 0.5, reading=Kernel(Fixed(0.3))).value
     assert not by_kernel.cautions  # a bandwidth fixed in advance is what the paper's interval asks for
+
+
+@pytest.mark.parametrize(("threshold", "codes"), [(0.79, ["limit_below_baseline"]), (0.8, []), (None, [])])
+def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
+    threshold: float | None, codes: list[str]
+) -> None:
+    answer = assess(draw(identical(), 200), Ask(prior=0.1, threshold=threshold))
+
+    assert [each.code for each in answer.cautions if each.code == "limit_below_baseline"] == codes

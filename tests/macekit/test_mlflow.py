@@ -74,13 +74,30 @@ def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
     assert [each.value for each in store.get_metric_history(run, "leakage/threshold")] == [0.9, 0.01]
 
 
-def test_without_a_run_one_is_started_as_mlflow_does(store: MlflowClient) -> None:
+def test_without_a_run_one_is_started_and_ended(store: MlflowClient) -> None:
     run = macekit.mlflow.log(macekit.plan(expected=0.1, threshold=0.2))
 
-    active = mlflow.active_run()
-    assert active is not None
-    assert active.info.run_id == run
-    assert store.get_run(run).data.tags["membership.operation"] == "plan"
+    assert mlflow.active_run() is None
+    found = store.get_run(run)
+    assert found.info.status == "FINISHED"
+    assert found.data.tags["membership.operation"] == "plan"
+
+
+def test_what_has_no_report_is_refused_before_anything_is_logged(store: MlflowClient) -> None:
+    with pytest.raises(ValueError, match="no report of counts"):
+        macekit.mlflow.log(macekit.counts(MEMBERS, NONMEMBERS))
+
+    assert store.search_runs(["0"]) == []
+
+
+def test_what_was_decided_by_is_logged_however_many_numbers_there_are(store: MlflowClient) -> None:
+    labels = [f"group {i % 400}" for i in range(len(MEMBERS) + len(NONMEMBERS))]
+
+    run = macekit.mlflow.log(macekit.report(MEMBERS, NONMEMBERS, groups=labels, threshold=0.1))
+
+    metrics = store.get_run(run).data.metrics
+    assert len(metrics) == macekit.mlflow.MOST_METRICS
+    assert metrics["membership/threshold"] == 0.1
 
 
 def test_a_gate_is_logged_with_every_limit(store: MlflowClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,44 @@ def test_an_unknown_keyword_is_a_type_error_that_knows_the_nearest(client: Any) 
 def test_nonmembers_that_were_forgotten_are_asked_for() -> None:
     assert refused(macekit, MEMBERS).field == "nonmembers"
     assert refused(macekit).field == "members"
+
+
+@pytest.mark.parametrize(
+    ("ask", "given", "options"),
+    [
+        ("compare", [{"\ud800a": (MEMBERS, NONMEMBERS), "b": (MEMBERS, NONMEMBERS)}], {}),
+        ("compare", [{"a": (MEMBERS, NONMEMBERS), "b": (MEMBERS, NONMEMBERS)}], {"against": "\ud800"}),
+        ("metrics", [MEMBERS, NONMEMBERS], {"metrics": [{"\ud800": 1}]}),
+    ],
+)
+def test_text_that_is_none_is_refused(
+    ask: str, given: list[Any], options: dict[str, Any], mace: macekit.Mace
+) -> None:
+    for client in (macekit, mace):
+        problem = refused(client, *given, ask=ask, **options)
+
+        assert problem.kind in ("malformed-body", "wrong-type")
+
+
+@pytest.mark.parametrize("score", ["loss,id", ["loss,id"], ["loss", "id,"]])
+def test_a_comma_in_the_name_of_a_column_is_not_taken_for_two_names(score: Any, mace: macekit.Mace) -> None:
+    table = shuffled() | {"loss,id": shuffled()["loss"]}
+
+    for client in (macekit, mace):
+        problem = refused(client, table, score=score, member="is_train")
+
+        assert (problem.kind, problem.field) == ("bad-option", "score")
+        assert "in a list" in problem.detail
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+@pytest.mark.parametrize("name", ["scores.csv", "members.npy"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str, mace: macekit.Mace) -> None:
+    os.mkfifo(tmp_path / name)
+    sides = [tmp_path / name] if name == "scores.csv" else [tmp_path / name, NONMEMBERS]
+
+    for client in (macekit, mace):
+        assert "no regular file" in refused(client, *sides).detail
 
 
 def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:

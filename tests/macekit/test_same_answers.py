@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
 import macekit
+from app.body import Body
+from app.call import Call
+from app.decoding import decode
+from macekit.columns import column
 from tests.app.running import Running
 from tests.macekit.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
 
@@ -62,6 +66,22 @@ def test_scores_of_every_type_in_every_container(
     assert there.answer == wanted
 
 
+def vectors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rng = np.random.default_rng(0)
+    members, nonmembers = rng.normal(0.5, 1, (120, 2)), rng.normal(0, 1, (120, 2))
+    return members.astype(np.float32).astype(np.float64), nonmembers.astype(np.float32).astype(np.float64)
+
+
+def test_vectors_are_learned_from(service: Running, mace: macekit.Mace) -> None:
+    members, nonmembers = vectors()
+    wanted = by_hand(service, "advantage", members=members.tolist(), nonmembers=nonmembers.tolist())
+
+    here, there = (client.estimate(members.tolist(), nonmembers) for client in (macekit, mace))
+
+    assert here.answer == wanted
+    assert there.answer == wanted
+
+
 @pytest.mark.parametrize(
     "container",
     [
@@ -71,19 +91,20 @@ def test_scores_of_every_type_in_every_container(
         list,
         lambda given: [list(row) for row in given],
         Tensor,
-        lambda given: given.astype(np.float32).astype(np.float64),
+        lambda given: given.astype(np.float32),
     ],
 )
-def test_vectors_in_every_container(container: Any, service: Running, mace: macekit.Mace) -> None:
-    rng = np.random.default_rng(0)
-    members = rng.normal(0.5, 1, (120, 2)).astype(np.float32).astype(np.float64)
-    nonmembers = rng.normal(0, 1, (120, 2)).astype(np.float32).astype(np.float64)
-    wanted = by_hand(service, "advantage", members=members.tolist(), nonmembers=nonmembers.tolist())
+def test_vectors_in_every_container_are_the_columns_of_json(container: Any) -> None:
+    members, _ = vectors()
+    with Body.of(json.dumps({"members": members.tolist()}).encode()) as body:
+        wanted = decode(Call("advantage"), body).samples[""].members
 
-    here, there = (c.estimate(container(members), container(nonmembers)) for c in (macekit, mace))
+    found = column(container(members), "members")
 
-    assert here.answer == wanted
-    assert there.answer == wanted
+    assert isinstance(found, np.ndarray)
+    assert isinstance(wanted, np.ndarray)
+    assert found.dtype == wanted.dtype
+    assert np.array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("frame", FRAMES)

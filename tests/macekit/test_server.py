@@ -21,6 +21,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import macekit
+from app import settings
+from macekit import server
 from tests.app.running import Running, running
 from tests.macekit.worlds import world
 
@@ -73,7 +75,8 @@ BUSY = (
     {"Retry-After": "0", "Content-Type": PROBLEM},
     b'{"type": "urn:mace:problem:busy", "detail": "busy"}',
 )
-SENTENCE = (200, {"Content-Type": "application/json"}, b'{"sentence": "done", "records": 3}')
+ANSWER = b'{"sentence": "done", "records": 3, "members": 1, "nonmembers": 2}'
+SENTENCE = (200, {"Content-Type": "application/json"}, ANSWER)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +144,11 @@ def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: d
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"\xff", b"[]"])
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>Bad Gateway</html>", b"", b"\xff", b"[]", b"[" * 300_000, b'{"type": 1, "detail": {}}'],
+    ids=["html", "empty", "not UTF-8", "a list", "deep", "no words"],
+)
 @pytest.mark.parametrize("kind", ["text/html", PROBLEM])
 def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, body: bytes) -> None:
     with (
@@ -152,6 +159,34 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
 
     assert (caught.value.status, caught.value.type) == (502, "about:blank")
     assert "502" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>Log in</html>", b"", b"[" * 300_000, b"\xff", b"[]", b"null", b"{}", ANSWER[:-1]],
+    ids=["html", "empty", "deep", "not UTF-8", "a list", "null", "no fields", "half"],
+)
+def test_what_only_looks_like_an_answer_is_none(body: bytes) -> None:
+    with (
+        scripted((200, {"Content-Type": "application/json"}, body)) as server,
+        pytest.raises(macekit.MaceProblem, match="status 200 and is none of mace's"),
+    ):
+        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+
+
+def test_an_answer_of_another_media_type_is_none() -> None:
+    with (
+        scripted((200, {"Content-Type": "text/html"}, ANSWER)) as server,
+        pytest.raises(macekit.MaceProblem, match="none of mace's"),
+    ):
+        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+
+
+def test_an_answer_may_say_more_than_is_known_here() -> None:
+    with scripted((*SENTENCE[:2], b'{"newer": 1, ' + ANSWER[1:])) as server:
+        found = macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+
+    assert found["newer"] == 1
 
 
 def test_nothing_is_sent_on_to_another_address() -> None:
@@ -218,12 +253,64 @@ def test_a_server_that_hangs_up_half_way_is_unreachable() -> None:
         thread.join()
 
 
+def test_a_key_may_end_like_the_file_it_was_read_from() -> None:
+    with scripted(SENTENCE) as server:
+        macekit.Mace(at(server), f"{KEY}\n").plan(expected=0.1, threshold=0.2)
+
+    assert server.seen[0][1]["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("key", ["", "s3cr3t", "a-secret-key-of\nmany-lines", "a-sécret-key-of-letters"])
+def test_what_can_be_no_key_is_refused_at_once_and_not_repeated(key: str) -> None:
+    with pytest.raises(ValueError, match="key: need 16 or more") as caught:
+        macekit.Mace("http://mace.example", key)
+
+    assert not key or key not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_key_is_what_the_service_takes_for_one() -> None:
+    assert server.KEY == settings.KEY
+
+
 @pytest.mark.parametrize(
     "url", ["mace.example", "ftp://mace.example", "file:///etc/passwd", "http://", "http://a/?b"]
 )
 def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
     with pytest.raises(ValueError, match="url: need http"):
         macekit.Mace(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:hunter2@h", "https://hunter2@h/path", "http://user:hunter2@h:x"]
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ValueError, match="url: ") as caught:
+        macekit.Mace(url)
+
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://mäce.example", "need ASCII without spaces"),
+        ("http://mace.example/a b", "need ASCII without spaces"),
+        ("http://mace.example\n", "need ASCII without spaces"),
+        ("http://mace.example:port", "cannot be read"),
+        ("http://mace.example:65536", "cannot be read"),
+        ("http://[::1", "cannot be read"),
+        ("http://a..b", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said(url: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        macekit.Mace(url)
+
+
+def test_fewer_attempts_than_one_are_refused() -> None:
+    with pytest.raises(ValueError, match="retries: need 0 or more"):
+        macekit.Mace("http://mace.example", retries=-1)
 
 
 @pytest.fixture

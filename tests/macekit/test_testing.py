@@ -33,6 +33,11 @@ def test_a_limit_below_the_lower_end_fails_with_the_sentence_and_the_interval() 
     assert "baseline 0.000" in str(caught.value)
 
 
+def test_no_limit_is_not_taken_for_one() -> None:
+    with pytest.raises(TypeError, match="needs a number"):
+        assert_advantage_below(None, MEMBERS, NONMEMBERS)  # type: ignore[arg-type]
+
+
 def test_a_limit_within_the_interval_fails_too_and_says_how_many_records_are_needed() -> None:
     few = MEMBERS[:60], NONMEMBERS[:60]
 

@@ -1,23 +1,24 @@
-// The request as a command and as a program, quoted so that whatever a file or a column is called stays a name.
+// The request as a command and as a program; whatever a file or a column is called stays a name.
 "use strict";
 
 const commands = (() => {
   const escaped = (text, escape) => text.replace(files.HIDDEN, (found) => escape(found.codePointAt(0)));
   const hex = (code, wide) => code.toString(16).padStart(wide, "0");
+  const spelt = (code) => (code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`);
 
   // A word for the shell; what cannot be seen is spelled, in the quotes of bash, zsh and POSIX 2024.
   function word(text) {
     if (/^[\w./:=@%+-]+$/.test(text)) return text;
     if (!new RegExp(files.HIDDEN, "u").test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
     const plain = text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
-    return `$'${escaped(plain, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`))}'`;
+    return `$'${escaped(plain, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : spelt(code)))}'`;
   }
 
   function literal(value) {
     if (typeof value === "number") return String(value);
     if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
     const plain = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
-    return `"${escaped(plain, (code) => (code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`))}"`;
+    return `"${escaped(plain, spelt)}"`;
   }
 
   // asked: { address, file, type, coding, options: [[name, value]], key }
@@ -37,15 +38,15 @@ const commands = (() => {
 
   function python({ address, file, coding, values, key }) {
     const { members, ...named } = values;
-    const first = members === undefined ? [literal(file)] : [`values[:${members}]`, `values[${members}:]`];
+    const first = members ? [`values[:${members}]`, `values[${members}:]`] : [literal(file)];
     const given = Object.entries(named).map(([name, value]) => `${name}=${literal(value)}`);
     const opened = coding === "gzip" ? `gzip.open(${literal(file)})` : literal(file);
     const server = [literal(address.replace(/\/$/, "")), ...(key ? ['key=os.environ["MACE_API_KEY"]'] : [])];
     return [
-      ...(members !== undefined && coding === "gzip" ? ["import gzip"] : []),
+      ...(members && coding === "gzip" ? ["import gzip"] : []),
       ...(key ? ["import os"] : []),
       "import macekit",
-      ...(members !== undefined ? ["import numpy", "", `values = numpy.load(${opened})`] : [""]),
+      ...(members ? ["import numpy", "", `values = numpy.load(${opened})`] : [""]),
       `server = macekit.Mace(${server.join(", ")})`,
       `report = server.report(${[...first, ...given].join(", ")})`,
       'report.to_html("report.html")',

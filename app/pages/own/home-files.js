@@ -1,31 +1,29 @@
-// What a file is, by its first bytes, and how much of it tells its columns. Nothing here asks the server.
+// What a file is, as in app/formats.py, and how much of it tells its columns. Nothing here asks the server.
 "use strict";
 
 const files = (() => {
   const FORMATS = [
-    { name: "Parquet", type: "application/vnd.apache.parquet", magic: [0x50, 0x41, 0x52, 0x31], ends: /\.(parquet|pq)$/i },
-    { name: "NPY", type: "application/x-npy", magic: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], ends: /\.npy$/i },
-    {
-      name: "Arrow",
-      type: "application/vnd.apache.arrow.stream",
-      magic: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31],
-      ends: /\.(arrows?|feather|ipc)$/i,
-    },
-    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: [0xff, 0xff, 0xff, 0xff], ends: /$^/ },
-    { name: "CSV", type: "text/csv", magic: [], ends: /\.(csv|tsv|txt)$/i },
+    { name: "Parquet", type: "application/vnd.apache.parquet", magic: "PAR1", ends: /\.(parquet|pq)$/i },
+    { name: "NPY", type: "application/x-npy", magic: "\x93NUMPY", ends: /\.npy$/i },
+    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "ARROW1", ends: /\.(arrows?|feather|ipc)$/i },
+    { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "\xff\xff\xff\xff" },
+    { name: "spreadsheet or archive", magic: "PK\x03\x04" },
+    { name: "spreadsheet", magic: "\xd0\xcf\x11\xe0" },
+    { name: "JSON", type: "application/json", ends: /\.json$/i },
+    { name: "CSV", type: "text/csv", ends: /\.(csv|tsv)$/i },
   ];
   const CODINGS = [
-    { coding: "gzip", magic: [0x1f, 0x8b] },
-    { coding: "zstd", magic: [0x28, 0xb5, 0x2f, 0xfd] },
+    { coding: "gzip", magic: "\x1f\x8b" },
+    { coding: "zstd", magic: "\x28\xb5\x2f\xfd" },
   ];
   const HEAD = 2 ** 18;
   const NPY_HEAD = 2 ** 12;
   const FOOTER = 2 ** 24;
 
-  const begins = (bytes, magic) => magic.length > 0 && magic.every((byte, at) => bytes[at] === byte);
+  const begins = (bytes, magic) => magic && [...magic].every((letter, at) => bytes[at] === letter.charCodeAt());
   const first = async (blob, size) => new Uint8Array(await blob.slice(0, size).arrayBuffer());
 
-  // The first bytes behind gzip; a file cut short, or not gzip at all, gives what could be read.
+  // The first bytes behind gzip, as far as they can be read.
   async function unzipped(file, size) {
     const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader();
     const parts = [];
@@ -50,20 +48,30 @@ const files = (() => {
     const coding = CODINGS.find(({ magic }) => begins(bytes, magic))?.coding ?? null;
     const plain = coding === "gzip" ? await first(await unzipped(file, 8), 8) : bytes;
     const bare = file.name.replace(/\.(gz|gzip|zst|zstd)$/i, "");
+    const otherwise = new TextDecoder().decode(plain).trimStart().startsWith("{") ? "JSON" : "CSV";
     const format =
-      FORMATS.find(({ magic }) => begins(plain, magic)) ?? FORMATS.find(({ ends }) => ends.test(bare)) ?? FORMATS.at(-1);
+      FORMATS.find(({ magic }) => begins(plain, magic)) ??
+      FORMATS.find(({ ends }) => ends?.test(bare)) ??
+      FORMATS.find(({ name }) => name === otherwise);
     return { file, name: format.name, type: format.type, coding };
   }
 
-  // { body, coding }: enough of a file to tell its columns; null if only all of it is.
+  // Why a file can hold no scores; null if it can.
+  function unfit({ file, name, type }) {
+    if (!file.size) return "The file is empty.";
+    return type ? null : `This is a ${name}: export the table as CSV, and choose that.`;
+  }
+
+  // { body, coding }: enough of a file to tell its columns; null if only all of it is, or for a request.
   async function head({ file, name, coding }) {
+    if (name === "JSON") return null;
     if (name === "Parquet") return coding ? null : { body: await footer(file), coding };
     const size = name === "NPY" ? NPY_HEAD : HEAD;
     if (coding === "gzip") return { body: await unzipped(file, size), coding: null };
     return { body: file.slice(0, coding ? HEAD : size), coding };
   }
 
-  // The dimensions of an NPY array, as its header spells them; none if it cannot be read here.
+  // The dimensions of an NPY array, as its header spells them; none if it cannot be read.
   async function shape(body) {
     const found = /'shape':\s*\(([\d, ]*)\)/.exec(await body.text());
     return found ? found[1].split(",").map((part) => part.trim()).filter(Boolean).map(Number) : [];
@@ -80,10 +88,25 @@ const files = (() => {
   const lines = (text) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter(Boolean);
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-  // One side: a score a line, or numbers between commas and spaces; a heading above numbers is dropped.
+  const DECIMAL_COMMA = /(^|[\s;"'])[+-]?\d*,\d+(e[+-]?\d+)?,?($|[\s;"'])/i;
+  const numbers = (line, between) => {
+    const parts = line.split(between).filter(Boolean);
+    return parts.every((part) => number.test(part)) ? parts : [line];
+  };
+  const listed = (line) => numbers(line, /,\s+|[\s;]+|,$/);
+
+  // What is not clear about one side: a comma may stand between numbers, or in them.
+  function unclear(text) {
+    const rows = lines(text);
+    if (DECIMAL_COMMA.test(text)) return "The numbers have a decimal comma; write a point.";
+    if (!rows.some((row) => numbers(row, /[\s,;]+/).length > 1)) return null;
+    if (rows.length > 1) return "A line holds several numbers; write one a line.";
+    return listed(text).length > 1 ? null : "Write a space after each comma between numbers.";
+  }
+
+  // One side: a score a line, or numbers in one line; a heading above numbers is dropped.
   function side(text) {
-    const parts = text.split(/[\s,;]+/).filter(Boolean);
-    const found = parts.every((part) => number.test(part)) ? parts : lines(text);
+    const found = lines(text).flatMap(listed);
     return found.length > 1 && !number.test(found[0]) && found.slice(1).every((part) => number.test(part))
       ? found.slice(1)
       : found;
@@ -106,7 +129,7 @@ const files = (() => {
     return `${(bytes / 1024 ** power).toFixed(power && bytes / 1024 ** power < 10 ? 1 : 0)} ${UNITS[power]}`;
   }
 
-  // A name as it can be read: nothing invisible in it, nothing that turns the text around, and not too long.
+  // A name as it can be read: nothing invisible, nothing that turns text around, not too long.
   const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/gu;
   function shown(name, most = 60) {
     const letters = Array.from(name.slice(0, 4 * most));
@@ -114,5 +137,5 @@ const files = (() => {
     return short.replace(HIDDEN, (found) => `‹${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
   }
 
-  return Object.freeze({ recognise, head, shape, pasted, size, shown, HIDDEN });
+  return Object.freeze({ recognise, unfit, head, shape, unclear, pasted, size, shown, HIDDEN });
 })();

@@ -5,7 +5,7 @@ const form = (() => {
   const at = (id) => document.getElementById(id);
   const PLAIN = ["prior", "threshold", "metric", "confidence"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
-  const DEFAULTS = { prior: "0.5", threshold: "", metric: "accuracy", confidence: "0.95" };
+  const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
   const boxes = () => [...at("scores").querySelectorAll("input")];
   const known = () => !at("columns").hidden;
@@ -22,20 +22,17 @@ const form = (() => {
       for (const role of ["member", "group"]) if (at(role).value) found[role] = at(role).value;
     }
     for (const name of PLAIN) {
-      const value = at(name).value.trim();
-      if (value !== "" && value !== DEFAULTS[name]) found[name] = name === "metric" ? value : Number(value);
+      const text = at(name).value.trim();
+      const value = name === "metric" ? text : Number(text);
+      if (text !== "" && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;
   }
 
   const options = () => Object.entries(values()).map(([name, value]) => [name, String(value)]);
 
-  function option(value, text) {
-    const made = document.createElement("option");
-    made.value = value;
-    made.textContent = text;
-    return made;
-  }
+  // Scores are named in a list with commas, without space around a name.
+  const UNNAMEABLE = /,|^[\s\x1c-\x1f\x85]|[\s\x1c-\x1f\x85]$/;
 
   function choice({ name, label }, chosen) {
     const made = document.createElement("label");
@@ -43,7 +40,7 @@ const form = (() => {
     const text = document.createElement("bdi");
     Object.assign(box, { type: "checkbox", name: "score", value: name, checked: chosen });
     text.textContent = label;
-    made.append(box, text);
+    made.append(box, text, UNNAMEABLE.test(name) ? "Rename it: no comma, no space at its ends." : "");
     return made;
   }
 
@@ -53,9 +50,9 @@ const form = (() => {
     const scores = columns.filter(({ type }) => type !== "other");
     const usual = answer.score ?? scores.filter(({ name }) => name !== answer.member).slice(0, 1).map(({ name }) => name);
     at("scores").replaceChildren(...scores.map((column) => choice(column, usual.includes(column.name))));
-    const each = () => columns.map(({ name, label }) => option(name, label));
-    at("member").replaceChildren(...(answer.member === null ? [option("", "Choose a column")] : []), ...each());
-    at("group").replaceChildren(option("", "None"), ...each());
+    const each = () => columns.filter(({ name }) => name).map(({ name, label }) => new Option(label, name));
+    at("member").replaceChildren(...(answer.member === null ? [new Option("Choose a column", "")] : []), ...each());
+    at("group").replaceChildren(new Option("None", ""), ...each());
     at("member").value = answer.member ?? "";
     at("group").value = answer.group ?? "";
     at("roles").hidden = false;
@@ -77,7 +74,7 @@ const form = (() => {
   function part() {
     const taken = [at("member").value, at("group").value].filter(Boolean);
     for (const box of boxes()) {
-      box.disabled = taken.includes(box.value);
+      box.disabled = UNNAMEABLE.test(box.value) || taken.includes(box.value);
       if (box.disabled) box.checked = false;
     }
   }
@@ -86,14 +83,16 @@ const form = (() => {
     at("columns").hidden = true;
   };
 
-  // Where a problem belongs: the id of a control that can be seen, or null.
+  // Where a problem belongs: a control that can be seen, or null.
   function place(field, pasted) {
-    const plain = (field ?? "").split(".")[0];
+    const plain = (field || "").split(".")[0];
     const name = OTHER_NAMES[plain] ?? plain;
+    const whole = pasted ? "members" : "file";
     if (name === "members" && single()) return "first";
-    if (name === "members" || name === "nonmembers") return pasted ? name : "file";
-    if (["score", "member", "group"].includes(name)) return known() && !single() ? name : "file";
-    return PLAIN.includes(name) || name === "key" || name === "file" ? name : null;
+    if (name === "nonmembers" && pasted) return name;
+    if (["file", "members", "nonmembers"].includes(name)) return whole;
+    if (["score", "member", "group"].includes(name)) return known() && !single() ? name : whole;
+    return PLAIN.includes(name) || name === "key" ? name : null;
   }
 
   const controls = (id) => (id === "score" ? boxes() : [at(id)]);
@@ -110,29 +109,28 @@ const form = (() => {
     controls(id).find((control) => !control.disabled)?.focus();
   }
 
+  const silence = (line) => Object.assign(line, { hidden: true, textContent: "" });
+
   function settle(id) {
     const line = at(`${id}-problem`);
     if (!line) return;
-    line.hidden = true;
-    line.textContent = "";
+    silence(line);
     for (const control of controls(id)) control.removeAttribute("aria-invalid");
   }
 
   function clear() {
-    for (const line of at("form").querySelectorAll(".problem[id]")) {
-      line.hidden = true;
-      line.textContent = "";
-    }
+    at("form").querySelectorAll(".problem[id]").forEach(silence);
     for (const control of at("form").querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
   }
 
-  // The first number that cannot be one, before anything is sent.
+  // What cannot be right, before anything is sent.
   function valid() {
-    const bad = [...at("form").querySelectorAll("[data-need]")].find(
-      (control) => control.checkVisibility() && !control.validity.valid,
-    );
+    const none = known() && !single() && !boxes().some((box) => box.checked);
+    if (none) complain("score", "Tick a score.");
+    const wrong = (control) => control.checkVisibility() && !control.validity.valid;
+    const bad = none ? null : [...at("form").querySelectorAll("[data-need]")].find(wrong);
     if (bad) complain(bad.id, `Need ${bad.dataset.need}.`);
-    return !bad;
+    return !none && !bad;
   }
 
   return Object.freeze({ at, values, options, fill, split, part, forget, place, complain, settle, clear, valid });

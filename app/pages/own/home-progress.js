@@ -1,4 +1,4 @@
-// How far a request is: shown as it goes, and said at each turn to whoever listens to the page.
+// How far a request is: shown as it goes, and said at each turn to who listens.
 "use strict";
 
 const progress = (() => {
@@ -23,7 +23,7 @@ const progress = (() => {
     Object.assign(at("progress"), { max: 1, value: share });
   }
 
-  // All of it is there; how long the work takes nobody knows, so the seconds are counted.
+  // How long the work takes nobody knows: the seconds are counted.
   function working() {
     const began = performance.now();
     const tick = () => {

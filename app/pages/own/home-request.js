@@ -14,7 +14,7 @@ const requests = (() => {
 
   async function refusal(request) {
     const status = request.status;
-    const after = Number.parseInt(request.getResponseHeader("Retry-After") ?? "", 10);
+    const after = Number.parseInt(request.getResponseHeader("Retry-After"), 10);
     let said = {};
     try {
       said = JSON.parse(await request.response.text());
@@ -32,7 +32,11 @@ const requests = (() => {
       const request = new XMLHttpRequest();
       request.open("POST", new URL(path, document.baseURI));
       request.responseType = "blob";
-      for (const [name, value] of Object.entries(headers)) if (value) request.setRequestHeader(name, value);
+      try {
+        for (const [name, value] of Object.entries(headers)) if (value) request.setRequestHeader(name, value);
+      } catch {
+        return reject(new Refused("The key holds a character that no key has.", { field: "key" }));
+      }
       request.upload.addEventListener("progress", (event) => sent(event.loaded, event.total));
       request.upload.addEventListener("load", working);
       request.addEventListener("load", async () => {

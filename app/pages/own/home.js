@@ -3,14 +3,7 @@
 
 (() => {
   const { at } = form;
-  const FORMS = {
-    html: "text/html",
-    md: "text/markdown",
-    csv: "text/csv",
-    png: "image/png",
-    json: "application/json",
-  };
-  const NOTHING = "Choose a file, paste scores, or try the example.";
+  const FORMS = { html: "text/html", md: "text/markdown", csv: "text/csv", png: "image/png", json: "application/json" };
   const base = new URL(".", document.baseURI).href;
 
   let source = null; // { file, name, type, coding, pasted }
@@ -19,23 +12,31 @@
   let done = null; // { asked, html, url, stem } of the report on show
   let wait = 0;
 
-  const bearer = () => (at("key").value.trim() ? `Bearer ${at("key").value.trim()}` : null);
+  const headers = (type, coding, accept) => {
+    const key = at("key").value.trim();
+    return { "Content-Type": type, "Content-Encoding": coding, Accept: accept, Authorization: key && `Bearer ${key}` };
+  };
 
   // --- the source
 
-  async function choose(file, pasted = false) {
+  function unchoose() {
     reading?.abort();
-    const mine = (reading = new AbortController());
+    source = null;
     form.clear();
     form.forget();
-    source = null;
     at("chosen").replaceChildren();
-    if (!file.size) return form.complain("file", "The file is empty.");
+  }
+
+  async function choose(file, { pasted = false, others = 0 } = {}) {
+    unchoose();
+    const mine = (reading = new AbortController());
     try {
       const found = { ...(await files.recognise(file)), pasted };
       if (mine.signal.aborted) return;
+      introduce(found, others);
+      const unfit = files.unfit(found);
+      if (unfit) return form.complain("file", unfit);
       source = found;
-      introduce();
       await columns(mine.signal);
     } catch (error) {
       if (mine.signal.aborted) return;
@@ -46,23 +47,20 @@
     }
   }
 
-  function introduce() {
+  function introduce({ file, name: kind, coding }, others) {
     const name = document.createElement("bdi");
-    name.textContent = files.shown(source.file.name);
-    const kind = source.coding ? `${source.name}, ${source.coding}` : source.name;
-    at("chosen").replaceChildren(name, ` · ${kind} · ${files.size(source.file.size)}`);
+    name.textContent = files.shown(file.name);
+    const told = [coding ? `${kind}, ${coding}` : kind, files.size(file.size)];
+    if (kind === "JSON") told.push("posted to /v1/report as it is, as curl does below");
+    if (others) told.push(`one file at a time: ${others} more left out`);
+    at("chosen").replaceChildren(name, ...told.map((part) => ` · ${part}`));
   }
 
   async function columns(signal) {
     const head = await files.head(source);
     if (!head) return;
-    const headers = {
-      "Content-Type": source.type,
-      "Content-Encoding": head.coding,
-      Accept: FORMS.json,
-      Authorization: bearer(),
-    };
-    const answer = JSON.parse(await (await requests.post("v1/columns", head.body, headers, { signal })).text());
+    const sent = headers(source.type, head.coding, FORMS.json);
+    const answer = JSON.parse(await (await requests.post("v1/columns", head.body, sent, { signal })).text());
     const shape = source.name === "NPY" && !answer.columns.length ? await files.shape(head.body) : [];
     if (signal.aborted) return;
     if (shape.length === 1) form.split(shape[0]);
@@ -70,7 +68,7 @@
     else if (answer.columns.length) form.fill(answer);
   }
 
-  // The columns of an array, which have numbers for names; the last says who is a member.
+  // The columns of an array are numbered; the last says who is a member.
   function numbered(wide) {
     const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
     return { columns, score: ["0"], member: String(wide - 1), group: null };
@@ -79,7 +77,7 @@
   async function example() {
     try {
       const answer = await fetch(new URL("examples/scores.csv", base));
-      if (!answer.ok) throw new Error("no example");
+      if (!answer.ok) throw new Error();
       if (!at("threshold").value) at("threshold").value = "0.1";
       await choose(new File([await answer.blob()], "scores.csv", { type: FORMS.csv }));
     } catch {
@@ -88,48 +86,43 @@
   }
 
   async function paste() {
-    const members = at("members").value;
-    if (!members.trim()) {
-      form.clear();
-      return form.complain("members", "Paste scores here first.");
+    const [members, nonmembers] = [at("members").value, at("nonmembers").value];
+    unchoose();
+    tell();
+    if (!members.trim()) return form.complain("members", "Paste scores here first.");
+    for (const box of nonmembers.trim() ? ["members", "nonmembers"] : []) {
+      const unclear = files.unclear(at(box).value);
+      if (unclear) return form.complain(box, unclear);
     }
-    await choose(files.pasted(members, at("nonmembers").value), true);
+    await choose(files.pasted(members, nonmembers), { pasted: true });
   }
 
   // --- the question
-
-  const question = () => ({ source, options: form.options(), key: bearer() });
 
   async function ask({ source: { file, type, coding }, options }, accept) {
     running?.abort();
     running = new AbortController();
     const query = new URLSearchParams(options).toString();
-    const headers = { "Content-Type": type, "Content-Encoding": coding, Accept: accept, Authorization: bearer() };
     progress.begin(file.size);
     try {
       const watch = { signal: running.signal, sent: progress.sent, working: progress.working };
-      return await requests.post(`v1/report${query && `?${query}`}`, file, headers, watch);
+      return await requests.post(`v1/report${query && `?${query}`}`, file, headers(type, coding, accept), watch);
     } finally {
       progress.end();
     }
   }
 
-  // Ask, and say what is wrong where it is; null if there is no answer.
+  // Ask, or say what is wrong where it is and give null.
   async function answered(asked, accept) {
     clearInterval(wait);
     form.clear();
     try {
       return await ask(asked, accept);
     } catch (error) {
-      if (error.name === "AbortError") {
-        progress.say("Cancelled.");
-        at("compute").focus();
-      } else if (error instanceof requests.Refused) {
-        progress.say("");
-        refused(error);
-      } else {
-        general("The request could not be made: the key holds a character that no key has.");
-      }
+      const called = error.name === "AbortError";
+      progress.say(called ? "Cancelled." : "");
+      if (called) at("compute").focus();
+      else refused(error);
       return null;
     }
   }
@@ -141,7 +134,8 @@
       return form.complain("key", at("key").value ? "This is not the key." : "This service needs a key.");
     }
     if (error.after !== null) return later(error);
-    const id = form.place(error.field, source?.pasted) ?? (error.status ? where : null);
+    const place = (field) => form.place(field, source?.pasted);
+    const id = place(error.field) ?? place(error.status && where);
     return id ? form.complain(id, error.message) : general(error.message);
   }
 
@@ -170,10 +164,11 @@
 
   async function report() {
     if (!source && at("members").value.trim()) await paste();
-    if (!source) return at("file-problem").hidden && form.complain("file", NOTHING);
+    else if (!source && at("file-problem").hidden) form.complain("file", "Choose a file, paste scores, or try the example.");
+    if (!source) return;
     form.clear();
     if (!form.valid()) return;
-    const asked = question();
+    const asked = { source, options: form.options() };
     const html = await answered(asked, FORMS.html);
     if (html) show(asked, html);
   }
@@ -192,6 +187,7 @@
     at("open").href = url;
     at("about").textContent = files.shown(asked.source.file.name);
     at("report").hidden = false;
+    tell();
     progress.say("The report is ready.");
     at("report").focus();
   }
@@ -219,19 +215,23 @@
 
   // --- the same elsewhere
 
+  // What the form asks as commands, and whether the report on show still answers it.
   function tell() {
-    const file = source?.file.name ?? "scores.csv";
     const asked = {
       address: base,
-      file,
+      file: source?.file.name ?? "scores.csv",
       type: source?.type ?? FORMS.csv,
-      coding: source?.coding ?? null,
+      coding: source?.coding,
       options: form.options(),
       values: form.values(),
       key: !at("locked").hidden,
     };
     at("shell").textContent = commands.shell(asked);
     at("python").textContent = commands.python(asked);
+    if (!done) return;
+    const same = String(asked.options) === String(done.asked.options);
+    const changed = same ? "" : "Options have changed since this report.";
+    at("stale").textContent = source?.file === done.asked.source.file ? changed : "This report is about the earlier scores.";
   }
 
   async function copy(button) {
@@ -252,7 +252,8 @@
 
   const click = (id, act) => at(id).addEventListener("click", act);
   at("file").addEventListener("change", () => {
-    if (at("file").files.length) choose(at("file").files[0]);
+    const [file] = at("file").files;
+    if (file) choose(file);
   });
   click("example", example);
   click("paste", paste);
@@ -263,22 +264,26 @@
     report();
   });
   at("form").addEventListener("input", ({ target }) => {
+    if (source?.pasted && target.localName === "textarea") unchoose();
     form.part();
     form.settle(target.name === "score" ? "score" : target.id);
     tell();
   });
   at("key").addEventListener("change", () => {
-    if (source && at("columns").hidden) choose(source.file, source.pasted);
+    if (source && at("columns").hidden) choose(source.file, source);
   });
   for (const button of document.querySelectorAll("[data-form]"))
     button.addEventListener("click", () => keep(button.dataset.form));
   for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
 
-  for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
-  addEventListener("dragover", () => at("drop").classList.add("over"));
-  for (const name of ["dragleave", "drop"]) addEventListener(name, () => at("drop").classList.remove("over"));
+  for (const name of ["dragover", "dragleave", "drop"])
+    addEventListener(name, (event) => {
+      event.preventDefault();
+      at("drop").classList.toggle("over", name === "dragover");
+    });
   addEventListener("drop", ({ dataTransfer }) => {
-    if (dataTransfer.files.length) choose(dataTransfer.files[0]);
+    const [file, ...others] = dataTransfer.files;
+    if (file) choose(file, { others: others.length });
   });
   tell();
 })();

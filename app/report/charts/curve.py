@@ -7,12 +7,17 @@ from itertools import pairwise
 from math import log10
 from typing import Any
 
+from app.report.charts.frame import DASHED, Spec, halo, rows, words
 from app.report.charts.words import rounded
 from app.report.model import Cell, Phrase, Table
+from app.report.palette import BASELINE
 from app.report.place import Place
 
 MOST = 240
 """Points of a curve: more than there are pixels would only weigh."""
+
+SIDE = 340
+"""Of the square that a curve is drawn in."""
 
 Point = tuple[float, float]
 
@@ -56,6 +61,26 @@ def _thinned(every: Sequence[Point], along: Callable[[float], float]) -> list[di
     return [{"fpr": rounded(fpr), "tpr": rounded(tpr)} for fpr, tpr in kept]
 
 
+def diagonal(floor: float, x: Spec, y: Spec) -> Spec:
+    """The curve of an adversary who guesses; it begins where the axes do."""
+    return {
+        "data": rows([{"fpr": floor, "tpr": floor}, {"fpr": 1, "tpr": 1}]),
+        "mark": {"type": "line", "color": BASELINE, "strokeDash": DASHED, "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": y},
+    }
+
+
+def guessing() -> list[Spec]:
+    """What the diagonal is called, in the corner beneath it."""
+    return in_corner("guessing: no leakage", 16, color=BASELINE)
+
+
+def in_corner(text: str, height: int, **mark: Any) -> list[Spec]:
+    """Text at the right end of the square, so far above its foot, legible over lines."""
+    at = {"value": SIDE - 8}, {"value": SIDE - height}
+    return halo(words(text, *at, align="right", **mark))
+
+
 def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     """Intervals of the true positive rate as data."""
     return [{name: rounded(point[name]) for name in ("fpr", *ENDS)} for point in of]
@@ -63,10 +88,10 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 
 def asked(roc: Place) -> Table:
     """The points asked for, in numbers, and the area."""
-    rows: list[tuple[Cell, ...]] = [
+    lines: list[tuple[Cell, ...]] = [
         (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
         for point in roc["operating_points"]
     ]
     area = (roc[end].number() for end in ("auc", "auc_lower", "auc_upper"))
-    rows.append(("area under the curve", *area))
-    return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(rows))
+    lines.append(("area under the curve", *area))
+    return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))

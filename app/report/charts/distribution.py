@@ -103,7 +103,7 @@ def _categories(found: Any) -> tuple[Spec, str]:
         "sort": None,
         "title": None,
         "scale": {"domain": names, "paddingInner": 0.25},
-        "axis": {"labelLimit": 210, "labelColor": INK, "domain": False, "ticks": False, "labelPadding": 8},
+        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 8},
     }
     side = {"field": "side", "type": "nominal", "sort": None}
     x = _share("share of the side's records")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from app.report.charts.frame import Spec, chart, halo, rows, scaled, threshold, words
-from app.report.charts.words import rounded, three
+from app.report.charts.words import rounded
 from app.report.model import Cell, Figure, Table
 from app.report.palette import INK, THRESHOLD
 from app.report.place import Place
+from estimators.statement import at_least, percent
 
 
 def epsilon(answer: Place) -> Figure:
     """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
     found, claim = answer.value["epsilon"], answer.value["claim"]
-    bound = rounded(found["lower_bound"])
+    bound, least = rounded(found["lower_bound"]), at_least(found["lower_bound"])
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
     x = scaled("lower", "epsilon", (0, high), tickCount=7)
@@ -39,15 +40,17 @@ def epsilon(answer: Place) -> Figure:
         },
         *halo(
             words(
-                f"the records say: at least {three(bound)}",
+                f"the records say: at least {least}",
                 {"datum": bound, "type": "quantitative"},
                 {"value": 18},
                 fontWeight="bold",
             )
         ),
     ]
-    sure = f"{100 * found['confidence']:g}%"
-    text = f"With {sure} confidence epsilon is at least {three(bound)} at delta {found['delta']:g}."
+    text = (
+        f"If inclusion was random and independent, epsilon is at least {least} at delta {found['delta']:g}, with "
+        f"{percent(found['confidence'])} confidence."
+    )
     lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
     if claim is not None and claimed is not None:
         text += f" The claim of {claimed:g} is {claim['decision']}."

@@ -58,7 +58,7 @@ def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *
         "sort": None,
         "title": None,
         "scale": {"domain": names},
-        "axis": {"labelLimit": 210, "labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
+        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
     }
     point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
     layers: list[Spec] = [

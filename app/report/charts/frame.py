@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from app.report.palette import BASELINE, GRID, INK, MUTED, SURFACE, THRESHOLD
+from app.report.palette import BAND, BASELINE, GRID, INK, MUTED, SURFACE, THRESHOLD
 
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = Mapping[str, Any]
@@ -14,6 +14,12 @@ WIDTH = 560
 """Of what is drawn between the axes, where a chart takes the whole width of a page."""
 
 FONT = "sans-serif"
+
+DASHED = (5, 4)
+"""The line of what there is without any leak."""
+
+BANDED: Spec = {"type": "area", "color": BAND, "opacity": 0.65}
+"""The ground between the ends of intervals."""
 
 CONFIG: Spec = {
     "aria": False,
@@ -24,6 +30,7 @@ CONFIG: Spec = {
         "labelColor": MUTED,
         "labelFontSize": 12,
         "labelFlush": False,
+        "labelLimit": 0,  # names are cut before: the engine cuts through letters
         "titleColor": INK,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
@@ -36,6 +43,7 @@ CONFIG: Spec = {
         "orient": "top",
         "labelColor": INK,
         "labelFontSize": 12,
+        "labelLimit": 0,
         "title": None,
         "symbolType": "stroke",
         "symbolSize": 500,
@@ -65,34 +73,33 @@ def scaled(field: str, title: str | None, domain: Sequence[float] | None = None,
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
-def upright(at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
-    """A line across the whole height, at one place of the horizontal axis."""
+def across(axis: Literal["x", "y"], at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
+    """A line from edge to edge, at one place of an axis."""
     mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
     return {
         "data": rows([{"at": at}]),
         "mark": mark,
-        "encoding": {"x": {"field": "at", "type": "quantitative"}},
-    }
-
-
-def level(at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
-    """A line across the whole width, at one place of the vertical axis."""
-    mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
-    return {
-        "data": rows([{"at": at}]),
-        "mark": mark,
-        "encoding": {"y": {"field": "at", "type": "quantitative"}},
+        "encoding": {axis: {"field": "at", "type": "quantitative"}},
     }
 
 
 def baseline(at: float) -> Spec:
     """Where nothing leaks: dashed."""
-    return upright(at, BASELINE, (5, 4))
+    return across("x", at, BASELINE, DASHED)
 
 
 def threshold(at: float) -> Spec:
     """What is acceptable at most: drawn through."""
-    return upright(at, THRESHOLD)
+    return across("x", at, THRESHOLD)
+
+
+def beyond(limit: float, high: float) -> Spec:
+    """The ground of what would be too much."""
+    return {
+        "data": rows([{"from": limit, "to": high}]),
+        "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
+        "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
+    }
 
 
 def words(text: str, x: Spec, y: Spec, **mark: Any) -> Spec:

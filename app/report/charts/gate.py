@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.report.charts.frame import CONFIG, Spec, padded, rows, scaled
+from app.report.charts.frame import CONFIG, Spec, beyond, padded, rows, scaled, words
 from app.report.charts.words import inert, rounded, three
 from app.report.model import Cell, Figure, Table
-from app.report.palette import FAIL, GRID, INK, MUTED, OPEN, PASS, THRESHOLD
+from app.report.palette import INK, MUTED, THRESHOLD
 from app.report.place import Place
+from app.report.verdicts import WORDS
+from estimators.statement import at_least, at_most
 
-COLOURS = {"pass": PASS, "fail": FAIL, "inconclusive": OPEN}
 MOST = 12
 PLOT = 330
 
@@ -32,14 +33,10 @@ def _row(limit: Mapping[str, Any]) -> Spec:
     low, high = padded(min(known), max(known), 0.12)
     end = high if upper is None else upper
     x = scaled("lower", None, (low, high), tickCount=5, grid=False)
-    middle = {"value": 22}
+    middle, colour = {"value": 22}, WORDS[limit["decision"]].colour
     bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
     layers: list[Spec] = [
-        {
-            "data": rows([{"from": rounded(most), "to": rounded(high)}]),
-            "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
-            "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
-        },
+        beyond(rounded(most), rounded(high)),
         {
             "data": rows([{"at": rounded(most)}]),
             "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2},
@@ -47,12 +44,12 @@ def _row(limit: Mapping[str, Any]) -> Spec:
         },
         {
             "data": rows([bar]),
-            "mark": {"type": "rule", "color": COLOURS[limit["decision"]], "strokeWidth": 7},
+            "mark": {"type": "rule", "color": colour, "strokeWidth": 7},
             "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
         },
     ]
     if upper is None:
-        layers.append(_dot(rounded(end), "triangle-right", COLOURS[limit["decision"]], 160))
+        layers.append(_dot(rounded(end), "triangle-right", colour, 160))
     if limit["estimate"] is not None:
         layers.append(_dot(rounded(limit["estimate"]), "circle", INK, 80))
     texts = (
@@ -73,21 +70,17 @@ def _dot(at: float, shape: str, colour: str, size: int) -> Spec:
 
 def _text(text: str, x: int, y: int, align: str, weight: str) -> Spec:
     colour = INK if weight == "bold" else MUTED
-    mark = {"type": "text", "align": align, "baseline": "middle", "fontWeight": weight, "color": colour}
-    encoding = {"text": {"value": text}, "x": {"value": x}, "y": {"value": y}}
-    return {"data": rows([{}]), "mark": mark, "encoding": encoding}
+    return words(text, {"value": x}, {"value": y}, align=align, fontWeight=weight, color=colour)
 
 
 def _interval(limit: Mapping[str, Any]) -> str:
-    end = "…)" if limit["upper"] is None else f"{three(limit['upper'])}]"
-    return f"[{three(limit['lower'])}, {end}"
+    end = "…)" if limit["upper"] is None else f"{at_most(limit['upper'])}]"
+    return f"[{at_least(limit['lower'])}, {end}"
 
 
 def _said(limit: Mapping[str, Any]) -> str:
-    upper = "with no upper end" if limit["upper"] is None else f"at most {three(limit['upper'])}"
-    return (
-        f"{limit['decision']}, at least {three(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
-    )
+    upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
+    return f"{limit['decision']}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
 
 
 def _table(every: list[Place]) -> Table:

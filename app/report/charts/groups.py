@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.report.charts.forest import MOST, Line, forest, left_out
 from app.report.charts.frame import baseline
-from app.report.charts.words import many, rounded, three
+from app.report.charts.words import between, many, rounded, three
 from app.report.model import Cell, Figure, Table
 from app.report.place import Place
 
@@ -38,8 +38,8 @@ def _described(ordered: list[Place], zero: float) -> str:
     count = len(ordered)
     worst = "Nothing is known of any group."
     if top["risk"] is not None:
-        between = f"between {three(top['lower'])} and {three(top['upper'])}"
-        worst = f"The highest mean risk of {many(count, 'group')} is {three(top['risk'])}, {between}."
+        limits = between(top["lower"], top["upper"])
+        worst = f"The highest mean risk of {many(count, 'group')} is {three(top['risk'])}, {limits}."
     return (
         f"{worst} Without any leakage it would be {three(zero)}.{left_out(min(MOST, count), count, 'groups')}"
     )

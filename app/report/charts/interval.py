@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.report.charts.frame import Spec, baseline, chart, halo, padded, rows, scaled, threshold, upright
-from app.report.charts.words import ends, finite, rounded, three
+from app.report.charts.frame import (
+    Spec,
+    across,
+    baseline,
+    beyond,
+    chart,
+    halo,
+    padded,
+    rows,
+    scaled,
+    threshold,
+)
+from app.report.charts.words import between, ends, finite, rounded, three
 from app.report.model import Cell, Figure, Table
-from app.report.palette import BASELINE, FAIL, GRID, INK, MUTED, OPEN, PASS, SURFACE, THRESHOLD
+from app.report.palette import BASELINE, INK, MUTED, SURFACE, THRESHOLD
 from app.report.place import Place
-
-DECIDED = {"pass": PASS, "fail": FAIL, "inconclusive": OPEN}
+from app.report.verdicts import WORDS
 
 ROW = 46
 
@@ -36,24 +46,15 @@ def interval(answer: Place) -> Figure:
     }
     decision = (found.get("verdict") or {}).get("decision")
     spec = chart(
-        *([] if limit is None else [_beyond(rounded(limit), high)]),
+        *([] if limit is None else [beyond(rounded(limit), high)]),
         baseline(rounded(found["baseline"])),
         *([] if limit is None else [threshold(rounded(limit))]),
-        *([upright(mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
+        *([across("x", mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
         *_labels(marks, low, high),
-        *_bars(lines, x, y, DECIDED[decision] if decision else INK, low, high),
+        *_bars(lines, x, y, WORDS[decision].colour if decision else INK, low, high),
         height=ROW * len(lines),
     )
     return Figure("interval", "The advantage and its interval", _described(found), spec, _table(answer))
-
-
-def _beyond(limit: float, high: float) -> Spec:
-    """The ground of what would be too much."""
-    return {
-        "data": rows([{"from": limit, "to": high}]),
-        "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
-        "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
-    }
 
 
 def _lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -175,8 +176,8 @@ def _described(found: Mapping[str, Any]) -> str:
     best = found["advantage"]
     said = "" if best["estimate"] is None else f"The estimate is {three(best['estimate'])}. "
     text = (
-        f"{said}With {100 * best['confidence']:.6g}% confidence the advantage lies between {three(best['lower'])} and "
-        f"{three(best['upper'])}; without any leakage it would be {three(found['baseline'])}."
+        f"{said}With {100 * best['confidence']:.6g}% confidence the advantage lies "
+        f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(found['baseline'])}."
     )
     if verdict := found.get("verdict"):
         text += f" The threshold is {three(verdict['threshold'])}: {verdict['decision']}."

@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.report.charts.curve import asked, corner, limits
-from app.report.charts.frame import Spec, chart, halo, note, rows, words
-from app.report.charts.words import finite, three
+from app.report.charts.curve import SIDE, asked, corner, diagonal, guessing, limits
+from app.report.charts.frame import BANDED, Spec, chart, note, rows
+from app.report.charts.words import between, finite, three
 from app.report.model import Figure
-from app.report.palette import BAND, BASELINE, INK, MEMBER
+from app.report.palette import INK, MEMBER
 from app.report.place import Place
 
-SIDE = 340
 LEAST = 1e-6
 """The farthest out that is drawn."""
 
@@ -30,26 +29,14 @@ def low_fpr(found: Place, band: Place | None) -> Figure | None:
     inside = [_bar(p, floor) for p in around if p["fpr"] >= floor and p["upper"] > floor]
     spec = chart(
         *([_area(inside, x)] if inside else []),
-        {
-            "data": rows([{"fpr": floor, "tpr": floor}, {"fpr": 1, "tpr": 1}]),
-            "mark": {"type": "line", "color": BASELINE, "strokeDash": [5, 4], "strokeWidth": 1.5},
-            "encoding": {"x": x, "y": y},
-        },
+        diagonal(floor, x, y),
         {
             "data": rows(corner(given, floor)),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2, "clip": True},
             "encoding": {"x": x, "y": y},
         },
         *_points(asked_for, floor, x, y),
-        *halo(
-            words(
-                "guessing: no leakage",
-                {"value": SIDE - 8},
-                {"value": SIDE - 14},
-                align="right",
-                color=BASELINE,
-            )
-        ),
+        *guessing(),
         width=SIDE,
         height=SIDE,
     )
@@ -78,7 +65,7 @@ def _area(inside: Sequence[Mapping[str, float]], x: Spec) -> Spec:
     log = {"type": "log"}
     return {
         "data": rows(inside),
-        "mark": {"type": "area", "color": BAND, "opacity": 0.65, "clip": True},
+        "mark": {**BANDED, "clip": True},
         "encoding": {
             "x": x,
             "y": {"field": "lower", "type": "quantitative", "scale": log},
@@ -113,8 +100,8 @@ def _bar(point: Mapping[str, float], floor: float) -> dict[str, float]:
 
 def _described(given: Mapping[str, Any]) -> str:
     parts = [
-        f"at a false positive rate of {p['fpr']:.4g} the true positive rate is {three(p['tpr'])}, between "
-        f"{three(p['lower'])} and {three(p['upper'])}"
+        f"at a false positive rate of {p['fpr']:.4g} the true positive rate is {three(p['tpr'])}, "
+        f"{between(p['lower'], p['upper'])}"
         for p in given["operating_points"][:5]
         if finite([p["tpr"]])
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.report.charts.forest import MOST, Line, forest, left_out
 from app.report.charts.frame import baseline
-from app.report.charts.words import inert, many, rounded, three
+from app.report.charts.words import between, inert, many, rounded, three
 from app.report.model import Cell, Figure, Phrase, Table
 from app.report.place import Place
 
@@ -21,8 +21,8 @@ def ranking(answer: Place) -> Figure:
     lines = [_line(each.value["name"], each.value["advantage"]) for each in found[:MOST]]
     most = answer.value["maximum"]
     text = (
-        f"The largest advantage of {many(len(found), 'query', 'queries')} lies between {three(most['lower'])} and "
-        f"{three(most['upper'])}; without any leakage it would be {three(zero)}."
+        f"The largest advantage of {many(len(found), 'query', 'queries')} lies "
+        f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
     ) + left_out(len(lines), len(found), "queries")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (

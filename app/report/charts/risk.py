@@ -7,11 +7,11 @@ from typing import Any
 
 from app.report.charts.axis import drawable, placing
 from app.report.charts.forest import MOST, Line, forest, left_out
-from app.report.charts.frame import Spec, baseline, chart, level, note, rows, scaled, words
+from app.report.charts.frame import BANDED, DASHED, Spec, across, baseline, chart, note, rows, scaled, words
 from app.report.charts.spans import Span, names, spans
-from app.report.charts.words import many, rounded, three
+from app.report.charts.words import between, many, rounded, three
 from app.report.model import Cell, Figure, Table
-from app.report.palette import BAND, BASELINE, MEMBER
+from app.report.palette import BASELINE, MEMBER
 from app.report.place import Place
 
 STEPS = 250
@@ -20,6 +20,7 @@ STEPS = 250
 ROWS = 200
 PLOT = 500
 NAMED = ("categories", "values")
+COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
 
 
 def risk(found: Place, edges: Sequence[float] | None = None) -> Figure | None:
@@ -53,10 +54,10 @@ def _steps(found: Mapping[str, Any], known: Sequence[int], places: Sequence[Span
     return chart(
         {
             "data": rows(points),
-            "mark": {"type": "area", "color": BAND, "opacity": 0.65},
+            "mark": BANDED,
             "encoding": {"x": x, "y": y, "y2": {"field": "upper"}, "detail": run},
         },
-        level(zero, BASELINE, (5, 4)),
+        across("y", zero, BASELINE, DASHED),
         {
             "data": rows(points),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
@@ -99,7 +100,7 @@ def _polyline(steps: Sequence[Mapping[str, float]], at: Callable[[float], float]
 
 def _lines(found: Mapping[str, Any], known: Sequence[int]) -> tuple[Spec, str]:
     cells, labels = found["cells"], found["cells"]["cells"]["labels"]
-    first = sorted(known, key=lambda i: (-cells["risk"][i], i))[:MOST]
+    first = sorted(known, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
     if all(isinstance(labels[i], int | float) for i in first):
         first.sort()  # numbers have an order of their own
     lines = [Line(labels[i], cells["risk"][i], cells["lower"][i], cells["upper"][i]) for i in first]
@@ -111,12 +112,24 @@ def _lines(found: Mapping[str, Any], known: Sequence[int]) -> tuple[Spec, str]:
 
 def _described(found: Mapping[str, Any], known: Sequence[int]) -> str:
     cells = found["cells"]
-    worst = max(known, key=lambda i: (cells["lower"][i], cells["risk"][i]))
+    worst = _surest(cells, known)
+    together = between(cells["simultaneous_lower"][worst], cells["simultaneous_upper"][worst])
     return (
-        f"Over {many(len(known), 'cell')} the risk is surest where it is {three(cells['risk'][worst])}, between "
-        f"{three(cells['lower'][worst])} and {three(cells['upper'][worst])}; without any leakage it would be "
-        f"{three(found['baseline'])} everywhere. Each interval holds for its cell alone."
+        f"Over {many(len(known), 'cell')}, members are most surely seen where the signed risk is "
+        f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
+        f"{together}. Without any leakage it would be {three(found['baseline'])} everywhere. Each interval drawn "
+        "holds for its cell alone."
     )
+
+
+def _surest(cells: Mapping[str, Any], known: Sequence[int]) -> int:
+    """Where members are most surely seen, by the signed risk's lower end that holds whichever cell is picked."""
+
+    def seen(i: int) -> tuple[float, float]:
+        signed = cells["signed_risk"][i]
+        return cells["simultaneous_lower"][i] if signed > 0 else -cells["simultaneous_upper"][i], signed
+
+    return max(known, key=seen)
 
 
 def _table(found: Place, names: Sequence[Cell]) -> Table:
@@ -126,9 +139,17 @@ def _table(found: Place, names: Sequence[Cell]) -> Table:
             name,
             cells["members"][i].number("count"),
             cells["nonmembers"][i].number("count"),
-            *(cells[column][i].number() for column in ("risk", "lower", "upper")),
+            *(cells[column][i].number() for column in COLUMNS),
         )
         for i, name in enumerate(names[:ROWS])
     )
-    head = ("cell", "members", "nonmembers", "risk", "lower", "upper")
+    head = (
+        "cell",
+        "members",
+        "nonmembers",
+        *COLUMNS[:3],
+        "signed risk",
+        "lower, all cells",
+        "upper, all cells",
+    )
     return Table("Risk of each cell", head, every, more=len(names) - len(every), where=cells.path)

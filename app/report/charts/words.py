@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from app.words import plain
+from estimators.statement import at_least, at_most
 
 MOST = 32
-"""Characters of a name that fit beside a chart."""
+"""Columns of a name that fit beside a chart."""
+
+WIDE = frozenset("WF")
+"""East Asian widths that take two columns."""
 
 
 def rounded(value: float) -> float:
@@ -32,8 +38,13 @@ def many(count: int, thing: str, things: str = "") -> str:
 
 
 def ends(lower: float, upper: float) -> str:
-    """An interval."""
-    return f"[{three(lower)}, {three(upper)}]"
+    """An interval, its ends rounded outward."""
+    return f"[{at_least(lower)}, {at_most(upper)}]"
+
+
+def between(lower: float, upper: float) -> str:
+    """The same within a sentence."""
+    return f"between {at_least(lower)} and {at_most(upper)}"
 
 
 def finite(values: Iterable[float | None]) -> list[float]:
@@ -44,8 +55,21 @@ def finite(values: Iterable[float | None]) -> list[float]:
 def inert(label: object, most: int = MOST) -> str:
     """A name from outside on one line, shortened; what would act instead of being seen is spelled out."""
     text = short(label) if isinstance(label, float) else str(label)
-    seen = plain(text[: most + 1])  # what is cut off anyway need not be spelled
-    return (seen if len(seen) <= most else seen[: most - 1] + "…") if seen.strip() else "(blank)"
+    seen = _fitting(plain(text[: most + 1]), most)
+    return seen if seen.strip() else "(blank)"
+
+
+def _fitting(text: str, most: int) -> str:
+    """As much of a text as fits: the engine would cut what is too wide, and may cut through a letter."""
+    reach = list(accumulate(map(_columns, text)))
+    if not reach or reach[-1] <= most:
+        return text
+    return text[: sum(end < most for end in reach)] + "…"
+
+
+def _columns(letter: str) -> int:
+    """What a letter takes of a line; one that is outside the basic plane is mostly a picture."""
+    return 2 if unicodedata.east_asian_width(letter) in WIDE or ord(letter) > 0xFFFF else 1
 
 
 def distinct(labels: Sequence[object]) -> list[str]:

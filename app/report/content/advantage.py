@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.report.content import promise, provenance, unestablished
 from app.report.content.album import Album
+from app.report.content.evidence import NOTHING
 from app.report.content.guarantees import Numbers, assessed
 from app.report.content.people import facts, headline, in_people
 from app.report.model import Context, Paragraph, Report, Section, Table, Words
@@ -23,14 +24,14 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         unestablished.section(unestablished.of_assessment(answer, prior), answer["warnings"]),
         provenance.section("advantage", answer["provenance"], context),
     )
-    return Report("advantage", TITLE, headline(answer), facts(answer, answer), sections)
+    return Report(TITLE, headline(answer, answer), facts(answer, answer), sections)
 
 
-def about(result: Place, album: Album, prior: Place) -> tuple[Section, ...]:
+def about(result: Place, album: Album, prior: Place, flags: Place = NOTHING) -> tuple[Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
     pictured = album.named("interval")
     shown = (Section("interval", "The advantage, and what it is held against", pictured),) if pictured else ()
-    people = in_people(result["advantage"], result["baseline"], prior, result["verdict"])
+    people = in_people(result, prior, flags)
     return (*shown, Section("people", "What it means in people", people))
 
 
@@ -46,8 +47,8 @@ def curve(roc: Place, album: Album) -> tuple[Section, ...]:
         roc["auc_lower"].number(),
         " and ",
         roc["auc_upper"].number(),
-        "); guessing without the score gives one half. What an attacker does who must hardly ever be wrong "
-        "stands at the far left.",
+        "); guessing without the score gives one half. ",
+        *_far_left(roc),
     )
     points = tuple(
         (
@@ -62,6 +63,16 @@ def curve(roc: Place, album: Album) -> tuple[Section, ...]:
     rates = (Table("Members found, at the false positive rates asked for", head, points),) if points else ()
     return (
         Section("roc", "Every threshold at once", (Paragraph(area), *album.named("roc", "low-fpr"), *rates)),
+    )
+
+
+def _far_left(roc: Place) -> Words:
+    """Where to look, unless every rate of the curve is that of the wrong guess."""
+    if not unestablished.reversed_scores(roc):
+        return ("What an attacker does who must hardly ever be wrong stands at the far left.",)
+    return (
+        "Members score lower than nonmembers here, and the curve is that of guessing member above a threshold: "
+        "negated scores would show what an attacker does who must hardly ever be wrong.",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.report.content import promise, provenance, unestablished
 from app.report.content.album import Album
-from app.report.content.guarantees import Backing, Numbers
+from app.report.content.guarantees import RANDOM, Backing, Numbers
 from app.report.content.people import in_people, records
 from app.report.model import Cell, Context, Fact, Facts, Headline, Report, Section, Words
 from app.report.place import Place
@@ -20,9 +20,9 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Fact(
             "Epsilon at least",
             epsilon["lower_bound"].number(),
-            ("at delta ", epsilon["delta"].number("exact")),
+            ("at delta ", epsilon["delta"].number("exact"), f", {RANDOM}"),
         ),
-        *_promise(claim),
+        *_promise(claim, answer["baseline"]),
         Fact(
             "Guesses that were right",
             epsilon["right"].number("count"),
@@ -36,14 +36,13 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Section(
             "people",
             "What it means in people",
-            in_people(answer["advantage"], answer["baseline"], prior, answer["verdict"]),
+            in_people(answer, prior),
         ),
         Section("numbers", "The numbers, and what they are worth", _numbers(answer).tables("Every number")),
         unestablished.section(_open(answer, prior), answer["warnings"]),
         provenance.section("audit", source, context),
     )
     return Report(
-        "audit",
         "Audit of a promised epsilon",
         Headline("fail" if broken else None, answer["sentence"].said()),
         Facts(tuple(tiles)),
@@ -51,18 +50,20 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     )
 
 
-def _promise(claim: Place) -> Iterator[Fact]:
+def _promise(claim: Place, baseline: Place) -> Iterator[Fact]:
     if claim:
         at: Words = ("at delta ", claim["delta"].number("exact"))
         yield Fact("Epsilon promised", claim["epsilon"].number("exact"), at)
         allows = claim["advantage_ceiling"].number()
-        yield Fact("Advantage the promise allows", allows, ("the largest",))
+        yield Fact(
+            "Advantage the promise allows", allows, ("the largest; without any leak ", baseline.number())
+        )
 
 
 def _numbers(answer: Place) -> Numbers:
     table, epsilon = Numbers(), answer["epsilon"]
     bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
-    table.row("Epsilon", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    table.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
     table.interval("Optimal advantage", answer["advantage"], answer["advantage"]["confidence"])
     table.derived("Baseline: the advantage without any leak", answer["baseline"])
     return table
@@ -71,5 +72,5 @@ def _numbers(answer: Place) -> Numbers:
 def _open(answer: Place, prior: Place) -> Iterator[Words]:
     yield from unestablished.of_promise(answer["claim"])
     yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].said(), "."
-    yield from unestablished.of_advantage(answer["advantage"], answer["baseline"])
+    yield from unestablished.of_advantage(answer)
     yield from unestablished.of_sample(prior)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from app.report.content import provenance, unestablished
 from app.report.content.album import Album
 from app.report.content.guarantees import Backing
+from app.report.content.people import without_leak
+from app.report.content.reach import Reach
 from app.report.model import (
     Block,
     Bullets,
@@ -37,12 +39,22 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
     held: Words = (largest["confidence"].number("percent"), " confidence")
+    prior = sources[0]["options"]["prior"]
+    blind = without_leak(prior)
     tiles = (
         Fact("The largest is at least", largest["lower"].number(), held),
-        Fact("The largest is at most", largest["upper"].number(), held),
+        Fact("The largest is at most", largest["upper"].number(), (*held, *_reach(ranking[0]["advantage"]))),
+        *blind,
         Fact("Comes first", ranking[0]["name"].name(), ("by its estimate",)),
     )
-    ranked: tuple[Block, ...] = (*album.named("ranking"), _table("Ranking", RANKS, ranking, _rank))
+    ranked: tuple[Block, ...] = (
+        *(
+            Paragraph(("Without any leak every query's advantage is ", each.value, ": ", *each.note, "."))
+            for each in blind
+        ),
+        *album.named("ranking"),
+        _table("Ranking", RANKS, ranking, _rank),
+    )
     sections = [Section("ranking", "Ranking", ranked)]
     if len(differences):
         told: tuple[Block, ...] = (
@@ -52,16 +64,22 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         sections.append(Section("differences", "Differences", told))
     sections += [
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
-        unestablished.section(unestablished.of_sample(sources[0]["options"]["prior"]), answer["warnings"]),
+        unestablished.section(unestablished.of_sample(prior), answer["warnings"]),
         _origin(provenance.section("compare", sources[0], context), sources),
     ]
     return Report(
-        "compare",
         "Comparison of membership leakage",
         Headline(None, answer["sentence"].said()),
         Facts(tiles),
         tuple(sections),
     )
+
+
+def _reach(advantage: Place) -> Words:
+    """Whom the upper ends speak of: the class is the same for all, cells are each query's own."""
+    if "resolution" in advantage["guarantee"]["covers"].value:
+        return (", each query at its own resolution",)
+    return Reach.of(advantage).aside
 
 
 def _table(
@@ -100,8 +118,7 @@ def _backings(answer: Place) -> Iterator[Words]:
     stated += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
     for words, held in stated:
         backing = Backing.of(held["guarantee"])
-        always = "" if backing.always else " It is proven for many records and was simulated for few."
-        yield words, backing.covers, "; it assumes: ", backing.assumes, f".{always}"
+        yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
 
 
 def _origin(section: Section, sources: Place) -> Section:

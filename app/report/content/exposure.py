@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from app.report.model import Bullets, Cell, Paragraph, Table
+from app.report.content.album import Album
+from app.report.model import LISTED, Block, Bullets, Cell, Paragraph, Section, Table, Words
 from app.report.place import Place
-
-MOST = 20
-"""Records that are shown: the most surely exposed."""
 
 ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upper")
 
 HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
 
 
-def told(risk: Place) -> tuple[Paragraph, Bullets]:
+def section(risk: Place, album: Album, *before: Block) -> Section:
+    """Risk over the score: in words, and drawn."""
+    return Section("risk", "Individual risk over the score", (*before, *_told(risk), *album.named("risk")))
+
+
+def _told(risk: Place) -> tuple[Paragraph, Bullets]:
     """What a risk is, and what its limits cover."""
     meaning = (
         "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
@@ -30,13 +33,32 @@ def told(risk: Place) -> tuple[Paragraph, Bullets]:
             risk["simultaneous_guarantee"]["covers"].said(),
             ".",
         ),
+        (
+            "Of the flagged records at most ",
+            risk["flags"]["rate"].number("percent"),
+            " are expected to be false on average over many such samples; in one sample it may be more.",
+        ),
     )
-    return Paragraph((meaning,)), Bullets(covers)
+    return Paragraph((meaning,)), Bullets((*covers, *_below(risk["baseline"])))
+
+
+def _below(baseline: Place) -> tuple[Words, ...]:
+    """What a risk below the baseline is not, at a prior that has one."""
+    if not baseline.value:
+        return ()
+    return (
+        (
+            "At this prior every risk is ",
+            baseline.number(),
+            " without any leak, and a risk may lie below it: where the score speaks against the likelier side. That is "
+            "no smaller leak.",
+        ),
+    )
 
 
 def most_exposed(records: Place) -> Table:
     """The records that are most surely seen to be members; those of the same cell in the order they came."""
-    order = _surest(records)[:MOST]
+    order = _surest(records)[:LISTED]
     rows = tuple(_row(records, int(at)) for at in order)
     note = (
         "The surest first, by the interval that holds for all records together. A record's number is its place in the "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from app.report.content import provenance, unestablished
 from app.report.content.album import Album
 from app.report.content.guarantees import Backing
-from app.report.content.people import records
+from app.report.content.people import records, without_leak
 from app.report.model import (
     Block,
     Bullets,
@@ -24,6 +24,10 @@ from app.report.model import (
 from app.report.place import Place
 from app.report.verdicts import WORDS
 
+MECHANISM: Words = (
+    "The mechanism that trained the model is not covered: limits, that on epsilon too, are about the score of this "
+    "one model, and keeping them does not show that a promise about the training is kept.",
+)
 HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
 
 
@@ -43,7 +47,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         provenance.section("gate", source, context, grouped=grouped),
     )
     headline = Headline(answer["decision"].value, answer["sentence"].said())
-    return Report("gate", "Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+    return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
 
 
 def _facts(answer: Place) -> Iterator[Fact]:
@@ -52,6 +56,8 @@ def _facts(answer: Place) -> Iterator[Fact]:
         end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
         word = "at least" if end.path.endswith("lower") else "at most"
         yield Fact(f"{_label(limit)}, {word}", end.number(), at)
+        if limit["name"].value == "advantage":
+            yield from without_leak(answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
         yield Fact("Records needed", answer["records_needed"].number("count"), ("about, in all, to decide",))
     yield from records(answer["provenance"])
@@ -79,21 +85,39 @@ def _row(limit: Place) -> tuple[Cell, ...]:
     )
 
 
+def _above(limits: Place, warnings: Place) -> Iterator[Words]:
+    """Whom no upper end speaks of."""
+    if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
+        yield (
+            "Upper ends hold for adversaries that see the score, or of vectors a learned one, at the resolution that "
+            "is named with each limit. Where the score has more values than that, those that see it more finely are "
+            "not bounded from above.",
+        )
+    contradicted = any(each["code"].value == "class_rejected" for each in warnings)
+    for limit in limits:
+        if "resolution" not in limit["guarantee"]["covers"].value:
+            assumes = limit["guarantee"]["assumes"].said()
+            yield "The upper end of ", limit["about"].name(), " rests on what it assumes: ", assumes, "."
+            if contradicted:
+                yield unestablished.CONTRADICTED
+
+
 def _backings(limits: Place) -> Iterator[Words]:
     for limit in limits:
         backing = Backing.of(limit["guarantee"])
-        always = "" if backing.always else " It is proven for many records and was simulated for few."
         yield (
             limit["about"].name(),
             " covers ",
             backing.covers,
             "; it assumes: ",
             backing.assumes,
-            f".{always}",
+            f".{backing.caveat}",
         )
 
 
 def _open(answer: Place) -> Iterator[Words]:
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+    yield from _above(answer["limits"], answer["warnings"])
+    yield MECHANISM
     yield from unestablished.of_sample(answer["provenance"]["options"]["prior"])

@@ -23,17 +23,35 @@ HEAD = (
 
 ABOUT: Words = (
     "Risk is the mean over a group's records, from limits that hold for all records at once. A group's own "
-    "advantage is "
-    "measured on its records alone, with limits that hold for all groups at once.",
+    "advantage is measured on its records alone, with limits that hold for all groups at once.",
 )
 
+COIN = 0.5
+"""The prior at which no risk is less than that of a model that does not leak."""
 
-def sections(groups: Place, album: Album) -> tuple[Section, ...]:
+
+def sections(groups: Place, album: Album, prior: Place, baseline: Place) -> tuple[Section, ...]:
     """The groups, if there are any."""
     if not len(groups):
         return ()
-    blocks: tuple[Block, ...] = (Paragraph(ABOUT), *album.named("groups"), table(groups))
+    blocks: tuple[Block, ...] = (
+        Paragraph((*ABOUT, *_blind(prior, baseline))),
+        *album.named("groups"),
+        table(groups),
+    )
     return (Section("groups", "Groups", blocks),)
+
+
+def _blind(prior: Place, baseline: Place) -> Words:
+    """What both numbers are without any leak."""
+    return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
+
+
+def either_way(prior: Place) -> Words:
+    """What a risk below the baseline is not: a smaller leak."""
+    if prior.value in (None, COIN):
+        return ()
+    return ("; at a prior of ", prior.number("exact"), " a risk may lie below it, which is no smaller leak")
 
 
 def table(groups: Place) -> Table:

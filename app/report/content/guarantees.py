@@ -14,13 +14,22 @@ ORDINARY = "records of each side are independent draws from that side's distribu
 """What an interval assumes whose answer does not say it: ``estimators.statement.IID``."""
 
 
+SIMULATED = "simulated, zero leakage included; see docs/methods.md"
+"""What stands behind an interval that is not proven at every sample size."""
+RANDOM = "if inclusion was random and independent"
+"""What every bound on the epsilon of the mechanism takes for granted."""
+NOT_FIXED = "not shown: its bandwidth was chosen from these records"
+"""Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """What an interval covers and assumes, and whether it holds at every sample size."""
+    """What an interval covers and assumes, and whether it holds at every sample size; ``unless`` is said if not."""
 
     covers: Cell
     assumes: Cell
     always: bool
+    unless: str = "no"
 
     @classmethod
     def of(cls, guarantee: Place) -> Backing:
@@ -28,6 +37,11 @@ class Backing:
         return cls(
             guarantee["covers"].said(), guarantee["assumes"].said(), bool(guarantee["finite_sample"].value)
         )
+
+    @property
+    def caveat(self) -> str:
+        """What a sentence about it ends with, if it does not hold at every sample size."""
+        return "" if self.always else f" That it holds as often as stated is {SIMULATED}."
 
 
 @dataclass(slots=True)
@@ -47,7 +61,7 @@ class Numbers:
     ) -> None:
         """A number with the ends it has."""
         held: Cell = confidence.number("percent") if confidence and backing else ""
-        always = "" if backing is None else "yes" if backing.always else "no"
+        always = "" if backing is None else "yes" if backing.always else backing.unless
         self.rows.append((label, *ends, held, always, "" if backing is None else self._letter(backing)))
 
     def derived(self, label: str, value: Place) -> None:
@@ -57,9 +71,8 @@ class Numbers:
     def tables(self, caption: str) -> tuple[Table, ...]:
         """The numbers, then what stands behind them."""
         note = (
-            "At every sample size: yes, if the interval is exact for any number of records; no, if it is "
-            "proven for many "
-            "and simulated for few."
+            "At every sample size: yes, if the interval is proven for any number of records; "
+            f"no: {SIMULATED}."
         )
         numbers = Table(caption, HEAD, tuple(self.rows), note)
         if not self.backings:
@@ -90,7 +103,8 @@ def assessed(numbers: Numbers, result: Place) -> None:
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].said()))
-        published = Backing(paper["covers"].said(), paper["assumes"].said(), True)
+        fixed = all(each["code"].value != "bandwidth_from_data" for each in result["warnings"])
+        published = Backing(paper["covers"].said(), paper["assumes"].said(), fixed, NOT_FIXED)
         numbers.interval(label, paper, confidence, published)
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].name())), metric, metric["confidence"])
@@ -98,11 +112,15 @@ def assessed(numbers: Numbers, result: Place) -> None:
         _roc(numbers, roc, confidence)
     if epsilon := result["epsilon"]:
         bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
-        numbers.row("Epsilon", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+        numbers.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
     numbers.derived(
-        "Accuracy gained over the baseline (eta of membership inference privacy)", result["mip_eta"]
+        "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)",
+        result["mip_eta"],
     )
-    numbers.derived("Security: the share of what there is to gain that is not gained", result["security"])
+    numbers.derived(
+        "Security: the share of what there is to gain that is not gained, of this one model",
+        result["security"],
+    )
 
 
 def _roc(numbers: Numbers, roc: Place, confidence: Place) -> None:

@@ -59,7 +59,6 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         provenance.section("metrics", source, context),
     )
     return Report(
-        "metrics",
         "Metrics of membership leakage",
         Headline(None, first["sentence"].said()),
         Facts(tiles),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from app.report.content import evidence
+from app.report.content.guarantees import SIMULATED
+from app.report.content.reach import Reach, assumed
 from app.report.model import Fact, Facts, Headline, Paragraph, Words
 from app.report.place import Place
 
@@ -9,22 +12,24 @@ COIN = 0.5
 """The prior at which guessing without the score is tossing a coin."""
 
 
-def headline(answer: Place) -> Headline:
+def headline(answer: Place, result: Place) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
-    return Headline(answer["verdict"]["decision"].value, answer["sentence"].said())
+    return Headline(result["verdict"]["decision"].value, answer["sentence"].said())
 
 
 def facts(answer: Place, result: Place) -> Facts:
     """The interval, what it is held against, and what it was made from, as tiles."""
     advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
     held: Words = (advantage["confidence"].number("percent"), " confidence")
+    blind: Words = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
     tiles = [
         Fact("Advantage at least", advantage["lower"].number(), held),
-        Fact("Advantage at most", advantage["upper"].number(), held),
-        Fact("Without any leak", result["baseline"].number(), ("the baseline: guessing without the score",)),
+        Fact("Advantage at most", advantage["upper"].number(), (*held, *Reach.of(advantage).aside)),
+        Fact("Without any leak", result["baseline"].number(), blind),
     ]
     if verdict:
-        below = ", below the baseline" if beneath(verdict, result["baseline"]) else ""
+        warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
+        below = ", below the baseline" if warned else ""
         tiles.append(Fact("Acceptable at most", verdict["threshold"].number(), (f"the threshold{below}",)))
     return Facts((*tiles, *records(source)))
 
@@ -35,51 +40,80 @@ def records(source: Place) -> tuple[Fact, ...]:
     return (Fact("Member records", source["n_members"].number("count"), both),)
 
 
-def beneath(verdict: Place, baseline: Place) -> bool:
-    """Whether a threshold lies where no model can get: below what guessing without the score achieves."""
-    return bool(verdict) and verdict["threshold"].value < baseline.value
+def at_prior(prior: Place) -> Words:
+    """The prior that a baseline belongs to, where the answer names it."""
+    return (", at a prior of ", prior.number("exact")) if prior else ()
 
 
-def in_people(advantage: Place, baseline: Place, prior: Place, verdict: Place) -> tuple[Paragraph, ...]:
+def without_leak(prior: Place) -> tuple[Fact, ...]:
+    """The baseline |2p - 1| as a tile, of an answer that shows an advantage and leaves this to be worked out."""
+    if not prior:
+        return ()
+    least = f"{abs(2.0 * prior.value - 1.0):.3f}"
+    return (
+        Fact(
+            "Advantage without any leak",
+            least,
+            ("the baseline: guessing without the score", *at_prior(prior)),
+        ),
+    )
+
+
+def in_people(result: Place, prior: Place, flags: Place = evidence.NOTHING) -> tuple[Paragraph, ...]:
     """The advantage as right guesses in a hundred: (1 + advantage) / 2."""
-    coin = prior.value in (None, COIN)
+    advantage, baseline = result["advantage"], result["baseline"]
+    coin, reach = prior.value in (None, COIN), Reach.of(advantage)
     blind = "by tossing a coin" if coin else "by always guessing the likelier side"
     first: Words = (
-        "Show an adversary the score of one record and ask whether the record was used to train the model. "
-        f"Without the score, {blind}, it is right ",
+        f"Show an adversary the {reach.seen} of one record and ask whether the record was used to train the model. "
+        f"Without the {reach.seen}, {blind}, it is right ",
         baseline.number("guesses"),
-        " times in 100. With the score, the best adversary is right between ",
-        advantage["lower"].number("guesses"),
-        " and ",
-        advantage["upper"].number("guesses"),
-        " times in 100 (with ",
-        advantage["confidence"].number("percent"),
-        " confidence).",
+        f" times in 100. With the {reach.seen}, ",
+        *reach.right,
     )
     found = [Paragraph(first)]
     if not coin:
         likelier: Words = (
             "Before any score is seen, a record is taken to be a member with probability ",
             prior.number("exact"),
-            " (the prior). Most guesses are right for that reason alone, so a large advantage is not "
-            "alarming by itself: "
-            "what counts is how far it lies above the baseline.",
+            " (the prior). Most guesses are right for that reason alone, so a large advantage is not alarming by "
+            "itself: what counts is how far it lies above the baseline.",
         )
         found.append(Paragraph(likelier))
-    if beneath(verdict, baseline):
-        unreachable: Words = (
-            "The threshold of ",
-            verdict["threshold"].number(),
-            " lies below the baseline of ",
-            baseline.number(),
-            ". It is exceeded whether or not anything leaks, so the decision says nothing about this model: choose a "
-            "threshold above the baseline.",
-        )
-        found.append(Paragraph(unreachable))
     if advantage["lower"].value <= baseline.value:
-        nothing = (
+        found.append(Paragraph(_at_baseline(result, prior, flags)))
+    return (*found, Paragraph(_rests_on(advantage)))
+
+
+def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
+    """What a lower end at the baseline says: little, and less where another number speaks for a leak."""
+    if evidence.none(result, flags):
+        return (
             "The lower end is what guessing without the score achieves. So these records do not show that the score "
-            "gives anything away; they do not show that it gives nothing away, either."
+            "gives anything away; they do not show that it gives nothing away, either.",
         )
-        found.append(Paragraph((nothing,)))
-    return tuple(found)
+    said: list[Words] = list(evidence.found(result, flags, prior))
+    shown = [part for each in said for part in ("; ", *each)][1:]
+    more: Words = (" Other numbers speak for a leak: ", *shown, ".") if shown else ()
+    return (
+        "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
+        "baseline at this prior; they do not rule one out, either.",
+        *more,
+    )
+
+
+def _rests_on(advantage: Place) -> Words:
+    """What stands behind the sentence; where that is contradicted, the headline stands on nothing, either."""
+    if advantage["class_rejected"].value:
+        return (
+            f"It was assumed that {assumed(advantage)}: these records contradict it. Whatever is said above on that "
+            "assumption falls with it; the lower end stands. More records will not settle it: ask for another class "
+            "of adversaries, with estimator.",
+        )
+    guarantee = advantage["guarantee"]
+    size = "proven at every sample size" if guarantee["finite_sample"].value else SIMULATED
+    return (
+        "The interval assumes: ",
+        guarantee["assumes"].said(),
+        f". That it holds as often as stated is {size}.",
+    )

@@ -29,4 +29,4 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Section("not-established", "What was not established", (Bullets(OPEN),)),
         Section("provenance", "Where this comes from", (origin,)),
     )
-    return Report("plan", "Records needed", Headline(None, answer["sentence"].said()), Facts(tiles), sections)
+    return Report("Records needed", Headline(None, answer["sentence"].said()), Facts(tiles), sections)

@@ -12,6 +12,9 @@ from app.report.place import Place
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""
 
+COUNTED = "counts over "
+"""How the library begins to say that it was given counts."""
+
 COLUMNS: Words = (
     "The same input gives the same answer, to the last digit, if it is read by the same version of the "
     "method. Columns of a table that were named are named below; GROUP stands for one that was not, … for the "
@@ -22,7 +25,8 @@ COLUMNS: Words = (
 def section(operation: str, source: Place, context: Context, grouped: bool = False) -> Section:
     """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
     options = unusual(operation, source["options"].value or {})
-    asked = Asked(operation, options, context.source, grouped, context.others)
+    counted = str(source["query"].value).startswith(COUNTED)
+    asked = Asked(operation, options, context.source, grouped, context.others, counted)
     blocks: tuple[Block, ...] = (
         Table("Origin", ("", ""), tuple(origin(source, context))),
         Table(

@@ -7,8 +7,8 @@ from itertools import chain
 from app.report.content import exposure, groups, provenance, unestablished
 from app.report.content.advantage import TITLE, about, curve, numbers, promised
 from app.report.content.album import Album
-from app.report.content.people import facts
-from app.report.model import Block, Context, Headline, Paragraph, Report, Section
+from app.report.content.people import facts, headline
+from app.report.model import Context, Paragraph, Report, Section
 from app.report.place import Place
 
 
@@ -16,21 +16,23 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     """The decision first, then what it rests on, then what it does not say and where it comes from."""
     result, grouped = answer["result"], answer["groups"]
     prior = answer["provenance"]["options"]["prior"]
-    open_questions = chain(unestablished.of_assessment(result, prior), unestablished.of_groups(grouped))
+    flags = answer["risk"]["flags"]
+    open_questions = chain(
+        unestablished.of_assessment(result, prior, flags), unestablished.of_groups(grouped)
+    )
     warnings = answer["warnings"], result["warnings"], answer["risk"]["warnings"]
     sections = (
-        *about(result, album, prior),
+        *about(result, album, prior, flags),
         *_scores(album),
         *curve(result["roc"], album),
         *_risk(answer["risk"], album),
-        *groups.sections(grouped, album),
+        *groups.sections(grouped, album, prior, result["baseline"]),
         *promised(result, album),
         numbers(result),
         unestablished.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
     )
-    headline = Headline(result["verdict"]["decision"].value, answer["sentence"].said())
-    return Report("report", TITLE, headline, facts(answer, result), sections)
+    return Report(TITLE, headline(answer, result), facts(answer, result), sections)
 
 
 def _scores(album: Album) -> tuple[Section, ...]:
@@ -39,8 +41,4 @@ def _scores(album: Album) -> tuple[Section, ...]:
 
 
 def _risk(risk: Place, album: Album) -> tuple[Section, ...]:
-    if not risk:
-        return ()
-    said = Paragraph((risk["sentence"].said(),))
-    blocks: tuple[Block, ...] = (said, *exposure.told(risk), *album.named("risk"))
-    return (Section("risk", "Individual risk over the score", blocks),)
+    return (exposure.section(risk, album, Paragraph((risk["sentence"].said(),))),) if risk else ()

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, get_args
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from app.call import JSON
+from app.formats import FORMATS, encoding_named, format_named
 from app.report.model import Listing
-from app.schemas.questions import COLUMNS, JSON_ONLY, QUESTIONS
+from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from app.schemas.questions import COLUMNS, QUESTIONS
 from app.shell import command, flag
 from app.words import shown
 
 ADDRESS = "http://127.0.0.1:8000"
-BODIES = {
-    ".csv": CSV,
-    ".npy": NPY,
-    ".arrow": ARROW,
-    ".arrows": ARROW,
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".json": JSON,
-}
-"""How a file is posted, by its suffix."""
-
-TOLD = frozenset({"score", "member", "group", "unit", "members"})
-"""Options that speak of a table or an array, which a JSON request has not."""
-
-ENCODINGS = {".gz": "gzip", ".zst": "zstd"}
-"""How a compressed file is announced."""
-
-TABLE, REQUEST = "scores.csv", "request.json"
+SCORES, REQUEST = "scores.csv", "request.json"
 """What the input is called where its name is not known, or is not one to be repeated."""
 
 
@@ -42,7 +26,8 @@ TABLE, REQUEST = "scores.csv", "request.json"
 class Asked:
     """One question again: its operation, the options that are not the usual ones, its file, and if it has groups.
 
-    Options include the columns that were named; ``grouped`` stands for one that is not known.
+    Options include the columns that were named; ``grouped`` stands for one that is not known. Counts are told apart,
+    since they are posted as such.
     """
 
     operation: str
@@ -50,12 +35,23 @@ class Asked:
     source: str | None = None
     grouped: bool = False
     others: tuple[str, ...] = ()
+    counted: bool = False
 
     @property
-    def flat(self) -> dict[str, Any] | None:
-        """Options by their dotted names; None if a query string or a shell cannot carry them."""
-        found = dict(_flattened(self.options, ""))
-        return found if all(_carried(name, value) for name, value in found.items()) else None
+    def unnamed(self) -> bool:
+        """Whether it came as a request that was no file, as far as is known: without a name, or columns of a table."""
+        return self.source is None and not {*TABLE, FIRST_MEMBERS} & self.options.keys()
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is one JSON request, options and all."""
+        return self.unnamed or self.flat is None
+
+    @property
+    def flat(self) -> tuple[tuple[str, str], ...] | None:
+        """Options as a query string and a shell have them; None if they cannot, or if one would do harm there."""
+        found = spelled(self.options)
+        return found if found is not None and all(_harmless(text) for _, text in found) else None
 
     @property
     def nameless(self) -> bool:
@@ -65,9 +61,9 @@ class Asked:
     @property
     def file(self) -> str:
         """The input's own name, if it is harmless to type."""
-        if self.flat is None:
+        if self.whole:
             return REQUEST
-        return _typed(self.source or TABLE, TABLE)
+        return _typed(self.source or SCORES, SCORES)
 
     @property
     def inputs(self) -> list[str]:
@@ -106,10 +102,10 @@ def listings(asked: Asked) -> tuple[Listing, ...]:
 def in_shell(asked: Asked) -> str:
     """``mace report scores.csv --threshold 0.1 -o report.html``."""
     words = [command(asked.operation), *map(shlex.quote, asked.inputs)]
-    if asked.flat is None:
+    if asked.flat is None or asked.unnamed:
         return f"{_saved(asked)}\n\n{' '.join([*words, '-o', 'report.html'])}"
-    for name, value in asked.flat.items():
-        words += _option(name, value)
+    for name, text in asked.flat:
+        words += _option(name, text, isinstance(asked.options.get(name), bool))
     if asked.nameless:
         words += [flag("group"), "GROUP"]
     return " ".join([*words, "-o", "report.html"])
@@ -117,23 +113,29 @@ def in_shell(asked: Asked) -> str:
 
 def over_http(asked: Asked) -> str:
     """The file as it is, options in the query string; or all of it as one JSON request."""
-    kind, flat = _kind(asked.file), asked.flat
-    if flat is None or kind == JSON:
-        return f"{_saved(asked)}\n\n{_posted(asked, JSON, REQUEST if flat is None else asked.file, '')}"
-    query = {name: _spelled(value) for name, value in flat.items()}
-    if asked.nameless:
-        query["group"] = "GROUP"
-    written = "&".join(f"{name}={quote(value, safe=',')}" for name, value in query.items())
+    kind, flat = FORMATS[format_named(asked.file) or "csv"], asked.flat
+    if flat is None or asked.unnamed or kind == JSON:
+        return f"{_saved(asked)}\n\n{_posted(asked, JSON, asked.file, '')}"
+    query = (*flat, ("group", "GROUP")) if asked.nameless else flat
+    written = urlencode(query, safe=",", quote_via=quote)
     return _posted(asked, kind, asked.file, f"?{written}" if written else "")
 
 
 def from_python(asked: Asked) -> str:
     """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
     name = command(asked.operation).removeprefix("mace ")
+    if asked.unnamed:
+        return f'import macekit\n\nmacekit.{name}("{REQUEST}").to_html()'
     given = {**asked.options, **({"group": "GROUP"} if asked.nameless else {})}
-    file = TABLE if asked.file == REQUEST else asked.file
-    arguments = ", ".join([ascii(file), *(f"{key}={value!a}" for key, value in given.items())])
+    file = SCORES if asked.whole else asked.file
+    arguments = ", ".join([ascii(file), *(f"{key}={_named(key, value)!a}" for key, value in given.items())])
     return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
+
+
+def _named(option: str, value: Any) -> Any:
+    """Several columns go to Python as a list: a comma parts them only where all is text."""
+    several = option == "score" and isinstance(value, str) and "," in value
+    return value.split(",") if several else value
 
 
 def _typed(name: str, otherwise: str) -> str:
@@ -143,7 +145,7 @@ def _typed(name: str, otherwise: str) -> str:
 
 def _posted(asked: Asked, kind: str, file: str, query: str) -> str:
     address = shlex.quote(f"{ADDRESS}/v1/{asked.operation}{query}")
-    packed = ENCODINGS.get(PurePath(file).suffix.lower())
+    packed = encoding_named(file)
     headers = [
         f"Content-Type: {kind}",
         *([f"Content-Encoding: {packed}"] if packed else []),
@@ -153,51 +155,27 @@ def _posted(asked: Asked, kind: str, file: str, query: str) -> str:
     return f"curl -s --data-binary {shlex.quote(f'@{file}')} {said} \\\n  -o report.html {address}"
 
 
-def _kind(file: str) -> str:
-    """How a file is written, whether it is compressed or not; a table, if its name does not say."""
-    path = PurePath(file)
-    bare = PurePath(path.stem) if path.suffix.lower() in ENCODINGS else path
-    return BODIES.get(bare.suffix.lower(), CSV)
-
-
 def _saved(asked: Asked) -> str:
     """A JSON request, its records left out; letters beyond ASCII are spelt as JSON does."""
-    records = '"queries": {…}' if asked.operation == "compare" else '"members": […], "nonmembers": […]'
+    sides = '"counts": {…}' if asked.counted else '"members": […], "nonmembers": […]'
+    records = '"queries": {…}' if asked.operation == "compare" else sides
     groups = ', "groups": […]' if asked.grouped else ""
-    options = json.dumps({name: each for name, each in asked.options.items() if name not in TOLD})[1:-1]
+    of_table = {*TABLE, FIRST_MEMBERS}  # which a JSON request has not
+    options = json.dumps({name: each for name, each in asked.options.items() if name not in of_table})[1:-1]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
-    return f"{asked.file if asked.flat is not None else REQUEST} holds\n{{{body}}}"
+    return f"{asked.file} holds\n{{{body}}}"
 
 
-def _flattened(options: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Nested options by a dot; coefficients stay what they are, for JSON."""
-    for name, value in options.items():
-        if isinstance(value, Mapping) and "coefficients" not in value:
-            yield from _flattened(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
+def _harmless(text: str) -> bool:
+    """Whether names are no more than names where they are typed."""
+    return all(shown(part) == part for part in text.split(","))
 
 
-def _carried(name: str, value: Any) -> bool:
-    """Whether a shell and a query string can say it."""
-    if isinstance(value, list):
-        return bool(value) and all(_carried(name, each) and "," not in str(each) for each in value)
-    if value is None or isinstance(value, Mapping) or name.rsplit(".", 1)[-1] in JSON_ONLY:
-        return False
-    return shown(str(value)) == str(value)
-
-
-def _option(name: str, value: Any) -> list[str]:
-    word = "--metric" if name == "metric.preset" else flag(name)
-    if isinstance(value, bool):
-        return [word if value else word.replace("--", "--no-", 1)]
-    return [word, shlex.quote(_spelled(value))]
-
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(_spelled(each) for each in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _option(name: str, text: str, boolean: bool) -> list[str]:
+    word = flag(name)
+    if boolean:
+        return [word if text == "true" else word.replace("--", "--no-", 1)]
+    return [word, shlex.quote(text)]
 
 
 def _dumped(value: Any) -> Any:

@@ -7,7 +7,7 @@ from itertools import chain
 from app.report.content import exposure, groups, provenance, unestablished
 from app.report.content.album import Album
 from app.report.content.people import records
-from app.report.model import Block, Context, Fact, Facts, Headline, Report, Section
+from app.report.model import Context, Fact, Facts, Headline, Report, Section
 from app.report.place import Place
 
 
@@ -22,21 +22,28 @@ def content(answer: Place, album: Album, context: Context) -> Report:
             ("as likelier members than the threshold says",),
         ),
         Fact("Of them false, at most", flags["rate"].number("percent"), ("on average",)),
-        Fact("Without any leak", answer["baseline"].number(), ("the risk of every record",)),
+        Fact(
+            "Without any leak",
+            answer["baseline"].number(),
+            ("the risk of every record", *groups.either_way(prior)),
+        ),
         *records(source),
     )
-    over: tuple[Block, ...] = (*exposure.told(answer), *album.named("risk"))
     sections = (
-        Section("risk", "Individual risk over the score", over),
+        exposure.section(answer, album),
         Section("records", "Records", (exposure.most_exposed(answer["records"]),)),
-        *groups.sections(grouped, album),
+        *groups.sections(grouped, album, prior, answer["baseline"]),
         unestablished.section(
-            chain(unestablished.of_sample(prior), unestablished.of_groups(grouped)), answer["warnings"]
+            chain(
+                unestablished.of_guarantee(answer["guarantee"]),
+                unestablished.of_sample(prior),
+                unestablished.of_groups(grouped),
+            ),
+            answer["warnings"],
         ),
         provenance.section("individual-risk", source, context, grouped=len(grouped) > 0),
     )
     return Report(
-        "individual-risk",
         "Individual risk",
         Headline(None, answer["sentence"].said()),
         Facts(tiles),

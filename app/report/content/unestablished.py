@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from app.report.content.people import beneath
+from app.report.content import evidence
+from app.report.content.guarantees import SIMULATED, Backing
 from app.report.model import Bullets, Phrase, Section, Words
 from app.report.place import Place
 
@@ -22,6 +23,11 @@ CONFIDENCE: Words = (
     "Every interval is wrong now and then: about as often as its confidence leaves room for.",
 )
 
+CONTRADICTED: Words = (
+    "The records contradict the assumption behind the upper end, so nothing is said from above, and more "
+    "records will not change that. Ask for another class of adversaries, with estimator.",
+)
+
 
 def section(items: Iterable[Words], *warnings: Place) -> Section:
     """The list, warnings at its end, each once."""
@@ -37,22 +43,13 @@ def section(items: Iterable[Words], *warnings: Place) -> Section:
     return Section("not-established", "What was not established", (blocks,))
 
 
-def of_assessment(result: Place, prior: Place) -> Iterator[Words]:
+def of_assessment(result: Place, prior: Place, flags: Place = evidence.NOTHING) -> Iterator[Words]:
     """What one sample's advantage leaves open."""
-    advantage = result["advantage"]
-    yield from _verdict(result["verdict"], result["baseline"])
-    yield from of_advantage(advantage, result["baseline"])
+    yield from _verdict(result["verdict"])
+    yield from of_advantage(result, flags)
     yield from of_sample(prior)
     yield from _asymptotic(result)
-    if hidden := [each for each in (result["roc"]["operating_points"]) if not each["lower"].value]:
-        rates = _listed([(point["fpr"].number("exact"),) for point in hidden])
-        yield (
-            "At a false positive rate of ",
-            rates,
-            " the lower end of the true positive rate is zero: these records do not show that an "
-            "adversary who must "
-            "rarely be wrong finds anyone, and they do not rule it out.",
-        )
+    yield from _of_rates(result["roc"])
     if paper := result["paper"]:
         yield (
             "The interval of the paper's statistic covers ",
@@ -72,6 +69,30 @@ def of_assessment(result: Place, prior: Place) -> Iterator[Words]:
         )
 
 
+def reversed_scores(roc: Place) -> bool:
+    """Whether members are shown to score lower than nonmembers."""
+    return bool(roc["auc_upper"]) and roc["auc_upper"].value < 0.5
+
+
+def _of_rates(roc: Place) -> Iterator[Words]:
+    """What the true positive rates leave open: they are those of one direction."""
+    points = list(roc["operating_points"])
+    if points and reversed_scores(roc):
+        yield (
+            "Members score lower than nonmembers here: the area under the ROC is at most ",
+            roc["auc_upper"].number(),
+            ". The true positive rates are those of guessing member above a threshold, so they do not say what an "
+            "adversary who must rarely be wrong finds; negated scores would show it.",
+        )
+    elif hidden := [each for each in points if not each["lower"].value]:
+        yield (
+            "At a false positive rate of ",
+            _listed([(point["fpr"].number("exact"),) for point in hidden]),
+            " the lower end of the true positive rate is zero: these records show no threshold from above that "
+            "finds anyone there, and they do not rule one out. Other rules than a threshold were not looked at.",
+        )
+
+
 def of_promise(claim: Place) -> Iterator[Words]:
     """What a promise that stands is not."""
     if claim["decision"].value == "not contradicted":
@@ -80,22 +101,30 @@ def of_promise(claim: Place) -> Iterator[Words]:
         )
 
 
-def of_advantage(advantage: Place, baseline: Place) -> Iterator[Words]:
+def of_advantage(result: Place, flags: Place = evidence.NOTHING) -> Iterator[Words]:
     """What the certified interval leaves open at either end."""
+    advantage = result["advantage"]
     covers = advantage["guarantee"]["covers"]
     if "resolution" in covers.value:
+        seen = "learned score" if "learned score" in covers.value else "score"
         yield (
-            "The upper end speaks of adversaries that see the score at a resolution of ",
+            f"The upper end speaks of adversaries that see the {seen} at a resolution of ",
             advantage["resolution"].number("count"),
-            " cells. No number of records bounds those that see it more finely from above; the lower end "
-            "holds for them, too.",
+            " cells. Where there are more values than that, no number of records bounds those that see it more "
+            "finely from above; the lower end holds for them, too.",
         )
     else:
         yield "The upper end rests on what it assumes: ", advantage["guarantee"]["assumes"].said(), "."
     if advantage["class_rejected"].value:
-        yield ("The records contradict the assumption behind the upper end, so nothing is said from above.",)
-    if advantage["lower"].value <= baseline.value:
-        yield ("That anything leaks at all: the lower end does not lie above the baseline.",)
+        yield CONTRADICTED
+    if advantage["lower"].value <= result["baseline"].value:
+        yield _gain(result, flags)
+
+
+def _gain(result: Place, flags: Place) -> Words:
+    if evidence.none(result, flags):
+        return ("That anything leaks at all: the lower end does not lie above the baseline.",)
+    return ("A gain over the baseline at this prior: the lower end does not lie above it.",)
 
 
 def of_sample(prior: Place) -> Iterator[Words]:
@@ -111,6 +140,11 @@ def of_sample(prior: Place) -> Iterator[Words]:
     yield CONFIDENCE
 
 
+def of_guarantee(guarantee: Place) -> Iterator[Words]:
+    """What limits rest on, where no table of guarantees says it."""
+    yield "The limits assume: ", guarantee["assumes"].said(), f".{Backing.of(guarantee).caveat}"
+
+
 def of_groups(groups: Place) -> Iterator[Words]:
     """Groups of which little can be said."""
     small = [
@@ -122,11 +156,7 @@ def of_groups(groups: Place) -> Iterator[Words]:
         yield "Too small for an advantage of their own that means much: ", names, f"{others}."
 
 
-def _verdict(verdict: Place, baseline: Place) -> Iterator[Words]:
-    if beneath(verdict, baseline):
-        yield (
-            "Whether this model leaks: the threshold lies below the baseline and is exceeded without any leak.",
-        )
+def _verdict(verdict: Place) -> Iterator[Words]:
     if verdict["decision"].value == "pass":
         yield (
             "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
@@ -147,7 +177,7 @@ def _asymptotic(result: Place) -> Iterator[Words]:
         yield (
             "The intervals of ",
             _listed(names),
-            " are not proven at every sample size: they are proven for many records and were simulated for few.",
+            f" are not proven at every sample size. That they hold as often as stated is {SIMULATED}.",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.csv
 import pytest
 
 from app.cli import main
-from app.cli.example import SIDE, example_scores, example_table
+from app.example import SIDE, example_scores, example_table
 from tests.app.cli.files import HUMBLE, mace
 
 FILES = ["answer.json", "report.html", "scores.csv"]
@@ -38,6 +39,17 @@ def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(
         (tmp_path / "mace-demo" / "answer.json").read_text()
     )
+
+
+@pytest.mark.parametrize("name", ["-x", "--x", "a b"])
+def test_the_command_can_be_typed_whatever_the_folder_is_called(tmp_path: Path, name: str) -> None:
+    done = mace("demo", f"-o={name}", folder=tmp_path)
+    again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)
+    assert again is not None
+
+    asked = mace(*shlex.split(again[1]), "-o", "again.json", folder=tmp_path)
+
+    assert asked.returncode == 0, asked.stderr
 
 
 def test_twice_gives_the_same_bytes_and_touches_nothing(tmp_path: Path) -> None:

@@ -53,6 +53,17 @@ MISUSES = {
     "a folder": ["scores.csv", "--max-advantage", "0.5", "--junit", "folder.xml"],
     "a vector's epsilon": ["scores.csv", "--score", "score,loss", "--max-epsilon", "1", "--delta", "0.1"],
     "no such option": ["scores.csv", "--max-advantag", "0.5"],
+    "a limit twice": ["scores.csv", "--max-advantage", "0.1", "--max-advantage", "0.5"],
+    "a limit twice, the same": ["scores.csv", "--max-advantage=0.5", "--max-advantage=0.5"],
+    "a file of results twice": [
+        "scores.csv",
+        "--max-advantage",
+        "0.5",
+        "--junit",
+        "a.xml",
+        "--junit",
+        "b.xml",
+    ],
 }
 
 
@@ -71,6 +82,20 @@ def test_misuse_is_2_and_never_a_decision(folder: Path, capsys: Capture, argumen
     assert err.startswith("mace ")
     assert "Traceback" not in err
     assert (folder / "scores.csv").read_bytes() == before
+
+
+def test_without_a_limit_the_options_are_named_as_they_are_typed(folder: Path, capsys: Capture) -> None:
+    assert main(["gate", "scores.csv"]) == 2
+
+    named = "--max-advantage, --max-epsilon, --max with --metric, and --max-group-risk\n"
+    assert capsys.readouterr().err.endswith(f"give at least one of {named}")
+
+
+def test_a_limit_given_twice_is_named(folder: Path, capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["gate", "scores.csv", "--max-advantage", "0.1", "--max-advantage", "0.5"])
+
+    assert capsys.readouterr().err == "mace gate: --max-advantage: given twice\nSee mace gate --help.\n"
 
 
 GARBAGE = {

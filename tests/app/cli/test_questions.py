@@ -244,6 +244,7 @@ def test_large_files_are_counted_before_they_are_compared(
     ("arguments", "said"),
     [
         (["scores.csv", "--prior", "2"], "--prior: needs to be less than 1"),
+        (["scores.csv", "--metric", "nosuch", "--beta", "2"], "--metric: needs to be 'accuracy'"),
         (["scores.csv", "--estimator", "kd"], "--estimator: needs to be 'auto', 'histogram'"),
         (
             ["scores.csv", "--estimator", "kde", "--bins", "9"],

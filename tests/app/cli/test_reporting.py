@@ -69,7 +69,7 @@ def test_a_report_is_made_by_the_command_as_a_process_of_its_own(folder: Path) -
     html = (folder / "report.html").read_text(encoding="utf-8")
     assert "scores.csv" in html
     assert str(folder) not in html
-    assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d\+00:00", html)
+    assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\dZ", html)
 
 
 def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Path, capsys: Capture) -> None:
@@ -131,6 +131,27 @@ def test_a_kept_answer_is_piped_in_or_compressed(folder: Path) -> None:
     assert mace("report", "kept.json.gz", folder=folder).stdout == plain.stdout
 
 
+def test_a_mark_of_its_encoding_before_a_kept_answer_is_passed_over(folder: Path, capsys: Capture) -> None:
+    assert main(["report", "scores.csv", "-o", "kept.json", "-q"]) == 0
+    kept = folder / "kept.json"
+    kept.write_bytes(b"\xef\xbb\xbf" + kept.read_bytes())
+
+    assert main(["report", "kept.json", "-o", "again.html"]) == 0
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "csv"])
+def test_a_kept_answer_that_cannot_be_shown_is_refused(folder: Path, capsys: Capture, suffix: str) -> None:
+    assert main(["report", "scores.csv", "-o", "kept.json", "-q"]) == 0
+    kept = json.loads((folder / "kept.json").read_text())
+    kept["risk"]["cells"]["cells"] = {"kind": "intervals", "cuts": "none"}
+    (folder / "kept.json").write_text(json.dumps(kept))
+
+    assert main(["report", "kept.json", "-o", f"report.{suffix}"]) == 2
+
+    assert "kept.json: not a whole answer of mace: it cannot be shown" in capsys.readouterr().err
+    assert not (folder / f"report.{suffix}").exists()
+
+
 def test_a_request_is_still_a_request(folder: Path, capsys: Capture) -> None:
     asked = answered(capsys, "report", "request.json")
 
@@ -165,7 +186,8 @@ def test_a_kept_answer_that_was_tampered_with_is_refused(
     ("text", "said"),
     [
         ('{"sentence": ' + "[" * 100_000, "kept.json: "),
-        ('{"sentence": "a", "provenance": NaN}', "kept.json: "),
+        ('{"sentence": "a", "provenance": NaN}', "no answer of mace's: it holds NaN"),
+        ('{"sentence": "a", "baseline": 1e999}', "no answer of mace's: it holds NaN, or a number beyond"),
         ('{"sentence": "a", "provenance": {}}', "not a whole answer of mace"),
         ('{"sentence": "cut off', "kept.json: "),
         ('["sentence", "provenance"]', "kept.json: "),

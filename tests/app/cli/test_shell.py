@@ -154,6 +154,39 @@ def test_an_answer_that_cannot_be_printed_is_no_success(folder: Path, arguments:
     assert re.fullmatch(r"mace: the answer cannot be printed: .*\n", done.stderr)
 
 
+FULL = "exec 2>/dev/full"
+GONE = "exec 2>&-"
+UNREAD = "exec 2> >(exec true); wait $!"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("stderr", [FULL, GONE, UNREAD])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["gate", "scores.csv", "--max-advantage", "0.9"], 0),
+        (["gate", "nowhere.csv", "--max-advantage", "0.1"], 2),
+        (["gate", "scores.csv", "--no-such-option"], 2),
+    ],
+)
+def test_a_standard_error_that_takes_nothing_changes_no_status(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stderr: str, arguments: list[str], status: int
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    done = subprocess.run(
+        ["bash", "-c", f'{stderr}; "$@"', "bash", *COMMAND, *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    assert done.returncode == status
+    assert b"::" not in done.stdout
+
+
 def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     ours, theirs = pty.openpty()

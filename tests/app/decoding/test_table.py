@@ -12,7 +12,7 @@ from app.call import ARROW, CSV, NPY, PARQUET
 from app.decoding import ARROW_FILE
 from app.decoding.options import options
 from app.problems import Problem
-from estimators.errors import MaceError, MixedTypes, NotFinite
+from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
 from tests.app.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
 
 RNG = np.random.default_rng(5)
@@ -300,6 +300,7 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
         (["0.5", "inf"], NotFinite, "row 1"),
         (["a", "", "b"], NotFinite, "row 1 is missing"),
         (["0.5", "0.6", "0.7x"], MixedTypes, "row 2 is text"),
+        (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
         (['"0,5"', '"0,6"'], MaceError, "decimal point"),
         (["5", "1e999"], NotFinite, "row 1"),
     ],

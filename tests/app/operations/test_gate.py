@@ -43,8 +43,6 @@ def test_the_answer_is_the_librarys() -> None:
         "delta": 0.05,
         "metric": {"preset": "f_beta", "beta": 2},
         "max": 0.8,
-        "max_group_risk": 0.6,
-        "groups": GROUPS,
     }
 
     answer = asked(body)
@@ -54,10 +52,9 @@ def test_the_answer_is_the_librarys() -> None:
         MaxAdvantage(0.9),
         MaxEpsilon(3.0, 0.05),
         MaxMetric(0.8, preset("f_beta", 0.3, beta=2.0)),
-        MaxGroupRisk(0.6, GROUPS),
     ]
     found = judge(data, limits, 0.3, 0.9, 5)
-    assert [each["name"] for each in answer["limits"]] == ["advantage", "epsilon", "metric", "group_risk"]
+    assert [each["name"] for each in answer["limits"]] == ["advantage", "epsilon", "metric"]
     assert (answer["decision"], answer["sentence"]) == (found.decision.value, found.sentence)
     for each, judged in zip(answer["limits"], found.limits, strict=True):
         assert each["decision"] == judged.verdict.decision.value
@@ -65,7 +62,27 @@ def test_the_answer_is_the_librarys() -> None:
         assert each["upper"] == (None if np.isinf(judged.found.upper) else judged.found.upper)
         assert each["confidence"] == 0.9
     assert answer["provenance"]["options"]["metric"] == {"preset": "f_beta", "beta": 2.0}
+
+
+def test_groups_are_judged_as_by_the_library_and_not_repeated() -> None:
+    answer = asked({**SAMPLE, "max_group_risk": 0.6, "groups": GROUPS})
+
+    data = Scores.of(np.array(MEMBERS), np.array(NONMEMBERS))
+    (judged,) = judge(data, [MaxGroupRisk(0.6, GROUPS)]).limits
+    (limit,) = answer["limits"]
+    assert (limit["lower"], limit["upper"], limit["about"]) == (
+        judged.found.lower,
+        judged.found.upper,
+        judged.about,
+    )
     assert "groups" not in answer["provenance"]["options"]
+
+
+def test_group_risk_at_another_prior_is_refused() -> None:
+    reply = post({**SAMPLE, "max_group_risk": 0.6, "groups": GROUPS, "prior": 0.1})
+
+    problem = json.loads(bytes(reply.body))
+    assert (reply.status, problem["field"]) == (422, "max_group_risk")
 
 
 def test_a_table_with_options_in_the_query_is_asked_likewise() -> None:

@@ -57,6 +57,14 @@ def sides(kind: str) -> dict[str, Any]:
     return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
 
 
+@pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
+def test_a_threshold_that_is_exceeded_without_any_leak_is_warned_of(threshold: float, warned: bool) -> None:
+    body = {**sides("scores"), "prior": 0.1, "threshold": threshold}
+
+    for found in (asked("advantage", body), asked("report", body)["result"]):
+        assert ("limit_below_baseline" in {each["code"] for each in found["warnings"]}) is warned
+
+
 KINDS = ["scores", "integers", "text", "vectors", "counts"]
 
 

@@ -8,7 +8,7 @@ import re
 from app.body import Body
 from app.call import HTML, Call
 from app.operations import perform
-from app.operations.risk import LISTED
+from app.report.model import LISTED
 from tests.app.routes.asked import as_json, world
 
 

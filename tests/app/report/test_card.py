@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import yaml
@@ -33,3 +34,42 @@ def test_the_metadata_is_yaml_and_holds_the_answers_numbers() -> None:
     assert metrics["mace_advantage_lower"] == answer["result"]["advantage"]["lower"]
     assert metrics["mace_baseline"] == answer["result"]["baseline"]
     assert set(found["results"][0]) == {"task", "dataset", "metrics"}
+
+
+def metadata(text: str) -> list[dict[str, Any]]:
+    found = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0])["model-index"][0]
+    metrics: list[dict[str, Any]] = found["results"][0]["metrics"]
+    return metrics
+
+
+def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> None:
+    operation, answer = case("fail at a prior")
+
+    found = metadata(render(operation, answer, CARD).decode())
+
+    assert found[0] == {
+        "type": "mace_decision",
+        "name": "Decision",
+        "value": answer["result"]["verdict"]["decision"],
+        "args": found[1]["args"],
+    }
+    resolution = answer["result"]["advantage"]["resolution"]
+    args = {"prior": 0.1, "confidence": 0.95, "resolution": resolution, "threshold": 0.81}
+    assert all(args.items() <= each["args"].items() for each in found)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("plan")])
+def test_a_count_of_records_is_no_metric(name: str) -> None:
+    text = render(*case(name), CARD).decode()
+
+    assert "```yaml" not in text or not any("record" in each["type"] for each in metadata(text))
+    assert "n_members" not in text.partition("### Metadata")[2]
+
+
+def test_a_card_says_what_its_interval_assumes_and_whether_it_is_proven() -> None:
+    many, vectors = render(*case("report, scores"), CARD).decode(), render(*case("vectors"), CARD).decode()
+
+    assert "records of each side are independent draws" in many
+    assert "simulated, zero leakage included" in many
+    assert "proven at every sample size" in vectors
+    assert "Show an adversary the vector of one record" in vectors

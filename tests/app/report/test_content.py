@@ -59,7 +59,10 @@ def test_an_advantage_is_told_in_right_guesses_of_a_hundred() -> None:
     said = text(*case("advantage, scores"))
 
     assert "by tossing a coin, it is right 50 times in 100" in said
-    assert "right between 67.3 and 92.5 times in 100 (with 95% confidence)" in said
+    assert (
+        "who sees it at a resolution of 4 cells is right between 67.3 and 92.6 times in 100 (with 95% confidence)"
+        in said
+    )
 
 
 def test_at_another_prior_the_baseline_is_told_beside_it() -> None:
@@ -73,18 +76,22 @@ def test_a_threshold_below_the_baseline_is_said_to_decide_nothing() -> None:
     sides = {"members": [0.1, 0.5, 0.9] * 40, "nonmembers": [0.1, 0.5, 0.9] * 40}
     answer = answered("report", {**sides, "prior": 0.1, "threshold": 0.2})
 
-    assert "lies below the baseline of 0.800. It is exceeded whether or not anything leaks" in text(
-        "report", answer
-    )
-    assert "lies below the baseline" not in text(*case("fail at a prior"))
+    said = text("report", answer)
+
+    assert said.count("the limit of 0.2 lies below 0.8, which is reached without the score") == 1
+    assert "the threshold, below the baseline" in said
+    assert "which is reached without the score" not in text(*case("fail at a prior"))
 
 
 def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> None:
-    said = text(*case("pass"))
+    said = text(
+        "report", answered("report", {"members": [0.1, 0.5, 0.9] * 40, "nonmembers": [0.1, 0.5, 0.9] * 40})
+    )
 
     assert (
         "do not show that the score gives anything away; they do not show that it gives nothing away" in said
     )
+    assert "That anything leaks at all" in said
 
 
 @pytest.mark.parametrize(
@@ -97,7 +104,7 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
         ("inconclusive", "A decision at the threshold: the interval"),
         (
             "advantage, scores",
-            "at a resolution of 4 cells. No number of records bounds those that see it more finely",
+            "at a resolution of 4 cells. Where there are more values than that, no number of records bounds",
         ),
         ("advantage, options", "The upper end rests on what it assumes: records of each side"),
         ("class rejected", "The records contradict the assumption behind the upper end"),

@@ -65,3 +65,48 @@ def test_a_negative_number_stays_a_number() -> None:
     operation, answer = case("compare, queries")
 
     assert any(row["value"].startswith("-") for row in rows(operation, answer))
+
+
+PAYLOADS = [
+    "a;=cmd|' /C calc'!A0;b",
+    "a\t=1+1",
+    'a; "=1+1',
+    "a|@SUM(1)",
+    "a;;-1+1",
+    "a\n=1+1",
+    "a;＝1+1",
+]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("separator", [";", "\t", ",", "|"])
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them(payload: str, separator: str) -> None:
+    answer = copy.deepcopy(case("report, scores")[1])
+    answer["groups"][0]["label"] = payload
+    answer["sentence"] = f"A sentence. {payload}"
+
+    text = render("report", answer, CSV, Context(payload)).decode()
+
+    found = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row]
+    assert any("1+1" in cell or "cmd" in cell or "SUM" in cell for cell in found)
+    for cell in found:
+        try:
+            float(cell)
+        except ValueError:
+            assert not cell.lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING)), cell
+
+
+def test_every_field_is_quoted() -> None:
+    text = render(*case("report, scores"), CSV).decode()
+
+    assert all(line.startswith('"') and line.endswith('"') for line in text.strip().split("\r\n"))
+
+
+def test_a_command_stands_on_one_line_and_is_still_that_command() -> None:
+    (said,) = [
+        row["text"] for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"
+    ]
+
+    assert said.startswith("curl ")
+    assert " -o report.html '" in said or " -o report.html http" in said
+    assert "\n" not in said

@@ -71,3 +71,26 @@ def test_a_fence_is_longer_than_any_within() -> None:
     text = fenced("a\n````\nb")
 
     assert [token.content for token in READER.parse(text)] == ["a\n````\nb\n"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "0123456789abcdef0123456789abcdef01234567",
+        "deadbee",
+        "GH-1",
+        "gh-12",
+        "%milestone",
+        '%"a b"',
+        "!7",
+        "&8",
+    ],
+)
+def test_nothing_of_a_site_s_own_is_made_a_link(name: str) -> None:
+    written = escaped(f"x {name} y")
+
+    pieces = [content for kind, content in inner(written) if kind != "html_inline"]
+    assert "".join(pieces) == f"x {name} y"
+    assert "<!-- -->" in written
+    for piece in written.split("<!-- -->"):
+        assert not re.search(r"\b[0-9a-f]{7,40}\b|GH\\\\?-\\d|[%!&][\\w\"]", piece, re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -10,10 +11,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from pyarrow import csv, feather
 
 from app.body import Body
 from app.call import JSON, Call
 from app.cli import main
+from app.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 from app.openapi.examples import SAMPLE, file_bytes
 from app.operations import perform
 from app.report.content.provenance import section
@@ -135,10 +138,9 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
         ("a\nb.csv", "scores.csv"),
         ("a\u202eb.csv", "scores.csv"),
         ("x" * 100, "scores.csv"),
-        (None, "scores.csv"),
     ],
 )
-def test_a_file_name_cannot_add_to_the_command(source: str | None, file: str) -> None:
+def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
     asked = Asked("report", {"prior": 0.1}, source)
 
     assert in_shell(asked) == f"mace report {file} --prior 0.1 -o report.html"
@@ -146,10 +148,32 @@ def test_a_file_name_cannot_add_to_the_command(source: str | None, file: str) ->
     assert repr(shlex.split(file)[0]) in from_python(asked)
 
 
-def test_a_compressed_file_is_posted_as_what_it_is() -> None:
-    text = over_http(Asked("report", {}, "scores.parquet.zst"))
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("packed", ["", *COMPRESSED_SUFFIXES])
+def test_a_file_is_posted_as_what_its_name_says(suffix: str, packed: str) -> None:
+    text = over_http(Asked("report", {}, f"scores{suffix}{packed}"))
 
-    assert "-H 'Content-Type: application/vnd.apache.parquet' -H 'Content-Encoding: zstd'" in text
+    assert f"-H 'Content-Type: {FORMATS[SUFFIXES[suffix]]}'" in text
+    assert ("Content-Encoding" in text) == bool(packed)
+    assert not packed or f"-H 'Content-Encoding: {COMPRESSED_SUFFIXES[packed]}'" in text
+
+
+def test_an_arrow_file_is_posted_as_the_stream_it_holds() -> None:
+    sink = io.BytesIO()
+    feather.write_feather(csv.read_csv(io.BytesIO(file_bytes("scores.csv"))), sink)
+    text = over_http(Asked("report", {}, "scores.feather"))
+
+    media_type = re.findall("Content-Type: ([^']*)", text)[0]
+    reply = perform(Call("report", media_type), Body.of(sink.getvalue()))
+
+    assert json.loads(bytes(reply.body))["result"] == answered("report", ())["result"]
+
+
+def test_a_name_with_a_comma_is_one_name() -> None:
+    asked = Asked("compare", {"against": "a,b", "paired": False}, "scores.csv")
+
+    assert in_shell(asked) == "mace compare scores.csv --against a,b --no-paired -o report.html"
+    assert "/v1/compare?against=a,b&paired=false'" in over_http(asked)
 
 
 def test_a_name_that_could_be_more_than_a_name_is_spelt_out() -> None:
@@ -164,3 +188,43 @@ def test_only_what_differs_from_the_usual_is_repeated() -> None:
     assert unusual("report", {"prior": 0.5, "confidence": 0.95, "seed": 7, "metric": "accuracy"}) == {
         "seed": 7
     }
+
+
+def test_counts_are_posted_as_counts() -> None:
+    question = {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}}
+    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
+
+    found = section("report", Place(origin(answer)), Context())
+    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+
+    assert texts["In a shell"].startswith('request.json holds\n{"counts": {…}')
+    assert texts["Over HTTP"].startswith('request.json holds\n{"counts": {…}')
+    assert not any("members" in text or "scores.csv" in text for text in texts.values())
+    again = re.findall(r"^\{.*\}$", texts["Over HTTP"], re.MULTILINE)[0].replace(
+        "{…}", json.dumps(question["counts"])
+    )
+    assert json.loads(bytes(perform(Call("report"), Body.of(again.encode())).body)) == answer
+
+
+def test_a_request_that_was_no_file_is_a_request_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = {**SAMPLE, "threshold": 0.2, "prior": 0.25}
+    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
+    found = section("report", Place(origin(answer)), Context())
+    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "request.json").write_text(json.dumps(question))
+    held: dict[str, Any] = {}
+    exec(texts["From Python"].replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
+
+    assert json.loads(held["found"].to_json()) == answer
+    for caption in ("In a shell", "Over HTTP"):
+        assert texts[caption].startswith('request.json holds\n{"members": […], "nonmembers": […], ')
+    assert not any("scores.csv" in text for text in texts.values())
+
+
+def test_a_table_that_came_without_a_name_is_still_a_table() -> None:
+    asked = Asked("report", {"score": "loss"})
+
+    assert in_shell(asked) == "mace report scores.csv --score loss -o report.html"

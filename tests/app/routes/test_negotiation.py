@@ -23,16 +23,31 @@ FORMS = (JSON, CSV, ARROW)
         ("application/json;q=0, */*", CSV),
         ("text/html,application/xhtml+xml,*/*;q=0.8", JSON),
         ("APPLICATION/JSON", JSON),
+        ("application/json;q=nan, text/csv;q=0.001", CSV),
+        ("application/json;q=5, text/csv;q=0.5", CSV),
+        (" , ,text/csv,", CSV),
+        (", ".join([f"image/x{i}" for i in range(32)] + ["text/csv"]), JSON),
+        (", ".join([f"image/x{i}" for i in range(31)] + ["text/csv", "*/*"]), CSV),
+        (", ".join(["application/json;q=0"] + [f"image/x{i}" for i in range(32)]), CSV),
     ],
 )
 def test_the_form_the_client_likes_best_is_taken(accept: str, form: str) -> None:
     assert accepted(Headers({"accept": accept} if accept else {}), FORMS) == form
 
 
-@pytest.mark.parametrize("accept", ["image/png", "application/json;q=0", "text/csv;q=zero"])
+@pytest.mark.parametrize(
+    "accept",
+    ["image/png", "application/json;q=0", "application/json;q=zero", "*/*;q=nan", "*/*;q=inf", "*/*;q=-1"],
+)
 def test_a_form_that_does_not_exist_is_refused(accept: str) -> None:
     with pytest.raises(Problem, match="exists as application/json"):
         accepted(Headers({"accept": accept}), (JSON,))
+
+
+def test_several_lines_of_accept_are_one_list() -> None:
+    lines = [(b"accept", b"image/png"), (b"accept", b"text/csv;q=0.9, application/json;q=0.1")]
+
+    assert accepted(Headers(raw=lines), FORMS) == CSV
 
 
 def test_a_media_type_is_read_without_its_parameters() -> None:

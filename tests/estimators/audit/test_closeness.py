@@ -12,6 +12,7 @@ from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,
     plug_in_epsilon,
+    records_to_pass,
     tail_cells,
     within,
 )
@@ -204,3 +205,23 @@ def _gaussian_epsilon(shift: float, delta: float) -> float:
         )
 
     return 0.0 if excess(0) <= 0 else float(brentq(excess, 0, 60))
+
+
+def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
+    counts = counts_of(np.array([60, 40]), np.array([40, 60]))
+
+    needed = records_to_pass(counts, 0.5, 0.05, ALPHA, 10**9)
+
+    assert needed is not None
+    for records, passes in ((needed, True), (needed / 1.1, False)):
+        sides = (
+            np.rint(records / 200 * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
+        )
+        assert within(counts_of(*sides), 0.5, 0.05, ALPHA) is passes
+
+
+def test_no_records_are_enough_where_more_than_the_most_would_be_or_delta_is_0() -> None:
+    counts = counts_of(np.array([60, 40]), np.array([40, 60]))
+
+    assert records_to_pass(counts, 1.0, 0.05, ALPHA, 250) is None
+    assert records_to_pass(counts, 1.0, 0.0, ALPHA, 10**9) is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 
 from app.report.charts import figures
-from app.report.charts.words import distinct, inert
-from app.report.drawing import inline_svg
+from app.report.charts.words import between, distinct, ends, inert, three
+from app.report.drawing import inline_svg, png, svg
 from app.report.model import Figure
-from tests.app.report.asked import CASES
+from estimators.statement import at_least, percent
+from tests.app.report.asked import CASES, answered
 from tests.app.report.charts.worlds import world
 
 
@@ -164,6 +167,91 @@ def test_names_that_look_alike_once_shortened_are_told_apart() -> None:
     found = distinct(["x" * 100 + "a", "x" * 100 + "b", "y"])
 
     assert found == ["x" * 31 + "…", "x" * 31 + "… (2)", "y"]
+
+
+WIDE = {"pictures": "😀", "rare": "𠮷", "words": "𠮷野家", "wide": "Ｗ", "plain": "W"}
+
+
+def wide(letters: str, start: int) -> list[str]:
+    return [(letters * k)[:k] for k in range(start, start + 16)]
+
+
+@pytest.mark.parametrize("start", [1, 17, 33, 49])
+@pytest.mark.parametrize("kind", ["pictures", "rare", "words"])
+def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) -> None:
+    names = wide(WIDE[kind], start)
+    labelled = {"members": names * 2, "nonmembers": names[::-1] + names[:8] * 2}
+    sides = {"members": [0.2, 0.9, 0.8, 0.7] * 4, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 4}
+    report = answered("report", {**labelled, "groups": [*names, *names, *names, *names]})
+    compared = answered("compare", {"queries": dict.fromkeys(names, sides), "against": names[0]})
+
+    found = [*figures("report", report), *figures("compare", compared)]
+
+    assert {"distribution", "risk", "groups", "ranking", "differences"} <= {each.name for each in found}
+    for each in found:
+        assert "<text" in inline_svg(each, each.name)
+    assert svg(found).startswith(b"<svg")
+    if start == 49:
+        assert png(found).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("letters", WIDE.values())
+def test_a_name_is_as_wide_as_fits_and_no_wider(letters: str) -> None:
+    for k in range(1, 65):
+        name = (letters * k)[:k]
+        width = sum(1 if letter in "W…" else 2 for letter in inert(name))
+
+        assert width <= 32
+        assert inert(name) == name or width >= 31
+
+
+def test_nothing_is_left_to_the_engine_to_cut() -> None:
+    limits = re.findall(r'"labelLimit": (\d+)', json.dumps([each.spec for each in figures(*world("groups"))]))
+
+    assert set(limits) == {"0"}
+
+
+def test_the_surest_cell_is_told_by_the_interval_for_all_cells_together() -> None:
+    _, answer = world("counts with open ends")
+    cells = answer["risk"]["cells"]
+
+    said = figure("counts with open ends", "risk").description
+
+    assert cells["signed_risk"][0] == max(cells["signed_risk"])
+    assert between(cells["simultaneous_lower"][0], cells["simultaneous_upper"][0]) in said
+    assert between(cells["lower"][0], cells["upper"][0]) not in said
+
+
+def test_where_few_are_members_the_surest_cell_is_that_of_members() -> None:
+    sides = {
+        "members": ["a"] * 10 + ["b"] * 60 + ["c"] * 930,
+        "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40,
+    }
+    answer = answered("individual-risk", {**sides, "prior": 0.2})
+    cells = answer["cells"]
+    assert max(cells["risk"]) == cells["risk"][0] != cells["signed_risk"][0]
+
+    (drawn,) = figures("individual-risk", answer)
+
+    assert f"signed risk is {three(cells['signed_risk'][2])}:" in drawn.description
+    assert "without any leakage it would be 0.600 everywhere" in drawn.description.lower()
+
+
+def test_ends_are_rounded_outward() -> None:
+    assert ends(0.12349, 0.12341) == "[0.123, 0.124]"
+    assert ends(-0.0001, 0.0) == "[-0.001, 0.000]"
+
+
+def test_a_bound_on_epsilon_says_what_it_takes_for_granted() -> None:
+    _, answer = world("everything leaks")
+    bound = answer["result"]["epsilon"]
+
+    said = figure("everything leaks", "epsilon").description
+
+    assert said.startswith(
+        f"If inclusion was random and independent, epsilon is at least {at_least(bound['lower_bound'])} at delta "
+    )
+    assert f"with {percent(bound['confidence'])} confidence" in said
 
 
 @pytest.mark.parametrize("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])

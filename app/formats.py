@@ -1,4 +1,4 @@
-"""How a file is written and whether it is compressed: by its name, or by its first bytes."""
+"""How a file is written and whether it is compressed: its first bytes say, or else its name."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ SUFFIXES = {f".{name}": name for name in FORMATS} | {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+ARROW_MAGIC = b"ARROW1"
+"""What the form of Arrow begins with that is a file, not a stream."""
+
+MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", ARROW_MAGIC: "arrow", b"\xff\xff\xff\xff": "arrow"}
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd"}
+COMPRESSED_SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 HEAD = 4096
 """First bytes of a file that are enough to tell."""
 
-ARROW_MAGIC = b"ARROW1"
-
 
 def format_of(path: str, head: bytes) -> str:
-    """The short name of a file's format: its suffix says, or else its first bytes."""
-    return _by_name(path) or _by_first_bytes(_expanded(head, encoding_of(head)))
+    """The short name of a file's format: a magic is never an accident; without one, its suffix is the best word."""
+    plain = _expanded(head, encoding_of(head))
+    return _by_magic(plain) or format_named(path) or _by_first_letter(plain)
 
 
 def encoding_of(head: bytes) -> str:
@@ -41,17 +43,24 @@ def media_type_of(form: str, head: bytes) -> str:
     return ARROW_FILE if head.startswith(ARROW_MAGIC) else FORMATS[form]
 
 
-def _by_name(path: str) -> str | None:
+def format_named(path: str) -> str | None:
+    """The short name of the format that a file's name speaks of, compressed or not."""
     pure = PurePath(path)
-    if pure.suffix.lower() in COMPRESSED_SUFFIXES:
+    if encoding_named(path) is not None:
         pure = pure.with_suffix("")
     return SUFFIXES.get(pure.suffix.lower())
 
 
-def _by_first_bytes(head: bytes) -> str:
-    known = next((form for magic, form in MAGIC.items() if head.startswith(magic)), None)
-    if known is not None:
-        return known
+def encoding_named(path: str) -> str | None:
+    """How a file is compressed, if its name says so."""
+    return COMPRESSED_SUFFIXES.get(PurePath(path).suffix.lower())
+
+
+def _by_magic(head: bytes) -> str | None:
+    return next((form for magic, form in MAGIC.items() if head.startswith(magic)), None)
+
+
+def _by_first_letter(head: bytes) -> str:
     return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
 
 

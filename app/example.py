@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 SEED = 20_240
 SIDE = 400
@@ -35,8 +32,6 @@ def example_table() -> bytes:
 
 
 def _drawn() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
-    import numpy as np
-
     generator = np.random.default_rng(SEED)
     members, nonmembers = generator.normal(SHIFT, 1.0, SIDE), generator.normal(0.0, 1.0, SIDE)
     return members, nonmembers, generator.choice(list(GROUPS), 2 * SIDE, p=list(GROUPS.values()))

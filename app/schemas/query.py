@@ -1,0 +1,57 @@
+"""What a query string says: of the table it comes with, and of the question, each option by its dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+TABLE = ("score", "member", "group", "unit")
+"""Options that name columns of a table."""
+
+FIRST_MEMBERS = "members"
+"""NPY of one dimension: so many values at the start are members."""
+
+NAMES = frozenset({"against"})
+"""Options that are names of the caller's own: text whatever they look like, and never a list."""
+
+JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4", "coefficients"})
+"""Options too long or too rare for a query string; a JSON body takes them."""
+
+
+def spelled(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:
+    """Options as a query string has them; None if it cannot carry one of them."""
+    pairs = [(name, _text(name, value)) for name, value in _flattened(options, "")]
+    found = tuple((name, text) for name, text in pairs if text is not None)
+    return found if len(found) == len(pairs) else None
+
+
+def _flattened(options: Mapping[str, object], above: str) -> Iterator[tuple[str, object]]:
+    for name, value in options.items():
+        if isinstance(value, Mapping) and value and name not in JSON_ONLY:
+            yield from _flattened(value, f"{above}{name}.")
+        else:
+            yield above + name, value
+
+
+def _text(name: str, value: object) -> str | None:
+    if name.rpartition(".")[2] in JSON_ONLY:
+        return None
+    if isinstance(value, str) and (name in NAMES or name in TABLE):
+        return value  # the reader takes it whole, or knows that it names several
+    if isinstance(value, list):
+        parts = [_word(each) for each in value]
+        known = [part for part in parts if part is not None]
+        return ",".join(known) if known and len(known) == len(parts) else None
+    return _word(value)
+
+
+def _word(value: object) -> str | None:
+    """One value without the comma that parts several."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case str():
+            return None if "," in value else value
+        case _:
+            return None

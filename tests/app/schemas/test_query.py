@@ -1,0 +1,70 @@
+"""What a query string says is read as it was meant, and what it cannot say is not tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.call import CSV, Call
+from app.cli.options import COLUMNS
+from app.decoding.options import options
+from app.openapi import parameters
+from app.operations.asking import ask, spoken
+from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from app.schemas.questions import QUESTIONS
+
+CARRIED: list[tuple[str, Mapping[str, Any]]] = [
+    ("advantage", {}),
+    ("advantage", {"prior": 0.1, "claimed_delta": 1e-05, "threshold": 1, "seed": 2**52}),
+    ("advantage", {"metric": {"preset": "f_beta", "beta": 2.5}, "estimator": {"kind": "kde"}}),
+    ("advantage", {"estimator": {"kind": "learned", "learners": ["boxes"]}}),
+    ("report", {"operating_points": [0.02]}),
+    ("report", {"operating_points": [0.02, 1e-300]}),
+    ("metrics", {"metrics": ["accuracy", "recall"]}),
+    ("compare", {"against": "a,b", "paired": False}),
+    ("compare", {"against": "2024"}),
+    ("compare", {"against": "a&b=c d%"}),
+]
+
+
+@pytest.mark.parametrize(("operation", "asked"), CARRIED)
+def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[str, Any]) -> None:
+    question = QUESTIONS[operation]
+
+    query = spelled(asked)
+
+    assert query is not None
+    read = spoken(options(Call(operation, CSV, query=query)))
+    assert isinstance(read, dict)
+    assert ask(question, read) == ask(question, asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"metric": None},
+        {"operating_points": []},
+        {"operating_points": [[0.1, 0.2]]},
+        {"metrics": ["accuracy,recall"]},
+        {"metric": "a,b"},
+        {"metric": {}},
+        {"metric": {"coefficients": {"a11": 1, "b0": 1}, "name": "x"}},
+        {"metric": {"preset": "weighted_accuracy", "w1": 2.0}},
+        {"edges": [0.1, 0.2]},
+    ],
+)
+def test_what_a_query_string_cannot_carry_is_not_spelled(asked: Mapping[str, Any]) -> None:
+    assert spelled({"prior": 0.1, **asked}) is None
+
+
+def test_columns_that_were_named_are_spelled_as_they_were() -> None:
+    named = {"score": "a,b", "member": "in, or out"}
+
+    assert spelled(named) == tuple(named.items())
+
+
+def test_the_description_and_the_shell_know_the_same_options_of_a_table() -> None:
+    assert [name for name, *_ in parameters.TABLE] == [*TABLE, FIRST_MEMBERS]
+    assert list(COLUMNS) == [*TABLE, FIRST_MEMBERS]

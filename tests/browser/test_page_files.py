@@ -1,0 +1,43 @@
+"""The page and the shell agree on what a file is."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app.formats import COMPRESSED_SUFFIXES, FORMATS, MAGIC, SUFFIXES, format_of
+from app.openapi.examples import SAMPLE
+from tests.browser.conftest import Visit
+from tests.browser.home import compute, give, payload, sentence
+
+NAMES = ["scores", "scores.txt", *(f"scores{suffix}" for suffix in (*SUFFIXES, *map(str.upper, SUFFIXES)))]
+PACKED = [f"scores{suffix}{packed}" for suffix in SUFFIXES for packed in COMPRESSED_SUFFIXES]
+RECOGNISED = """
+async files_ => Promise.all(files_.map(async ([name, data]) =>
+  (await files.recognise(new File([Uint8Array.from(data)], name))).type))
+"""
+
+
+@pytest.mark.parametrize("begins", [*MAGIC, b"score,member", b'{"members": 1}', b""], ids=str)
+def test_a_file_is_the_same_to_the_page_and_to_the_shell(visit: Visit, begins: bytes) -> None:
+    plain = begins + b"\n0.5,1" * 4
+    given = [(name, data) for name in (*NAMES, *PACKED) for data in (plain, gzip.compress(plain))]
+    page = visit.open("/")
+
+    types = page.evaluate(RECOGNISED, [[name, list(data)] for name, data in given])
+
+    assert types == [FORMATS[format_of(name, data)] for name, data in given]
+
+
+def test_a_request_that_was_kept_leads_to_its_report(visit: Visit) -> None:
+    page = visit.open("/")
+
+    give(page, payload("request.json", json.dumps({**SAMPLE, "threshold": 0.1}).encode()))
+    expect(page.locator("#chosen")).to_contain_text("posted to /v1/report as it is, as curl does below")
+    compute(page)
+
+    expect(sentence(page)).to_have_text(re.compile("Fail: with 95% confidence"))

@@ -1,0 +1,57 @@
+"""What is said of a limit holds if the limit does."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estimators import Scores, advantage
+from estimators.statement import at_least, at_most
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper"),
+    [
+        (0.346695, "0.3466", "0.3467"),
+        (0.3, "0.3000", "0.3000"),
+        (0.29, "0.2900", "0.2900"),
+        (-0.00001, "-0.0001", "0.0000"),
+    ],
+)
+def test_a_lower_end_is_rounded_down_and_an_upper_one_up(value: float, lower: str, upper: str) -> None:
+    assert (at_least(value, 4), at_most(value, 4)) == (lower, upper)
+
+
+@given(FINITE, st.integers(0, 6))
+def test_what_is_said_holds(value: float, digits: int) -> None:
+    lower, upper = float(at_least(value, digits)), float(at_most(value, digits))
+
+    assert lower <= value <= upper
+    assert upper - lower <= 1.001 * max(10.0**-digits, math.ulp(value))
+
+
+@given(st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+def test_digits_are_added_until_it_lies_on_the_right_side_of_the_threshold(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+
+    assert float(at_most(low, 4, high)) <= high
+    assert high == low or float(at_least(high, 4, low)) > low
+
+
+def test_an_end_that_is_infinite_is_said_so() -> None:
+    assert (at_least(-math.inf), at_most(math.inf)) == ("-inf", "inf")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_sentence_does_not_say_more_than_its_interval(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
+
+    said = [float(word.strip(",.")) for word in found.sentence.split() if word.startswith("0.")]
+
+    assert said[0] <= found.lower < found.upper <= said[1]
+    assert said[1] - said[0] < found.upper - found.lower + 0.002
