@@ -174,7 +174,9 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
 
     as_text = [str(unit) for unit in units]
     asked = as_json(members, nonmembers, groups=groups, units=as_text, top=5, seed=3)
-    assert answer == ok(post(service, "/v1/individual-risk", asked))
+    wanted = ok(post(service, "/v1/individual-risk", asked))
+    wanted["provenance"]["options"] |= {"score": "score", "group": "kind", "unit": "whose"}
+    assert answer == wanted
     assert {group["label"] for group in answer["groups"]} == set(groups)
     assert len(answer["records"]["index"]) == 5
 
