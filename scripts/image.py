@@ -52,6 +52,15 @@ while worker.is_alive() and b"mace_workers_busy 1.0" not in ask("GET", "/metrics
 print("busy" if worker.is_alive() else "idle", flush=True)
 worker.join()
 """
+DREW = """
+import http.client, sys
+headers = {"Authorization": "Bearer " + sys.argv[1], "Content-Type": "text/csv", "Accept": "text/html"}
+connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=60)
+rows = "".join(f"{(i * 7919) % 1000 + 200 * (i % 2)},{i % 2}\\n" for i in range(1000))
+connection.request("POST", "/v1/report", "score,member\\n" + rows, headers)
+answer = connection.getresponse()
+print(answer.status, answer.read().count(b"<svg"), "charts")
+"""
 LOOKED = """
 import importlib.util, pathlib, sys, sysconfig
 site = pathlib.Path(sysconfig.get_path("purelib"))
@@ -158,6 +167,8 @@ def serves(image: Image) -> None:
         expect("the health check's exit status", checked.returncode, 0)
         expect("bytecode and places to write", container.says(LOOKED), "sources without bytecode: 0")
         say(f"memory when idle: {memory_used(container)}")
+        expect("a report", container.says(DREW, KEY), "200 5 charts")
+        say(f"memory when it has drawn: {memory_used(container)}")
 
         client = container.python(ASKED, KEY, "20000")
         assert client.stdout is not None
