@@ -47,8 +47,8 @@ def assert_advantage_below(
     result = (client or Local()).estimate(members, nonmembers, **options)
     found, verdict = result.answer["advantage"], result.answer["verdict"]
     interval = (
-        f"advantage {found['estimate']:.3f}, {found['confidence']:.0%} interval {found['lower']:.3f} to "
-        f"{found['upper']:.3f}, baseline {result.answer['baseline']:.3f}, maximum {maximum:g}"
+        f"advantage {found['estimate']:.3f}, {100 * found['confidence']:.6g}% interval "
+        f"{_ends(found, maximum)}, baseline {result.answer['baseline']:.3f}, maximum {maximum:g}"
     )
     _settle(
         verdict["decision"], [result.sentence, verdict["reason"], interval], verdict["records_needed"], result
@@ -84,6 +84,16 @@ def _settle(decision: str, told: list[str], needed: int | None, result: Result) 
 def _limit(each: dict[str, Any]) -> str:
     from app.words import shown
 
-    upper = "unbounded" if each["upper"] is None else f"{each['upper']:.3f}"
-    ends = f"{each['lower']:.3f} to {upper}, maximum {each['maximum']:g}"
-    return f"{each['decision']}: {shown(each['about'], 120)}: {ends}"
+    ends = _ends(each, each["maximum"])
+    return f"{each['decision']}: {shown(each['about'], 120)}: {ends}, maximum {each['maximum']:g}"
+
+
+def _ends(found: dict[str, Any], maximum: float) -> str:
+    """Rounded outward, with the digits it takes to stand on the right side of the maximum."""
+    from estimators.statement import at_least, at_most
+
+    lower, upper = found["lower"], found["upper"]
+    above = at_least(lower, beyond=maximum) if lower > maximum else at_least(lower)
+    if upper is None:
+        return f"{above} to unbounded"
+    return f"{above} to {at_most(upper, within=maximum) if upper <= maximum else at_most(upper)}"

@@ -13,14 +13,12 @@ from app.schemas.answers import (
     CountsAnswer,
     GateAnswer,
     GroupAnswer,
-    IntervalAnswer,
     MetricsAnswer,
     PlanAnswer,
-    ProvenanceAnswer,
     ReportAnswer,
     RiskAnswer,
-    WarningAnswer,
 )
+from app.schemas.parts import IntervalAnswer, ProvenanceAnswer, WarningAnswer
 from app.words import plain, shown
 
 Text = list[str]

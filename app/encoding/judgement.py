@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import isfinite
 
 from app.encoding.statements import guarantee, warnings
-from app.schemas.answers import GateAnswer, LimitAnswer, ProvenanceAnswer
+from app.schemas.answers import GateAnswer, LimitAnswer
+from app.schemas.parts import ProvenanceAnswer
 from estimators.gate import Judgement
 from estimators.maxima import JudgedLimit
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.schemas.answers import (
-    AdvantageAnswer,
+from app.schemas.answers import AdvantageAnswer, DifferenceAnswer, DistributionAnswer
+from app.schemas.parts import (
     CertifiedAnswer,
     ClaimAnswer,
-    DifferenceAnswer,
-    DistributionAnswer,
     EpsilonAnswer,
     GuaranteeAnswer,
     IntervalAnswer,

@@ -16,7 +16,8 @@ from app.operations.asking import metric, stated
 from app.operations.forms import rendered
 from app.operations.sampling import posted, sample_of
 from app.report.model import LISTED
-from app.schemas.answers import GroupAnswer, ProvenanceAnswer
+from app.schemas.answers import GroupAnswer
+from app.schemas.parts import ProvenanceAnswer
 from app.schemas.questions import Judged, RiskQuestion
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
 from estimators.compare import GroupAdvantage

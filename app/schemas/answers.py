@@ -7,140 +7,20 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-Limit = Annotated[float, Field(description="end of an interval")]
-
-
-class GuaranteeAnswer(TypedDict):
-    """What an interval covers, what it takes for granted, and whether it holds at every sample size."""
-
-    covers: str
-    assumes: str
-    finite_sample: bool
-
-
-class IntervalAnswer(TypedDict):
-    """A point estimate and the two ends that hold together with probability ``confidence``."""
-
-    estimate: float | None
-    lower: float
-    upper: float
-    confidence: float
-    guarantee: GuaranteeAnswer
-
-
-class CertifiedAnswer(IntervalAnswer):
-    """The optimal advantage, certified."""
-
-    resolution: Annotated[int, Field(description="cells at which the score is certified")]
-    leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
-    class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
-
-
-class PaperAnswer(TypedDict):
-    """The statistic as published: its interval covers the expectation of the statistic, not the advantage."""
-
-    statistic: str
-    estimate: float
-    lower: float
-    upper: float
-    covers: str
-    assumes: str
-
-
-class MetricAnswer(TypedDict):
-    """The largest value of a metric over adversaries."""
-
-    name: str
-    estimate: float
-    lower: float
-    upper: float
-    confidence: float
-    guarantee: GuaranteeAnswer
-    threshold: Annotated[
-        float | None, Field(description="posterior at which the best rule changes its guess")
-    ]
-    direction: Literal["above", "below"]
-    trivial: Annotated[float, Field(description="what guessing without the score gives")]
-    degenerate: Annotated[str | None, Field(description="why the optimum says nothing about leakage, if so")]
-    least_share: Annotated[float, Field(description="least share of records called members")]
-    most_share: Annotated[float, Field(description="greatest share of records called members")]
-    resolution: int
-    leader: str
-    paper: Annotated[float | None, Field(description="what the paper's Algorithm 2 or 3 prints")]
-    paper_algorithm: int
-    sentence: str
-    warnings: list[WarningAnswer]
-
-
-class OperatingPointAnswer(TypedDict):
-    """The true positive rate at a false positive rate."""
-
-    fpr: float
-    tpr: float
-    lower: float
-    upper: float
-
-
-class RocAnswer(TypedDict):
-    """Every threshold at once; a higher score means member."""
-
-    fpr: list[float]
-    tpr: list[float]
-    auc: float
-    auc_lower: float
-    auc_upper: float
-    operating_points: list[OperatingPointAnswer]
-
-
-class EpsilonAnswer(TypedDict):
-    """What the records say epsilon must be at least."""
-
-    lower_bound: float
-    delta: float
-    confidence: float
-    right: Annotated[int, Field(description="guesses that were right")]
-    guesses: int
-    guarantee: GuaranteeAnswer
-    sentence: str
-
-
-class ClaimAnswer(TypedDict):
-    """A promised (epsilon, delta) against the records."""
-
-    epsilon: float
-    delta: float
-    decision: Literal["contradicted", "not contradicted"]
-    advantage_ceiling: Annotated[float, Field(description="largest advantage the promise allows")]
-    sentence: str
-
-
-class VerdictAnswer(TypedDict):
-    """A decision at a threshold."""
-
-    threshold: float
-    decision: Literal["pass", "fail", "inconclusive"]
-    reason: str
-    records_needed: Annotated[int | None, Field(description="records of both sides that would settle it")]
-
-
-class WarningAnswer(TypedDict):
-    """Something to know before using a number; ``code`` is stable."""
-
-    code: str
-    message: str
-
-
-class ProvenanceAnswer(TypedDict):
-    """How the numbers came about, enough to make them again."""
-
-    method: str
-    version: str
-    n_members: int
-    n_nonmembers: int
-    input_sha256: str
-    query: str
-    seed: int
-    options: dict[str, object]
+from app.schemas.parts import (
+    CertifiedAnswer,
+    ClaimAnswer,
+    EpsilonAnswer,
+    GuaranteeAnswer,
+    IntervalAnswer,
+    MetricAnswer,
+    OperatingPointAnswer,
+    PaperAnswer,
+    ProvenanceAnswer,
+    RocAnswer,
+    VerdictAnswer,
+    WarningAnswer,
+)
 
 
 class AdvantageAnswer(TypedDict):

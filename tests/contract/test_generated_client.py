@@ -19,7 +19,7 @@ from tests.app.running import Running
 
 HERE = Path(__file__).parent
 NAME = "made_for_mace"
-FORGETFUL = Path("api/work/columns")
+FORGETFUL = Path("api", "work", "columns")
 """The generator forgets an import where a body has several forms, none of them JSON, and there are no options."""
 
 

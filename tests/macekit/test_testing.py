@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import macekit
+from estimators.statement import at_least, at_most
 from macekit.testing import Inconclusive, LimitExceeded, assert_advantage_below, assert_gate
 from tests.macekit.worlds import world
 
@@ -29,8 +31,21 @@ def test_a_limit_below_the_lower_end_fails_with_the_sentence_and_the_interval() 
     assert isinstance(caught.value, LimitExceeded)
     found = caught.value.result
     assert found.sentence in str(caught.value)
-    assert f"90% interval {found.advantage.lower:.3f} to {found.advantage.upper:.3f}" in str(caught.value)
+    ends = f"{at_least(found.advantage.lower)} to {at_most(found.advantage.upper)}"
+    assert f"90% interval {ends}" in str(caught.value)
     assert "baseline 0.000" in str(caught.value)
+
+
+def test_what_is_said_of_an_interval_holds_and_stands_on_the_right_side_of_the_maximum() -> None:
+    lower = macekit.estimate(MEMBERS, NONMEMBERS, confidence=0.999).advantage.lower
+
+    with pytest.raises(LimitExceeded) as caught:
+        assert_advantage_below(lower - 1e-6, MEMBERS, NONMEMBERS, confidence=0.999)
+
+    said = re.search(r"99\.9% interval ([0-9.]+) to ([0-9.]+)", str(caught.value))
+    assert said is not None
+    assert lower - 1e-6 < float(said[1]) <= lower
+    assert float(said[2]) >= caught.value.result.advantage.upper
 
 
 def test_no_limit_is_not_taken_for_one() -> None:
@@ -89,7 +104,7 @@ def test_a_gate_fails_with_every_limit_and_what_the_records_say_of_it() -> None:
     assert len(lines) == len(limits) + 1
     for line, limit in zip(lines[1:], limits, strict=True):
         assert line.startswith(f"{limit.decision}: ")
-        assert f"{limit.lower:.3f} to" in line
+        assert f"{at_least(limit.lower)} to" in line
 
 
 def test_a_gate_that_is_open_is_no_pass() -> None:
