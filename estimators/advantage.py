@@ -130,6 +130,13 @@ class Advantage:
         return 1.0 - self.mis_delta
 
     @property
+    def over(self) -> str:
+        """What the advantage is read against, without which it is never told."""
+        if self.baseline == 0:
+            return "over a coin toss"
+        return f"where always guessing the likelier side already gives {self.baseline:.3f}"
+
+    @property
     def scope(self) -> str:
         """What the upper end is limited to, as it stands behind "the advantage"."""
         return {
@@ -149,11 +156,6 @@ class Advantage:
             "learned": "who sees this vector",
         }[self.target.name]
         interval = self.estimate.interval
-        over = (
-            "over a coin toss"
-            if self.baseline == 0
-            else f"where always guessing the likelier side already gives {self.baseline:.3f}"
-        )
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
         tail = (
             (f" The upper end is for adversaries that see the learned score at {self.resolution} cells.")
@@ -161,7 +163,7 @@ class Advantage:
             else ""
         )
         sure = percent(interval.confidence)
-        return f"With {sure} confidence an adversary {who} has an advantage {bound}, {over}.{tail}"
+        return f"With {sure} confidence an adversary {who} has an advantage {bound}, {self.over}.{tail}"
 
 
 def advantage(

@@ -45,8 +45,8 @@ class Comparison:
         interval = self.maximum.interval
         return (
             f"With {percent(interval.confidence)} confidence the riskiest of {len(self.ranking)} queries has an "
-            f"advantage between {at_least(interval.lower)} and {at_most(interval.upper)}; {worst.name!r} comes first, "
-            f"its true rank is {_ranks(worst)}."
+            f"advantage between {at_least(interval.lower)} and {at_most(interval.upper)}, "
+            f"{worst.advantage.over}; {worst.name!r} comes first, its true rank is {_ranks(worst)}."
         )
 
 

@@ -29,6 +29,11 @@ class Judgement:
     provenance: Provenance
 
     @property
+    def baseline(self) -> float:
+        """The advantage of always guessing the likelier side."""
+        return abs(2.0 * self.provenance.prior - 1.0)
+
+    @property
     def decision(self) -> Decision:
         """Fail if any fails, pass if all pass."""
         return overall(each.verdict.decision for each in self.limits)

@@ -142,7 +142,14 @@ def continuous_advantage(
             Caution("monte_carlo", f"U_N was integrated at random points, standard error {error:.2g}")
         )
     interval = _mcdiarmid(
-        "U_N", value, prior, scores.n_members, scores.n_nonmembers, confidence, "the bandwidth"
+        "U_N",
+        value,
+        prior,
+        scores.n_members,
+        scores.n_nonmembers,
+        confidence,
+        "the bandwidth",
+        proven=isinstance(bandwidth, Fixed),
     )
     return PaperAdvantage("U_N", value, interval, tuple(cautions))
 
@@ -219,14 +226,21 @@ def _atoms_box(
 
 
 def _mcdiarmid(
-    name: str, value: float, prior: float, n1: int, n0: int, confidence: float, fixed: str
+    name: str,
+    value: float,
+    prior: float,
+    n1: int,
+    n0: int,
+    confidence: float,
+    fixed: str,
+    proven: bool = True,
 ) -> Interval:
     """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage",
         f"{IID}; {fixed} fixed in advance, without looking at these records",
-        True,
+        proven,
     )
     return Interval(
         max(value - radius, abs(2.0 * prior - 1.0)), min(value + radius, 1.0), confidence, guarantee

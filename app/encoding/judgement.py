@@ -17,6 +17,7 @@ def judgement(found: Judgement, source: ProvenanceAnswer) -> GateAnswer:
         "sentence": found.sentence,
         "decision": found.decision.value,
         "records_needed": found.records_needed,
+        "baseline": found.baseline,
         "limits": [_limit(each) for each in found.limits],
         "warnings": warnings(found.cautions),
         "provenance": source,

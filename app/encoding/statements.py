@@ -31,7 +31,7 @@ from estimators import (
     Verdict,
 )
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
-from estimators.audit.roc import OperatingPoint
+from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.compare import Difference
 from estimators.paper import PaperAdvantage
 from estimators.report import fingerprint
@@ -79,6 +79,7 @@ def paper(found: PaperAdvantage) -> PaperAnswer:
         "upper": found.interval.upper,
         "covers": found.interval.guarantee.covers,
         "assumes": found.interval.guarantee.assumes,
+        "finite_sample": found.interval.guarantee.finite_sample,
     }
 
 
@@ -118,6 +119,8 @@ def roc(found: Assessment) -> RocAnswer | None:
         "auc": float(area.value or 0.0),
         "auc_lower": area.lower,
         "auc_upper": area.upper,
+        "guarantee": guarantee(area.interval.guarantee),
+        "rates_guarantee": guarantee(OF_RATES),
         "operating_points": points(found.operating_points),
     }
 

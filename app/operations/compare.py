@@ -36,6 +36,7 @@ def answer(call: Call, material: Material) -> Reply:
     answered: CompareAnswer = {
         "sentence": found.sentence,
         "maximum": statements.interval(found.maximum),
+        "baseline": found.ranking[0].advantage.baseline,
         "ranking": [
             {
                 "name": place.name,

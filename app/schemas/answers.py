@@ -185,6 +185,7 @@ class GateAnswer(TypedDict):
     sentence: str
     decision: Literal["pass", "fail", "inconclusive"]
     records_needed: int | None
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
@@ -243,6 +244,7 @@ class CompareAnswer(TypedDict):
 
     sentence: str
     maximum: IntervalAnswer
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
     differences: list[DifferenceAnswer]
     warnings: list[WarningAnswer]

@@ -43,6 +43,7 @@ class PaperAnswer(TypedDict):
     upper: float
     covers: str
     assumes: str
+    finite_sample: bool
 
 
 class MetricAnswer(TypedDict):
@@ -87,6 +88,8 @@ class RocAnswer(TypedDict):
     auc: float
     auc_lower: float
     auc_upper: float
+    guarantee: Annotated[GuaranteeAnswer, Field(description="of the interval of the area")]
+    rates_guarantee: Annotated[GuaranteeAnswer, Field(description="of the intervals of operating points")]
     operating_points: list[OperatingPointAnswer]
 
 

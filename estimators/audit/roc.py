@@ -33,6 +33,10 @@ FALSE_POSITIVE_RATES = (0.001, 0.01, 0.1)
 BAND = 20
 """Rates of a band below 1/10, in equal ratios, and as many above, in equal steps."""
 
+OF_AREA = Guarantee("the probability that a member outscores a nonmember, ties one half", IID, False)
+OF_RATES = Guarantee("the TPR of the threshold with the FPR asked for, each rate by itself", IID, False)
+"""What the intervals of the area and of operating points cover."""
+
 FEW_ERRORS = 1.0
 """With fewer misordered pairs than this, of min(n1, n0), the estimated variance is not to be trusted."""
 
@@ -134,7 +138,6 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
         error = np.sqrt(spread_members / n1 + spread_nonmembers / n0) / (area * (1.0 - area))
         reach = normal_quantile(alpha) * error
         lower, upper = float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
-    guarantee = Guarantee("the probability that a member outscores a nonmember, ties one half", IID, False)
     if upper < 0.5:
         cautions += (
             Caution(
@@ -143,7 +146,7 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
                 "negate the scores if a lower score is meant to speak for membership",
             ),
         )
-    return AreaUnderCurve(Estimate(area, Interval(lower, upper, confidence, guarantee)), cautions)
+    return AreaUnderCurve(Estimate(area, Interval(lower, upper, confidence, OF_AREA)), cautions)
 
 
 def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> OperatingPoint:
@@ -198,8 +201,7 @@ def operating_points(
                 f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {most} for a lower end above 0"
             )
             lower, cautions = 0.0, (Caution("too_few_nonmembers", message),)
-        guarantee = Guarantee(f"the TPR of the threshold whose FPR is {rate:g}", IID, False)
-        interval = Interval(lower, min(1.0, float(uppers[k])), confidence, guarantee)
+        interval = Interval(lower, min(1.0, float(uppers[k])), confidence, OF_RATES)
         points.append(OperatingPoint(rate, Estimate(float(hits[at[k]] / n1), interval), cautions))
     return tuple(points)
 

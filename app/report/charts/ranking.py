@@ -17,7 +17,7 @@ ENDS = ("estimate", "lower", "upper")
 
 def ranking(answer: Place) -> Figure:
     """The advantage of each query, the largest first, as the answer ranks them."""
-    found, zero = list(answer["ranking"]), _baseline(answer)
+    found, zero = list(answer["ranking"]), float(answer["baseline"].value)
     lines = [_line(each.value["name"], each.value["advantage"]) for each in found[:MOST]]
     most = answer.value["maximum"]
     text = (
@@ -68,9 +68,3 @@ def _named(difference: Place) -> str:
 
 def _decided(difference: Place) -> str:
     return "  decided" if difference.value["decided"] else ""
-
-
-def _baseline(answer: Place) -> float:
-    """|2p - 1|, from the prior that was asked with; the answer itself states no baseline."""
-    options = answer.value["provenance"][0]["options"]
-    return float(abs(2.0 * options.get("prior", 0.5) - 1.0))

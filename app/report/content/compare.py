@@ -40,18 +40,15 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     largest = answer["maximum"]
     held: Words = (largest["confidence"].number("percent"), " confidence")
     prior = sources[0]["options"]["prior"]
-    blind = without_leak(prior)
+    blind = without_leak(answer["baseline"], prior)
     tiles = (
         Fact("The largest is at least", largest["lower"].number(), held),
         Fact("The largest is at most", largest["upper"].number(), (*held, *_reach(ranking[0]["advantage"]))),
-        *blind,
+        blind,
         Fact("Comes first", ranking[0]["name"].name(), ("by its estimate",)),
     )
     ranked: tuple[Block, ...] = (
-        *(
-            Paragraph(("Without any leak every query's advantage is ", each.value, ": ", *each.note, "."))
-            for each in blind
-        ),
+        Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
         *album.named("ranking"),
         _table("Ranking", RANKS, ranking, _rank),
     )

@@ -57,7 +57,7 @@ def _facts(answer: Place) -> Iterator[Fact]:
         word = "at least" if end.path.endswith("lower") else "at most"
         yield Fact(f"{_label(limit)}, {word}", end.number(), at)
         if limit["name"].value == "advantage":
-            yield from without_leak(answer["provenance"]["options"]["prior"])
+            yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
         yield Fact("Records needed", answer["records_needed"].number("count"), ("about, in all, to decide",))
     yield from records(answer["provenance"])

@@ -10,10 +10,6 @@ from app.report.place import Place
 from app.report.spelling import words
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
-ORDINARY = "records of each side are independent draws from that side's distribution"
-"""What an interval assumes whose answer does not say it: ``estimators.statement.IID``."""
-
-
 SIMULATED = "simulated, zero leakage included; see docs/methods.md"
 """What stands behind an interval that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
@@ -32,11 +28,10 @@ class Backing:
     unless: str = "no"
 
     @classmethod
-    def of(cls, guarantee: Place) -> Backing:
+    def of(cls, guarantee: Place, unless: str = "no") -> Backing:
         """As the answer states it."""
-        return cls(
-            guarantee["covers"].said(), guarantee["assumes"].said(), bool(guarantee["finite_sample"].value)
-        )
+        covers, assumes = guarantee["covers"].said(), guarantee["assumes"].said()
+        return cls(covers, assumes, bool(guarantee["finite_sample"].value), unless)
 
     @property
     def caveat(self) -> str:
@@ -103,9 +98,7 @@ def assessed(numbers: Numbers, result: Place) -> None:
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].said()))
-        fixed = all(each["code"].value != "bandwidth_from_data" for each in result["warnings"])
-        published = Backing(paper["covers"].said(), paper["assumes"].said(), fixed, NOT_FIXED)
-        numbers.interval(label, paper, confidence, published)
+        numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].name())), metric, metric["confidence"])
     if roc := result["roc"]:
@@ -125,11 +118,8 @@ def assessed(numbers: Numbers, result: Place) -> None:
 
 def _roc(numbers: Numbers, roc: Place, confidence: Place) -> None:
     ends = (roc["auc"].number(), roc["auc_lower"].number(), roc["auc_upper"].number())
-    outscored = "the probability that a member outscores a nonmember, ties one half"
-    numbers.row("Area under the ROC (AUC)", ends, confidence, Backing(outscored, ORDINARY, False))
-    backing = Backing(
-        "the true positive rate of the threshold with that false positive rate", ORDINARY, False
-    )
+    numbers.row("Area under the ROC (AUC)", ends, confidence, Backing.of(roc["guarantee"]))
+    backing = Backing.of(roc["rates_guarantee"])
     for point in roc["operating_points"]:
         label = Phrase(("True positive rate at a false positive rate of ", point["fpr"].number("exact")))
         at = (point["tpr"].number(), point["lower"].number(), point["upper"].number())

@@ -45,17 +45,12 @@ def at_prior(prior: Place) -> Words:
     return (", at a prior of ", prior.number("exact")) if prior else ()
 
 
-def without_leak(prior: Place) -> tuple[Fact, ...]:
-    """The baseline |2p - 1| as a tile, of an answer that shows an advantage and leaves this to be worked out."""
-    if not prior:
-        return ()
-    least = f"{abs(2.0 * prior.value - 1.0):.3f}"
-    return (
-        Fact(
-            "Advantage without any leak",
-            least,
-            ("the baseline: guessing without the score", *at_prior(prior)),
-        ),
+def without_leak(baseline: Place, prior: Place) -> Fact:
+    """The baseline as a tile."""
+    return Fact(
+        "Advantage without any leak",
+        baseline.number(),
+        ("the baseline: guessing without the score", *at_prior(prior)),
     )
 
 

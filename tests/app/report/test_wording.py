@@ -179,7 +179,7 @@ def test_the_papers_interval_is_proven_only_with_a_bandwidth_fixed_in_advance() 
 
 
 @pytest.mark.parametrize("operation", ["compare", "gate"])
-def test_a_baseline_that_the_answer_leaves_out_stands_beside_its_advantage(operation: str) -> None:
+def test_the_baseline_stands_beside_the_advantage_and_is_the_answers(operation: str) -> None:
     rng = np.random.default_rng(1)
     sides = {"members": rng.normal(1, 1, 200).tolist(), "nonmembers": rng.normal(0, 1, 200).tolist()}
     question = (
@@ -191,7 +191,9 @@ def test_a_baseline_that_the_answer_leaves_out_stands_beside_its_advantage(opera
     report = content(operation, answered(operation, question))
 
     tile = next(each for each in report.facts.items if each.label == "Advantage without any leak")
-    assert tile.value == "0.800"
+    assert isinstance(tile.value, Number)
+    assert tile.value.path == "baseline"
+    assert tile.value.value == pytest.approx(0.8)
     assert tile.note[0] == "the baseline: guessing without the score"
     assert isinstance(tile.note[-1], Number)
     assert tile.note[-1].value == 0.1
