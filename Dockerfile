@@ -12,12 +12,13 @@ RUN python3 -m venv /opt/build && python3 -m venv --without-pip /opt/mace
 COPY requirements/build.txt requirements/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip install --require-hashes --requirement requirements/build.txt
-COPY requirements/run.txt requirements/otel.txt requirements/
+COPY requirements/run.txt requirements/accounting.txt requirements/otel.txt requirements/
 # Anything here adds OpenTelemetry, for MACE_OTLP_ENDPOINT.
 ARG OTEL=
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --require-hashes \
-    --requirement requirements/run.txt ${OTEL:+--requirement requirements/otel.txt}
+    --requirement requirements/run.txt --requirement requirements/accounting.txt \
+    ${OTEL:+--requirement requirements/otel.txt}
 COPY pyproject.toml README.md LICENSE ./
 COPY estimators estimators
 COPY macekit macekit

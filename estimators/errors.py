@@ -6,10 +6,13 @@ MaceError
 │   ├── NotFinite
 │   ├── MixedTypes
 │   ├── RaggedRows
-│   └── DimensionMismatch
+│   ├── DimensionMismatch
+│   └── NotDistribution
 ├── OptionError             the question asked of them
 │   ├── OutOfRange
-│   └── UnknownName
+│   ├── UnknownName
+│   ├── TooManySubsets
+│   └── NotInstalled
 ├── MetricError             a metric that is not one
 └── CountsError             counts that cannot be used
     ├── InvalidCounts
@@ -61,6 +64,10 @@ class DimensionMismatch(InputError):
     """Members and nonmembers have scores of different dimension."""
 
 
+class NotDistribution(InputError):
+    """Numbers that should be probabilities are negative, or do not sum to one."""
+
+
 class OptionError(MaceError):
     """The question asked of the records cannot be answered."""
 
@@ -79,6 +86,14 @@ class UnknownName(OptionError):
         near = get_close_matches(str(got), names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return cls(f"{what}: unknown name, need one of {', '.join(names)}{hint}", field=what)
+
+
+class TooManySubsets(OptionError):
+    """So many training sets that they cannot be gone through one by one; the text says what to use instead."""
+
+
+class NotInstalled(OptionError):
+    """What is asked needs an optional package that is not there; the text says how to get it."""
 
 
 class MetricError(MaceError):

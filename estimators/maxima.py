@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.advantage import CellsTarget, LearnedTarget, Target, advantage
-from estimators.audit.ceilings import epsilon_from_advantage
+from estimators.theory.dp import epsilon_from_advantage
 from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
+from app.openapi import theory
 from app.openapi.examples import FILES, JSON_EXAMPLES, csv_text
 from app.openapi.parameters import parameters
 from app.operations.forms import FORMS
@@ -49,6 +50,7 @@ SUMMARIES = {
     "plan": "How many records a decision or a width takes",
     "columns": "The columns of a table, from its head",
     "counts": "Scores in, mergeable counts out",
+    **theory.SUMMARIES,
 }
 
 PROBLEM_SCHEMA: Schema = {

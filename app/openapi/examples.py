@@ -6,11 +6,12 @@ Their scores are those of a model that has overfitted: members are predicted wit
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 
 import numpy as np
 
 from app.call import ARROW, CSV, NPY, PARQUET
+from app.openapi import theory
+from app.openapi.example import Example
 
 MEMBERS = [
     0.90, 0.83, 0.76, 0.88, 0.99, 0.76, 0.99, 0.95, 0.67, 0.85, 0.99, 0.58,
@@ -25,14 +26,6 @@ GROUPS = ["adult", "child", "adult"] * 16
 COUNTS = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
 LOSS = [round(1.0 - score, 2) for score in MEMBERS], [round(1.0 - score, 2) for score in NONMEMBERS]
 OTHER = [0.61, 0.55, 0.72, 0.48, 0.66, 0.59, 0.70, 0.52], [0.58, 0.49, 0.63, 0.51, 0.60, 0.47, 0.68, 0.54]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One request body: a line about it, and the body itself."""
-
-    summary: str
-    value: object
 
 
 JSON_EXAMPLES: dict[str, dict[str, Example]] = {
@@ -124,6 +117,7 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         "scores": Example("Scores to counts on a grid that merges with any other", SAMPLE),
         "shards": Example("Counts of two shards, merged", {"shards": [COUNTS, COUNTS]}),
     },
+    **theory.EXAMPLES,
 }
 """JSON bodies, by operation; the first of each is what Swagger UI shows."""
 

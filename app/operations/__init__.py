@@ -11,7 +11,19 @@ from app.body import Body
 from app.call import Call, Reply
 from app.decoding import decode
 from app.decoding.material import Material
-from app.operations import advantage, audit, columns, compare, counts, gate, metrics, plan, report, risk
+from app.operations import (
+    advantage,
+    audit,
+    columns,
+    compare,
+    counts,
+    gate,
+    metrics,
+    plan,
+    report,
+    risk,
+    theory,
+)
 from app.problems import Problem
 from estimators import MaceError
 
@@ -25,6 +37,7 @@ OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
     "gate": gate.answer,
     "plan": plan.answer,
     "counts": counts.answer,
+    **theory.OPERATIONS,
 }
 """Every operation that works on decoded material; the head of a table (``columns``) is none."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from app.schemas.theory import QUESTIONS
 
 IN_WORDS = (JSON, HTML, MARKDOWN, CSV)
 WITH_PICTURES = (*IN_WORDS, SVG, PNG)
@@ -18,6 +19,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "plan": IN_WORDS,
     "columns": (JSON,),
     "counts": (JSON,),
+    **dict.fromkeys(QUESTIONS, (JSON,)),
 }
 """Media types of each operation's answer, the usual one first."""
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from app.call import PARQUET, Call
 from app.jobs import intake
+from app.openapi import theory
 from app.openapi.document import SUMMARIES, described, media_types, operation
 from app.operations.counts import streams
 from app.operations.forms import FORMS, rendered
@@ -33,6 +34,7 @@ ABOUT = {
     "plan": "Tried on simulated samples; takes a second or two.",
     "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough; of Parquet, `PAR1` and the footer.",
     "counts": "NPY, Arrow and CSV are counted as they arrive, however many.",
+    **theory.ABOUT,
 }
 
 
@@ -44,7 +46,7 @@ def router() -> APIRouter:
             f"/{name}",
             _endpoint(name),
             methods=["POST"],
-            operation_id=name.replace("-", "_"),
+            operation_id=name.replace("-", "_").replace("/", "_"),
             summary=summary,
             description=described(name, ABOUT[name]),
             response_class=Response,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from app.schemas import theory
 from app.schemas.parts import (
     CertifiedAnswer,
     ClaimAnswer,
@@ -293,5 +294,6 @@ ANSWERS: dict[str, type] = {
     "plan": PlanAnswer,
     "columns": ColumnsAnswer,
     "counts": CountsAnswer,
+    **theory.ANSWERS,
 }
 """The answer of each operation."""

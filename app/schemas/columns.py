@@ -13,6 +13,7 @@ from pydantic.config import JsonDict
 from estimators.sample.scores import MIN_RECORDS
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
 Row = Annotated[list[Number], Field(min_length=1)]
 Column = list[Number] | list[Row] | list[str] | list[bool]
 Side = Annotated[Column, Field(json_schema_extra={"minItems": MIN_RECORDS})]

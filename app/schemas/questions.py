@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
+from app.schemas import theory
 from app.schemas.columns import (
     SIDES_OR_COUNTS,
     Asked,
@@ -17,13 +18,13 @@ from app.schemas.columns import (
     Labels,
     LabelsOfSides,
     Number,
+    Share,
     Side,
     Targets,
     absent,
     given,
 )
 
-Share = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 MetricName = Literal[
     "accuracy",
@@ -354,6 +355,7 @@ QUESTIONS: dict[str, type[Asked]] = {
     "plan": PlanQuestion,
     "columns": ColumnsQuestion,
     "counts": CountsQuestion,
+    **theory.QUESTIONS,
 }
 """The question of each operation."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from estimators.audit.ceilings import advantage_ceiling
+from estimators.theory.dp import advantage_ceiling
 from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.sample.counts import Counts, require_data

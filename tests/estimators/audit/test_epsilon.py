@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
-from estimators.audit.ceilings import (
+from estimators.theory.dp import (
     advantage_ceiling,
     epsilon_from_advantage,
     gdp_ceiling,

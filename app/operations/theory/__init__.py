@@ -1,0 +1,13 @@
+"""The operations of ``/v1/theory``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.operations.theory import dp, mip, mis, pmp
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = (
+    dp.OPERATIONS | mip.OPERATIONS | mis.OPERATIONS | pmp.OPERATIONS
+)

@@ -1,0 +1,21 @@
+"""What the answers of theory are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+
+class BoundAnswer(TypedDict):
+    """One bound of one quantity; of those of one quantity the smallest that is proven is the tightest."""
+
+    quantity: str
+    name: Annotated[str, Field(description="stable")]
+    says: str
+    value: Annotated[float | None, Field(description="null if infinite")]
+    source: str
+    assumes: str
+    proven: Annotated[bool, Field(description="false: printed in a paper, and refuted")]
+    tightest: bool

@@ -1,0 +1,1 @@
+"""A claimed epsilon beside what was measured: what theory allows, what the records show, whether they agree."""

@@ -1,0 +1,1 @@
+"""What theory promises about membership: differential privacy, and three papers, each beside its mended form."""

@@ -1,0 +1,1 @@
+"""How far apart two copies of one noise are when one of them is shifted."""
