@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.advantage import CellsTarget, LearnedTarget, Target, advantage
-from estimators.theory.dp import epsilon_from_advantage
 from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -30,6 +29,7 @@ from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
+from estimators.theory.dp import epsilon_from_advantage
 
 T = TypeVar("T")
 

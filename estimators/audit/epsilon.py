@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from estimators.theory.dp import advantage_ceiling
 from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, percent
+from estimators.theory.dp import advantage_ceiling
 
 Integers = NDArray[np.int64]
 
