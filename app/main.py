@@ -68,7 +68,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     made.root_path = settings.root_path  # it may or may not still stand before a path
     made.state.service = service
     shown = pages(OPENAPI)
-    for router in (v1.router(), reference.router, health.router, reference.files):
+    for router in (v1.router(), reference.router, health.router, reference.examples):
         made.router.routes.extend(router.routes)  # an included router is searched twice for every request
     made.router.routes.extend(shown)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in shown}

@@ -16,4 +16,4 @@ def flag(name: str) -> str:
 
 def command(operation: str) -> str:
     """The command of the shell for an operation of the service."""
-    return f"mace {COMMANDS.get(operation, operation)}"
+    return f"mace {COMMANDS.get(operation, operation.replace('/', ' '))}"

@@ -129,12 +129,17 @@ def fingerprint(data: Scores | Counts) -> str:
 
     The same scores give the same one, whatever kept them: a number in four bytes or in eight, a wide column of text.
     """
-    digest = hashlib.sha256()
-    for side in (data.members, data.nonmembers):
-        column = _plain(np.ascontiguousarray(side))
-        digest.update(f"{column.dtype.str}{column.shape}".encode())
-        digest.update(column.tobytes() if column.dtype.kind in "US" else column.data)
-    return digest.hexdigest()
+    return digest(data.members, data.nonmembers)
+
+
+def digest(*columns: NDArray[np.generic]) -> str:
+    """SHA-256 of columns in their order."""
+    found = hashlib.sha256()
+    for each in columns:
+        column = _plain(np.ascontiguousarray(each))
+        found.update(f"{column.dtype.str}{column.shape}".encode())
+        found.update(column.tobytes() if column.dtype.kind in "US" else column.data)
+    return found.hexdigest()
 
 
 def _plain(column: NDArray[np.generic]) -> NDArray[np.generic]:

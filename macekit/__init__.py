@@ -23,6 +23,7 @@ audit = _here.audit
 plan = _here.plan
 counts = _here.counts
 gate = _here.gate
+theory = _here.theory
 
 __all__ = [
     "Chart",
@@ -39,4 +40,5 @@ __all__ = [
     "plan",
     "report",
     "risk",
+    "theory",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Unpack
 
@@ -23,6 +23,7 @@ from macekit.options import (
 from macekit.posing import Question, pose, pose_several
 from macekit.problems import MaceProblem
 from macekit.result import Result
+from macekit.theories import Theory
 
 
 class Client(ABC):
@@ -60,9 +61,7 @@ class Client(ABC):
 
     def compare(self, queries: Data, **options: Unpack[CompareOptions]) -> Result:
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table."""
-        with _told():
-            question = pose_several(queries, options)
-        return self._result(question)
+        return self._posed(lambda: pose_several(queries, options))
 
     def audit(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[AuditOptions]
@@ -84,11 +83,19 @@ class Client(ABC):
         """Limits that must hold: pass, fail, or inconclusive with the records still needed."""
         return self._asked("gate", "gate", members, nonmembers, options)
 
+    @property
+    def theory(self) -> Theory:
+        """What theory promises: differential privacy, and three papers, a question each."""
+        return Theory(self._posed)
+
     def _asked(
         self, name: str, operation: str, members: object, nonmembers: object, options: Mapping[str, Any]
     ) -> Result:
+        return self._posed(lambda: pose(name, operation, members, nonmembers, options))
+
+    def _posed(self, posing: Callable[[], Question]) -> Result:
         with _told():
-            question = pose(name, operation, members, nonmembers, options)
+            question = posing()
         return self._result(question)
 
     def _result(self, question: Question) -> Result:

@@ -11,8 +11,11 @@ from macekit.numbers import Row, rows
 
 
 def frame(operation: str, answer: Mapping[str, Any]) -> Any:
-    """The records of a risk answer, or else a row for each statement; of pandas, or of Polars."""
-    columns = records(answer) if operation == "individual-risk" else _statements(answer)
+    """The records of a risk answer, the bounds of theory, or else a row for each statement; of pandas, or of Polars."""
+    if operation == "individual-risk":
+        columns = records(answer)
+    else:
+        columns = bounds(answer) if answer.get("bounds") else _statements(answer)
     if find_spec("pandas") is not None:
         import pandas as pd
 
@@ -27,6 +30,11 @@ def frame(operation: str, answer: Mapping[str, Any]) -> Any:
 def records(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """What is said of each record, column by column; without those nobody asked for."""
     return {name: column for name, column in answer["records"].items() if column is not None}
+
+
+def bounds(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """The bounds of theory, one a row."""
+    return {name: [bound[name] for bound in answer["bounds"]] for name in answer["bounds"][0]}
 
 
 def records_csv(answer: Mapping[str, Any]) -> bytes:

@@ -55,6 +55,8 @@ def _statement(value: Mapping[str, Any], name: str) -> Iterator[Row]:
         yield Row(name, estimate, value["lower"], value["upper"], value.get("confidence"))
     elif "lower_bound" in value:
         yield Row(name, None, value["lower_bound"], None, value.get("confidence"))
+    elif "tightest" in value:
+        yield Row(name, None, None, value["value"])
     yield from _walk(value, name)
 
 
@@ -69,5 +71,7 @@ def _called(path: str, value: Mapping[str, Any], above: str | None = None) -> st
         return f"{above or path}.{value['first']} - {value['second']}"
     if "fpr" in value and isinstance(value["fpr"], float):
         return f"{above or path}.fpr {value['fpr']:g}"
+    if "quantity" in value:  # of several bounds of one, each has a name of its own, too
+        return ".".join([above or path, value["quantity"], *([value["name"]] if "name" in value else [])])
     own = value.get("name", value.get("label"))
     return path if own is None else f"{above or path}.{own}"

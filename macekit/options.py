@@ -30,6 +30,8 @@ Path: TypeAlias = str | PathLike[str]
 LabelValues: TypeAlias = Values | Mapping[str, Values]
 CountsLike: TypeAlias = Mapping[str, Any] | SupportsDict
 EstimatorKind: TypeAlias = Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"]
+Adjacency: TypeAlias = Literal["replace", "add_remove"]
+Inclusion: TypeAlias = Literal["fixed_number", "independent"]
 QueryKind: TypeAlias = Literal["auto", "continuous", "discrete"]
 
 
@@ -195,6 +197,108 @@ class CountsOptions(Sampled, total=False):
     edges: list[float] | None
 
 
+class DpOptions(TypedDict, total=False):
+    """``theory.dp``."""
+
+    epsilon: float | None
+    delta: float | None
+    mu: float | None
+    rdp: list[list[float]] | None
+    noise_multiplier: float | None
+    steps: int | None
+    sampling_rate: float | None
+    adjacency: Adjacency | None
+    inclusion: Inclusion
+    prior: float
+    member_weight: float
+    false_positive_rates: list[float]
+    advantage: float | None
+
+
+class TogetherOptions(Judged, total=False):
+    """``theory.together``."""
+
+    claimed_epsilon: Required[float]
+    claimed_delta: float
+    adjacency: Adjacency | None
+    inclusion: Inclusion
+    direction: Literal["either", "high", "low"]
+    operating_points: list[float]
+
+
+class Column(TypedDict, total=False):
+    """Which columns of a table are the first array; the others go by their own names."""
+
+    column: str | list[str]
+
+
+class MipOptions(Column, total=False):
+    """``theory.mip``."""
+
+    records: int | None
+    eta: float
+    noise: Literal["gaussian", "laplace"]
+    norm: Literal["moment", "euclid", "max", "one"]
+    moment: float
+    spread: list[float] | None
+    confidence: float
+
+
+class MipFiniteOptions(Column, total=False):
+    """``theory.mip_finite``."""
+
+    n: Required[int]
+    k: int | None
+
+
+class MisOptions(Column, total=False):
+    """``theory.mis``."""
+
+    sizes: list[int] | None
+    nonmember_share: float | None
+    member_weight: float
+    delta: float | None
+    coarsen_to: list[int] | None
+    universe: int | None
+    confidence: float
+
+
+class MisOverfittingOptions(TypedDict, total=False):
+    """``theory.mis_overfitting``."""
+
+    score: str
+    member: str
+    losses_of: Literal["one_model", "independent_trainings"]
+    thresholds: list[float] | None
+    nonmember_share: float
+    member_weight: float
+    confidence: float
+
+
+class PmpExponentialOptions(Column, total=False):
+    """``theory.pmp_exponential``."""
+
+    rows: Literal["records", "training_sets"]
+    loss: Literal["sum", "mean"]
+    sensitivity: Required[float]
+    epsilon: float | None
+    practical_epsilon: float | None
+    draws: int | None
+    confidence: float
+    seed: int
+
+
+class PmpGaussianOptions(Column, total=False):
+    """``theory.pmp_gaussian``."""
+
+    clip: Required[float]
+    query: Literal["mean", "sum"]
+    delta: Required[float]
+    sigma: float | None
+    epsilon: float | None
+    practical_epsilon: float | None
+
+
 OPTIONS: dict[str, Any] = {
     "advantage": EstimateOptions,
     "individual-risk": RiskOptions,
@@ -205,5 +309,13 @@ OPTIONS: dict[str, Any] = {
     "gate": GateOptions,
     "plan": PlanOptions,
     "counts": CountsOptions,
+    "theory/dp": DpOptions,
+    "theory/together": TogetherOptions,
+    "theory/mip": MipOptions,
+    "theory/mip-finite": MipFiniteOptions,
+    "theory/mis": MisOptions,
+    "theory/mis-overfitting": MisOverfittingOptions,
+    "theory/pmp-exponential": PmpExponentialOptions,
+    "theory/pmp-gaussian": PmpGaussianOptions,
 }
 """The options of each operation."""

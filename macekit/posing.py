@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from app.schemas.query import TABLE
 from macekit.columns import column, labels
 from macekit.files import File
 from macekit.options import OPTIONS
-from macekit.tables import is_table, material, query
+from macekit.tables import is_table, material, matrix, query
 
 if TYPE_CHECKING:
     from app.decoding.material import Material, Sample
@@ -41,12 +40,9 @@ def pose(
     name: str, operation: str, members: object, nonmembers: object, given: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
-    known = OPTIONS[operation].__annotations__
-    for each in given:
-        if each not in known:
-            near = get_close_matches(each, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
-            raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
+    from app.schemas.query import TABLE
+
+    _require_known(name, operation, given)
     options = {each: _option(value, each) for each, value in given.items() if each not in {*TABLE, *HELD}}
     roles = {each: given[each] for each in TABLE if given.get(each) is not None}
     held = {each: given[each] for each in HELD if given.get(each) is not None}
@@ -63,6 +59,33 @@ def pose(
         return Question(operation, options, found)
     _require_none(roles, "names a column of a table, and none came")
     return _beside(operation, members, nonmembers, held, options)
+
+
+def pose_arrays(
+    name: str, operation: str, arrays: Mapping[str, object], given: Mapping[str, Any]
+) -> Question:
+    """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
+    from app.decoding.arrays import settled
+    from app.decoding.material import Material
+    from app.schemas.query import of_table
+
+    _require_known(name, operation, given)
+    about = set(of_table(operation))
+    options = {each: _option(value, each) for each, value in given.items() if each not in about}
+    roles = {each: given[each] for each in about if given.get(each) is not None}
+    (first, main), *others = arrays.items()
+    beside = {each: value for each, value in others if value is not None}
+    if isinstance(main, str | os.PathLike):
+        _require_names(beside, about)
+        return _of_file(operation, File.at(main), options, query(roles | beside))
+    if main is not None and is_table(main):
+        _require_names(beside, about)
+        found = material(operation, main, roles | beside)
+    else:
+        _require_none(roles, "names a column of a table, and none came")
+        held = {first: main, **beside} if main is not None else beside
+        found = Material(arrays={each: matrix(value, each) for each, value in held.items()})
+    return Question(operation, options, settled(operation, found))
 
 
 def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
@@ -173,6 +196,28 @@ def _option(value: Any, name: str) -> Any:
     if value is not None and not isinstance(value, str | bool | int | float):
         raise Problem("wrong-type", f"{name}: an option cannot be of this type", field=name)
     return value
+
+
+def _require_known(name: str, operation: str, given: Mapping[str, Any]) -> None:
+    """Refuse what is no keyword of the function that was called, as Python does."""
+    known = OPTIONS[operation].__annotations__
+    for each in given:
+        if each not in known:
+            near = get_close_matches(each, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+            raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
+
+
+def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
+    """Beside a table or a file, the other arrays are columns of it."""
+    for name, value in beside.items():
+        names = [value] if isinstance(value, str) else value
+        if (
+            name not in about
+            or not isinstance(names, list | tuple)
+            or not all(isinstance(each, str) for each in names)
+        ):
+            _require_none({name: value}, "a table or a file holds its own; name its columns")
 
 
 def _require_none(given: Mapping[str, object], why: str) -> None:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from app.report.model import Context
 
 Target = str | os.PathLike[str] | None
-UNSHOWN = frozenset({"counts", "columns"})
-"""Answers for programs: no report, no chart."""
 
 
 class Fields(dict[str, Any]):
@@ -92,7 +90,7 @@ class Result:
 
     @property
     def decision(self) -> str | None:
-        """``pass``, ``fail`` or ``inconclusive``, of a gate or at a threshold."""
+        """``pass``, ``fail`` or ``inconclusive``, of a gate or at a threshold; of a claim, what becomes of it."""
         own = self.answer.get("decision")
         return own if self.verdict is None else str(self.verdict["decision"])
 
@@ -142,7 +140,7 @@ class Result:
 
     def charts(self) -> tuple[Chart, ...]:
         """Every picture there is of this answer."""
-        if self.operation in UNSHOWN:
+        if not self._shown:
             return ()
         from app.report.charts import figures
 
@@ -173,8 +171,16 @@ class Result:
 
         return html(self.sentence, self.decision, self.answer, first(self.charts()))
 
+    @property
+    def _shown(self) -> bool:
+        """Whether there are reports of such an answer, or it is for programs."""
+        from app.call import HTML
+        from app.operations.forms import FORMS
+
+        return HTML in FORMS[self.operation]
+
     def _rendered(self, form: str) -> bytes:
-        if self.operation in UNSHOWN:
+        if not self._shown:
             raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
         from app.report.rendering import render
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from macekit.client import Client
 from macekit.files import File
+from macekit.packing import Packed, pack
 from macekit.posing import Question
 from macekit.problems import answer_of
 from macekit.transport import Post, opener, send
@@ -66,7 +67,11 @@ class Mace(Client):
             ):  # Arrow's other form is not for the wire
                 return self._asked_of(question.operation, records, question.roles + pairs)
             records = records.material(question.operation, question.roles)
-        found = self._asked_with(question.operation, options | _columns(records))
+        if records.arrays and (pairs := spelled(options)) is not None:
+            packed = pack(question.operation, records.arrays)
+            if packed is not None:
+                return self._packed(question.operation, packed, pairs)
+        found = self._asked_with(question.operation, options | records.arrays | _columns(records))
         return found if records.rows is None or records.targets is not None else _by_row(found, records.rows)
 
     def _asked_of(self, operation: str, file: File, query: tuple[tuple[str, str], ...]) -> dict[str, Any]:
@@ -74,6 +79,12 @@ class Mace(Client):
         url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
         about = {"Content-Type": file.media_type, "Content-Encoding": file.encoding}
         return self._sent(operation, Post(url, self._headers() | about, path=file.path))
+
+    def _packed(self, operation: str, packed: Packed, query: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+        """The answer about arrays in binary form, the options in the query string."""
+        url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
+        headers = self._headers() | {"Content-Type": packed.media_type}
+        return self._sent(operation, Post(url, headers, packed.data))
 
     def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""

@@ -49,10 +49,11 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
 
 
 def _mark(decision: str) -> str:
-    """The word of a report, and its sign."""
+    """The word of a report, and its sign; what becomes of a claim has none."""
     from app.report.verdicts import WORDS
+    from app.words import plain
 
-    return f"{WORDS[decision].sign} {WORDS[decision].word}"
+    return f"{WORDS[decision].sign} {WORDS[decision].word}" if decision in WORDS else plain(decision)
 
 
 def _picture(chart: Chart) -> str:

@@ -11,11 +11,14 @@ import numpy as np
 from macekit.columns import arrow_of, column
 
 if TYPE_CHECKING:
-    from app.decoding.material import Material, Sample
+    from app.decoding.material import Column, Material, Sample
     from app.decoding.table import Values
 
 LIMIT = 2**40
 """Bytes a table of one's own may grow to."""
+
+ALONE = frozenset({"member", "group", "unit"})
+"""What is one column, and never several."""
 
 Named = tuple[list[str], Callable[[int], object]]
 """The names of the columns, and each column by its place."""
@@ -33,19 +36,32 @@ def is_table(value: object) -> bool:
 def material(operation: str, frame: object, roles: Mapping[str, object]) -> Material:
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
     from app.call import Call
-    from app.decoding.roles import roles as found_roles
+    from app.decoding.arrays import held
+    from app.decoding.fields import choice
     from app.decoding.table import Table
-    from app.decoding.table import material as sorted_out
 
     names, of = _named(frame)
     call = Call(operation, query=query(roles))
-    chosen = found_roles(names, call)
-    what = dict.fromkeys(chosen.scores, "score") | {chosen.member: "member"}
-    what |= {at: role for at, role in ((chosen.group, "group"), (chosen.unit, "unit")) if at is not None}
-    columns = {at: _values(of(at), what[at]) for at in chosen.used}
-    _require_alike(columns, what)
-    found = sorted_out(Table(columns), chosen, call, LIMIT)
+    chosen = choice(names, call)
+    columns = {at: _values(of(at), chosen.what[at]) for at in chosen.used}
+    _require_alike(columns, chosen.what)
+    found = held(Table(columns), chosen, call, LIMIT)
     return replace(found, samples={name: _as_sent(sample) for name, sample in found.samples.items()})
+
+
+def matrix(values: object, where: str) -> Column:
+    """One array: a column, rows of numbers, or every column of a frame side by side."""
+    from estimators.errors import MixedTypes
+
+    if not is_table(values):
+        return column(values, where)
+    names, of = _named(values)
+    columns = [column(of(at), where) for at in range(len(names))]
+    if not all(
+        isinstance(each, np.ndarray) and each.dtype.kind in "iuf" and each.ndim == 1 for each in columns
+    ):
+        raise MixedTypes(f"{where}: not every column of the table is of numbers", field=where)
+    return np.column_stack([np.asarray(each, np.float64) for each in columns]) if columns else []
 
 
 def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
@@ -54,11 +70,12 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
     pairs = []
     for role, name in roles.items():
-        given = list(name) if role == "score" and isinstance(name, list | tuple) else [name]
+        several = role not in ALONE
+        given = list(name) if several and isinstance(name, list | tuple) else [name]
         names = [each for each in given if isinstance(each, str)]
         if len(names) < len(given):
             raise Problem("wrong-type", f"{role}: names a column of a table; need text", field=role)
-        if role == "score" and any("," in each for each in names):
+        if several and any("," in each for each in names):
             told = "a comma cannot stand in a name; several columns go in a list"
             raise Problem("bad-option", f"{role}: {told}", field=role)
         pairs.append((role, ",".join(names)))

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from app.cli import config, demo, gate, questions, serve
+from app.cli import config, demo, gate, questions, serve, theory
 from app.cli.parsing import MISUSE, Parser
 from app.cli.printing import CannotPrintError, flush, heedless, let_go
 
@@ -19,6 +19,7 @@ COMMANDS = (
     demo,
     questions,
     gate,
+    theory,
     serve,
     config,
 )

@@ -27,7 +27,7 @@ from app.cli.writing import Target, target_of
 from app.formats import FORMATS
 from app.problems import Problem
 from app.report.model import LISTED, Context
-from app.schemas.questions import QUESTIONS as SCHEMAS
+from app.schemas.query import takes_arrays
 from app.words import nearest, plain_json, shown
 
 SHOWN_RECORDS = 10
@@ -55,13 +55,13 @@ def attempted(name: str, work: Callable[[], int]) -> int:
 
 def asked(question: Question, given: argparse.Namespace) -> Reply:
     """The answer to the question about the files, once it is printed or written."""
-    options = options_of(SCHEMAS[question.operation])
+    options = options_of(question.operation)
     query = query_of(options, given)
     output = _output(question, given)
     if question.name == "risk" and "top" not in dict(query):
         query += _listed(given, output)
     call = Call(question.operation, query=query, accept=JSON if output is None else output.form.accept)
-    _check(call, options)
+    _check(call, options, question.most_files == 0)
     paths = _paths(question, given)
     with Progress(given.quiet) as progress, ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, given.format)) for path in paths]
@@ -105,11 +105,13 @@ def _context(paths: list[str]) -> Context:
     return Context.now(first, tuple(others))
 
 
-def _check(call: Call, options: list[Option]) -> None:
-    """What is wrong with the options is said before a file is opened."""
+def _check(call: Call, options: list[Option], complete: bool) -> None:
+    """What is wrong with the options is said before a file is opened; unless ``complete``, a file may hold the rest."""
     try:
         require_question(call)
     except Problem as problem:
+        if problem.kind.slug == "missing-field" and not complete:
+            return
         flag = next((each.flag for each in options if each.name == problem.field), None)
         detail = problem.detail.removeprefix(f"{problem.field}: ")
         raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
@@ -129,10 +131,13 @@ def _paths(question: Question, given: argparse.Namespace) -> list[str]:
     if sides:
         return sides
     if question.most_files == 1 and len(files) > 1:
-        raise Misuse(f"takes one file, got {len(files)}; mace compare takes several")
+        several = "" if takes_arrays(question.operation) else "; mace compare takes several"
+        raise Misuse(f"takes one file, got {len(files)}{several}")
     if not files and sys.stdin is not None and sys.stdin.isatty():
         raise Misuse(
-            f"no file\nName a file of scores ({question.examples[0]}), give --members and --nonmembers, "
+            f"no file\nName a file ({question.examples[0]}), or pipe one in."
+            if takes_arrays(question.operation)
+            else f"no file\nName a file of scores ({question.examples[0]}), give --members and --nonmembers, "
             "or pipe scores in.\n`mace demo` shows a first answer without any."
         )
     return files or ["-"]

@@ -86,3 +86,70 @@ QUESTIONS = (
         ("mace counts shard1.parquet -o shard1.json", "mace counts scores.csv --json"),
     ),
 )
+
+THEORY = (
+    Question(
+        "theory dp",
+        "theory/dp",
+        "what a promise of differential privacy allows, every bound side by side",
+        (
+            "mace theory dp --epsilon 1 --delta 1e-5 --prior 0.1",
+            "mace theory dp --noise-multiplier 1.1 --steps 1000 --sampling-rate 0.01 --delta 1e-5",
+            "mace theory dp --rdp 2:0.1,4:0.3,16:1.2 --delta 1e-5",
+            "mace theory dp --advantage 0.1",
+        ),
+        most_files=0,
+    ),
+    Question(
+        "theory together",
+        "theory/together",
+        "a claimed epsilon and delta: what theory allows, what was measured, and whether they agree",
+        ("mace theory together scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
+    ),
+    Question(
+        "theory mip",
+        "theory/mip",
+        "membership inference privacy: the noise that keeps every attack within eta of guessing",
+        (
+            "mace theory mip draws.npy --eta 0.1",
+            "mace theory mip swaps.parquet --before b0,b1 --after a0,a1 --record who --eta 0.1",
+        ),
+    ),
+    Question(
+        "theory mip-finite",
+        "theory/mip-finite",
+        "membership inference privacy of an algorithm with finitely many outputs, exactly",
+        ("mace theory mip-finite laws.npy --n 6 --k 3",),
+    ),
+    Question(
+        "theory mis",
+        "theory/mis",
+        "membership inference security: what any algorithm may give away of data in categories",
+        (
+            "mace theory mis people.csv --column city --sizes 1000,10000",
+            "mace theory mis counts.csv --tallies records --delta 0.1",
+        ),
+    ),
+    Question(
+        "theory mis-overfitting",
+        "theory/mis-overfitting",
+        "membership inference security: what training and held-out losses say it can be at most",
+        (
+            "mace theory mis-overfitting losses.csv --score loss --member is_train",
+            "mace theory mis-overfitting --members train.npy --nonmembers heldout.npy",
+        ),
+    ),
+    Question(
+        "theory pmp-exponential",
+        "theory/pmp-exponential",
+        "practical membership privacy of an exponential mechanism, on these records",
+        ("mace theory pmp-exponential losses.csv --epsilon 1 --sensitivity 1",),
+    ),
+    Question(
+        "theory pmp-gaussian",
+        "theory/pmp-gaussian",
+        "practical membership privacy of a sum or a mean with Gaussian noise, on these records",
+        ("mace theory pmp-gaussian points.npy --clip 1 --sigma 0.1 --delta 1e-5",),
+    ),
+)
+"""What the papers promise, asked as `mace theory NAME`."""

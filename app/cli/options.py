@@ -10,8 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.openapi.parameters import parameters
+from app.openapi.parameters import ABOUT_TABLE, parameters
 from app.schemas.columns import Asked
+from app.schemas.query import PAIRS
+from app.schemas.questions import QUESTIONS
 from app.shell import flag
 
 TWICE = {"metric.preset"}
@@ -56,9 +58,10 @@ class Option:
         return f"asked:{self.name}"
 
 
-def options_of(question: type[Asked]) -> list[Option]:
+def options_of(operation: str) -> list[Option]:
     """Every option that one question has in the shell."""
-    found = parameters(question) or list(_fields(question))
+    question = QUESTIONS[operation]
+    found = parameters(operation) or list(_fields(question))
     return [_option(question, each) for each in found if each["name"] not in TWICE]
 
 
@@ -94,7 +97,9 @@ def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     name, schema = given["name"], given["schema"]
     if name in COLUMNS:
         return Option(flag(name), name, *COLUMNS[name], "columns")
-    text = given["description"]
+    text = given["description"].removeprefix(ABOUT_TABLE)
+    if text != given["description"]:
+        return Option(flag(name), name, "NAME,…", text, "columns")
     names = schema.get("enum") or schema.get("items", {}).get("enum")
     if names and not all(each in text for each in names):
         text += f": {', '.join(names)}"
@@ -104,6 +109,8 @@ def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     metavar = "NAME" if names else "N" if schema.get("type") in {"number", "integer"} else "TEXT"
     if schema.get("type") == "array":
         metavar = f"{metavar},…"
+    if name in PAIRS:
+        metavar, text = "N:N,…", f"{text}; spelled 2:0.1,4:0.3"
     heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
     return Option(flag(name), name, metavar, text, heading, schema.get("type") == "boolean")
 

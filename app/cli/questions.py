@@ -35,7 +35,7 @@ def describe(
     examples = "".join(f"\n  {line}" for line in question.examples)
     files = {None: " [FILE ...]", 0: "", 1: " [FILE]"}[question.most_files]
     command = commands.add_parser(
-        question.name,
+        question.name.rpartition(" ")[2],
         help=question.summary,
         usage=f"mace {question.name} [OPTIONS]{files}",
         description=f"{question.summary[0].upper()}{question.summary[1:]}.\n\nexamples:{examples}",
@@ -61,11 +61,12 @@ def fill(question: Question, parser: Parser) -> None:
     from app.cli.forms import is_shown, suffixes_of
     from app.cli.options import add_to, options_of
     from app.formats import FORMATS
-    from app.schemas.questions import QUESTIONS as SCHEMAS
+    from app.schemas.query import takes_arrays
 
-    add_to(parser, options_of(SCHEMAS[question.operation]))
+    add_to(parser, options_of(question.operation))
     if question.most_files != 0:
-        source = parser.add_argument_group("where the scores are")
+        arrays = takes_arrays(question.operation)
+        source = parser.add_argument_group(f"where the {'numbers' if arrays else 'scores'} are")
         names = (
             "CSV, TSV, NPY, Parquet, Arrow, or a JSON request as posted to the service; each also .gz or .zst"
         )
@@ -75,7 +76,7 @@ def fill(question: Question, parser: Parser) -> None:
         source.add_argument(
             "--format", metavar="NAME", help=f"format, whatever the suffix says: {', '.join(FORMATS)}"
         )
-        if question.most_files == 1:
+        if question.most_files == 1 and not arrays:
             source.add_argument(
                 "--members", metavar="FILE", help="scores of members alone, with --nonmembers"
             )

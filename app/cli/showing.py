@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from app.cli import promises
 from app.cli.table import Row, lines
 from app.schemas.answers import (
     AdvantageAnswer,
@@ -19,6 +20,7 @@ from app.schemas.answers import (
     RiskAnswer,
 )
 from app.schemas.parts import IntervalAnswer, ProvenanceAnswer, WarningAnswer
+from app.schemas.theory import ANSWERS as THEORY
 from app.words import plain, shown
 
 Text = list[str]
@@ -208,6 +210,7 @@ def _ranks(best: int, worst: int) -> str:
 SHOWING = cast(
     "dict[str, Callable[[dict[str, Any]], Text]]",
     {
+        **dict.fromkeys(THEORY, promises.text),
         "advantage": advantage,
         "report": report,
         "individual-risk": risk,

@@ -19,14 +19,15 @@ from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
 from app.cli.wording import detail_of, in_shell
 from app.decoding import decode
+from app.decoding.arrays import settled
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
 from app.operations import answer as answered
 from app.operations import perform
-from app.operations.asking import ask, spoken
+from app.operations.asking import ask, heard
 from app.operations.counts import streams
 from app.problems import Problem
-from app.schemas.query import FIRST_MEMBERS, NAMES, TABLE
+from app.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
 from app.schemas.questions import QUESTIONS
 from app.shell import flag
 from estimators import MaceError
@@ -40,7 +41,7 @@ EXPANSION = 4
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
-COUNTS_SUFFICE = frozenset({"advantage", "report", "metrics", "audit", "gate"})
+COUNTS_SUFFICE = frozenset({"advantage", "report", "metrics", "audit", "gate", "theory/together"})
 """Operations that look at counts only, unless an estimator asks for the records themselves."""
 
 NEED_RECORDS = frozenset({"kde", "learned"})
@@ -68,8 +69,9 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "goes with one table of both sides")
         progress.now("reading")
         sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
+        found = Material({"": sample}, _asked(call), textual=True)
         progress.now("computing")
-        return answered(call, Material({"": sample}, _asked(call), textual=True))
+        return answered(call, settled(call.operation, found) if call.operation in SIDED else found)
     if not inputs:  # a question that has no records
         return answered(call, Material({}, _asked(call), textual=True))
     if len(inputs) > 1:
@@ -125,7 +127,7 @@ def _asked(call: Call) -> dict[str, object]:
 def _values(call: Call) -> dict[str, object]:
     """The same as the values they spell; a name is a name even if it looks like a number."""
     asked = _asked(call)
-    values = cast("dict[str, object]", spoken(asked))
+    values = heard(QUESTIONS[call.operation], asked)
     return {**values, **{name: asked[name] for name in NAMES if name in asked}}
 
 
@@ -174,7 +176,7 @@ def _decoded(call: Call, source: Source) -> Material:
 
 def _with_options(call: Call, source: Source) -> Material:
     """A request as it would be posted, with options that say otherwise."""
-    _require_none(call, (*TABLE, FIRST_MEMBERS), "a JSON request has no columns")
+    _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
     found = _decoded(call, source)
     return replace(found, options=_merged(found.options, _values(call)))
 

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from app.body import Body
 from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from app.decoding import arrow, csv, json, npy, parquet
+from app.decoding.arrays import settled
 from app.decoding.compression import expanded, unpacked
 from app.decoding.material import Material
 from app.decoding.options import named
 from app.decoding.table import sides
 from app.problems import Problem
+from app.schemas.theory import ARRAYS
 
 READERS = {
     JSON: json.decode,
@@ -34,7 +36,8 @@ READERS = {
 def decode(call: Call, body: Body) -> Material:
     """The whole body as material; raises ``Problem`` or the library's ``MaceError``, nothing else."""
     _require_known(call)
-    return READERS[call.media_type](call, expanded(call, body))
+    found = READERS[call.media_type](call, expanded(call, body))
+    return settled(call.operation, found) if ARRAYS.get(call.operation) else found
 
 
 def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.call import Call
+from app.decoding.arrays import held
 from app.decoding.compression import Source
+from app.decoding.fields import Chosen, Fields, choice
 from app.decoding.foreign import guarded, refusals
 from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
-from app.decoding.table import Table, material
-from app.decoding.typed import values_of
+from app.decoding.table import Table
+from app.decoding.typed import rows_of, values_of
 from app.formats import ARROW_MAGIC
 from app.problems import Problem
 
@@ -33,7 +35,7 @@ def decode(call: Call, body: memoryview) -> Material:
 
     limit = max(call.expanded_limit, len(body))
     with refusals(NAME):
-        chosen = roles(_open(body).reader.schema.names, call)
+        chosen = choice(_open(body).reader.schema.names, call)
         opened = _open(body, chosen.used)
     batches, size = [], 0
     for batch in _batches(opened):
@@ -41,9 +43,8 @@ def decode(call: Call, body: memoryview) -> Material:
         if size > limit:
             raise Problem("too-large", f"the batches expand to more than {limit} bytes")
         batches.append(batch)
-    return material(
-        table_of(pa.Table.from_batches(batches, opened.reader.schema), chosen), chosen, call, limit
-    )
+    table = pa.Table.from_batches(batches, opened.reader.schema)
+    return held(table_of(table, chosen), chosen, call, limit)
 
 
 def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
@@ -65,14 +66,12 @@ def cut(batches: Iterator[pa.RecordBatch], chosen: Roles) -> Iterator[tuple[Tabl
         start += len(used)
 
 
-def table_of(used: pa.Table | pa.RecordBatch, chosen: Roles, start: int = 0) -> Table:
+def table_of(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int = 0) -> Table:
     """A table of only the columns in use, in their order."""
-    what = dict.fromkeys(chosen.scores, "score") | {chosen.member: "member"}
-    what |= {
-        place: name for place, name in ((chosen.group, "group"), (chosen.unit, "unit")) if place is not None
-    }
+    what = chosen.what
     places = zip(chosen.used, used.columns, strict=True)
-    return Table({place: values_of(column, what[place], start) for place, column in places}, start)
+    read = rows_of if isinstance(chosen, Fields) else values_of
+    return Table({place: read(column, what[place], start) for place, column in places}, start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.decoding.columns import COLUMNS, require_text
 from app.problems import Problem
+from app.schemas.arrays import FIELDS
 
 MOST_DEPTH = 12
 MOST_NAMES = 64
@@ -16,7 +17,7 @@ MOST_ENTRIES = 10_000
 MOST_INNER = 40_000
 """Objects in all."""
 
-PARTS = COLUMNS | {"counts", "queries", "cells", "shards"}
+PARTS = COLUMNS | FIELDS | {"counts", "queries", "cells", "shards"}
 """Names that may stand in a message; any other came from the caller."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from app.problems import Problem
 BOM = "\ufeff"
 
 
-def read(body: bytes) -> dict[str, Any]:
+def read(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
     """The body with its columns as arrays, or the first thing that is wrong with it."""
     tree = _parse(body)
     if not isinstance(tree, dict):
         raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    return _Walk().mapping(tree, "", 0)
+    return _Walk(columns).mapping(tree, "", 0)
 
 
 def _parse(body: bytes) -> object:
@@ -53,7 +54,8 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
 class _Walk:
     """The way through a document."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Set[str]) -> None:
+        self.columns = columns
         self.objects = 0
 
     def mapping(self, tree: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
@@ -70,7 +72,7 @@ class _Walk:
         if isinstance(value, dict):
             return self.mapping(value, path, depth)
         if isinstance(value, list):
-            if name in COLUMNS:
+            if name in self.columns:
                 return column(value, path)
             bounds.require_shallow(depth)
             bounds.require_entries(len(value), path)

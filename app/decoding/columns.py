@@ -116,7 +116,7 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     try:
         floats = np.array(values, dtype=np.float64)
     except OverflowError:  # an integer of more than 308 digits
-        floats = np.array([_or_infinite(value) for value in values])
+        floats = np.array([or_infinite(value) for value in values])
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
@@ -124,7 +124,8 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     return floats
 
 
-def _or_infinite(value: float) -> float:
+def or_infinite(value: float) -> float:
+    """A number as a float; an integer that no float reaches is infinite."""
     try:
         return float(value)
     except OverflowError:

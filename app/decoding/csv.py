@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from app.call import Call
+from app.decoding.arrays import held
 from app.decoding.compression import Source
+from app.decoding.fields import Chosen, choice
 from app.decoding.foreign import guarded, refusals
 from app.decoding.labels import Labels
 from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
 from app.decoding.spelled import NUMBER, spelled
-from app.decoding.table import Table, Values, material
+from app.decoding.table import Table, Values
 from app.decoding.typed import labels
 from app.problems import Problem
 
@@ -37,12 +39,12 @@ def decode(call: Call, body: memoryview) -> Material:
     import pyarrow as pa
 
     names, separator, taken = header(bytes(body[:BLOCK]))
-    chosen = roles(names, call)
+    chosen = choice(names, call)
     batches = list(_batches(pa.BufferReader(pa.py_buffer(body[taken:])), len(names), separator, chosen))
     if not batches:
-        return material(_nothing(chosen), chosen, call, call.expanded_limit)
+        return held(_nothing(chosen), chosen, call, call.expanded_limit)
     table = pa.Table.from_batches(batches)
-    return material(_table(table, chosen, 0), chosen, call, max(call.expanded_limit, 8 * len(body)))
+    return held(_table(table, chosen, 0), chosen, call, max(call.expanded_limit, 8 * len(body)))
 
 
 def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
@@ -85,7 +87,7 @@ def header(head: bytes) -> tuple[list[str], str, int]:
     return names, separator, len(head) - len(begun) + len(line[0])
 
 
-def _batches(file: Any, wide: int, separator: str, chosen: Roles) -> Iterator[pa.RecordBatch]:
+def _batches(file: Any, wide: int, separator: str, chosen: Chosen) -> Iterator[pa.RecordBatch]:
     """Batches of the columns in use, all as text: Arrow would guess their types from the first block."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -113,26 +115,30 @@ def _batches(file: Any, wide: int, separator: str, chosen: Roles) -> Iterator[pa
         ) from None
 
 
-def _table(used: pa.Table | pa.RecordBatch, chosen: Roles, start: int) -> Table:
-    """Scores as what they spell; membership, groups and units as text."""
+def _table(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int) -> Table:
+    """Scores and arrays as what they spell; membership, groups and units as text."""
     columns: dict[int, Values] = {}
+    what = chosen.what
     for place, column in zip(chosen.used, used.columns, strict=True):
         with refusals(NAME):
-            if place in chosen.scores:
-                columns[place] = spelled(column, "score", start)
+            if place in chosen.spelled:
+                columns[place] = spelled(column, what[place], start)
             else:
                 found = labels(column)
-                given = place != chosen.member
+                given = what[place] != "member"
                 columns[place] = Labels(
                     found.codes, [text or None for text in found.texts] if given else found.texts
                 )
     return Table(columns, start)
 
 
-def _nothing(chosen: Roles) -> Table:
+def _nothing(chosen: Chosen) -> Table:
     """A table without rows."""
     import numpy as np
 
     return Table(
-        {place: np.empty(0, np.bool_ if place == chosen.member else np.float64) for place in chosen.used}
+        {
+            place: np.empty(0, np.bool_ if name == "member" else np.float64)
+            for place, name in chosen.what.items()
+        }
     )

@@ -5,6 +5,7 @@ What is not plain (not JSON at all, integers beyond 63 bits, brackets within tex
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class NotPlainError(Exception):
     """The body is to be read with care."""
 
 
-def read(body: bytes | memoryview) -> dict[str, Any]:
+def read(body: bytes | memoryview, columns: Set[str] = COLUMNS) -> dict[str, Any]:
     """The body with its columns as arrays; exactly what ``careful.read`` makes of it, or ``NotPlainError``.
 
     simdjson flattens arrays within arrays without a word. Every array has a bracket of its own in the body, so none was
@@ -34,7 +35,7 @@ def read(body: bytes | memoryview) -> dict[str, Any]:
         raise NotPlainError from None
     if not isinstance(tree, Object):
         raise NotPlainError
-    walk = _Walk()
+    walk = _Walk(columns)
     found = walk.mapping(tree, "", 0)
     if np.count_nonzero(np.frombuffer(body, np.uint8) == BRACKET) != walk.arrays:
         raise NotPlainError
@@ -44,7 +45,8 @@ def read(body: bytes | memoryview) -> dict[str, Any]:
 class _Walk:
     """The way through a document, and the arrays met on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Set[str]) -> None:
+        self.columns = columns
         self.arrays = 0
         self.objects = 0
 
@@ -65,7 +67,7 @@ class _Walk:
         if not isinstance(value, Array):
             return value
         self.arrays += 1
-        if name in COLUMNS:
+        if name in self.columns:
             return self.column(value, path)
         bounds.require_shallow(depth)
         bounds.require_entries(len(value), path)

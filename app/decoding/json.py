@@ -8,23 +8,31 @@ import numpy as np
 
 from app.call import Call
 from app.decoding import careful, fast
+from app.decoding.columns import COLUMNS
 from app.decoding.material import Column, Material, Sample
 from app.problems import Problem, unknown_field
+from app.schemas.questions import QUESTIONS
+from app.schemas.theory import ARRAYS
 from estimators.errors import MixedTypes
 
 MOST_LETTERS = 200
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
+HELD = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
+"""Fields that hold records of a sample."""
 
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of a JSON body; null stands for what is not there."""
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
+    arrays = ARRAYS.get(call.operation, ())
     try:
-        tree = fast.read(body)
+        tree = fast.read(body, COLUMNS | set(arrays))
     except fast.NotPlainError:
-        tree = careful.read(bytes(body))
+        tree = careful.read(bytes(body), COLUMNS | set(arrays))
+    if not HELD & QUESTIONS[call.operation].model_fields.keys():
+        return _of_arrays(tree, arrays)
     samples = {}
     if any(tree.get(name) is not None for name in SAMPLE):
         samples[""] = _sample(tree, "")
@@ -32,14 +40,22 @@ def decode(call: Call, body: memoryview) -> Material:
         samples[require_name(name, place)] = _query(each, place)
     if "" in samples and len(samples) > 1:
         raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
-    held = {*SAMPLE, "queries", "targets", "groups", "units"}
     return Material(
         samples,
-        {name: value for name, value in tree.items() if name not in held},
+        {name: value for name, value in tree.items() if name not in HELD},
         textual=False,
         targets=_column(tree, "targets", ""),
         groups=_labels(tree, "groups"),
         units=_labels(tree, "units"),
+    )
+
+
+def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> Material:
+    """A question that is asked of no sample: what else stands in the body is its options."""
+    arrays = {name: _column(tree, name, "") for name in names}
+    return Material(
+        options={name: value for name, value in tree.items() if name not in arrays},
+        arrays={name: column for name, column in arrays.items() if column is not None},
     )
 
 

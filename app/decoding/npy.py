@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.call import Call
+from app.decoding import arrays
 from app.decoding.compression import Source
+from app.decoding.fields import Chosen, choice
 from app.decoding.labels import Labels
 from app.decoding.material import Material, Sample
-from app.decoding.options import first_members, options
+from app.decoding.options import first_members, options, told
 from app.decoding.roles import Roles, roles
-from app.decoding.table import Table, Values, material, plain, sides
+from app.decoding.table import Table, Values, plain, sides
 from app.problems import Problem
-from app.schemas.query import FIRST_MEMBERS
+from app.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
@@ -55,15 +57,17 @@ def decode(call: Call, body: memoryview) -> Material:
         at += size
         return bytes(body[at - size : at])
 
+    limit = max(call.expanded_limit, 8 * len(body))
+    if takes_arrays(call.operation):
+        return _arrays(_header(take), body[at:], call, limit)
     header = read_header(take)
     array = _array(header, body[at:])
-    limit = max(call.expanded_limit, 8 * len(body))
     if array.ndim == 1 and not header.kind.names:
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
         return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
     chosen = _roles(header, call)
-    return material(_table(array, chosen, 0), chosen, call, limit)
+    return arrays.held(_table(array, chosen, 0), chosen, call, limit)
 
 
 def blocks(call: Call, source: Source) -> Iterator[Sides]:
@@ -85,7 +89,14 @@ def blocks(call: Call, source: Source) -> Iterator[Sides]:
 
 
 def read_header(take: Callable[[int], bytes]) -> Header:
-    """The header, read as a literal and nothing else."""
+    """The header of scores of two sides."""
+    header = _header(take)
+    _require_sides(header)
+    return header
+
+
+def _header(take: Callable[[int], bytes]) -> Header:
+    """Any header, read as a literal and nothing else."""
     head = take(8)
     if head[:2] == b"PK":
         raise Problem(
@@ -109,9 +120,8 @@ def read_header(take: Callable[[int], bytes]) -> Header:
     known = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
     if not known or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise Problem("malformed-body", "the NPY header is not one")
-    header = Header(kind, shape, fortran)
-    _require_usable(header)
-    return header
+    _require_usable(kind)
+    return Header(kind, shape, fortran)
 
 
 def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
@@ -121,14 +131,17 @@ def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
     return found
 
 
-def _require_usable(header: Header) -> None:
-    kind, shape = header.kind, header.shape
+def _require_usable(kind: np.dtype[Any]) -> None:
     if kind.hasobject:
         raise Problem(
             "malformed-body", "the array holds Python objects, which are never unpickled here; need numbers"
         )
     if kind.itemsize == 0 or kind.subdtype is not None:
         raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
+
+
+def _require_sides(header: Header) -> None:
+    kind, shape = header.kind, header.shape
     if len(shape) == 2 and not kind.names and shape[1] > 1:
         return
     if len(shape) != 1:
@@ -178,6 +191,22 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
         yield start, _array(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data))
 
 
+def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Material:
+    """An array that a question takes as it is, or a table of several; columns without names go by their numbers."""
+    names, wide = header.kind.names, len(header.shape)
+    named = next((name for name in of_table(call.operation) if name in told(call)), None)
+    if not wide or (names and wide > 1) or (not names and wide != 2 and named):
+        need = "one dimension where fields have names, two where columns are chosen"
+        raise Problem("dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=named)
+    array = _array(header, data)
+    if names or named:
+        chosen = choice(names or [str(at) for at in range(header.shape[1])], call)
+        return arrays.held(_table(array, chosen, 0), chosen, call, limit)
+    if header.kind.kind == "U" and wide == 1:
+        array = _plain_scores(array, 0, limit)
+    return arrays.of_one(array, call, limit)
+
+
 def _roles(header: Header, call: Call) -> Roles:
     """Fields go by their names, columns by their numbers with membership last."""
     if first_members(call) is not None:
@@ -192,7 +221,7 @@ def _roles(header: Header, call: Call) -> Roles:
     return roles([str(at) for at in range(wide)], call, wide - 1)
 
 
-def _table(array: NDArray[Any], chosen: Roles, start: int) -> Table:
+def _table(array: NDArray[Any], chosen: Chosen, start: int) -> Table:
     names = array.dtype.names
     columns = {place: array[names[place]] if names else array[:, place] for place in chosen.used}
     return Table({place: _values(column, start) for place, column in columns.items()}, start)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.call import NPY, Call
 from app.problems import Problem
-from app.schemas.query import FIRST_MEMBERS, TABLE
+from app.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
 
 MOST_OPTIONS = 200
 MOST_DEPTH = 4
@@ -37,7 +37,9 @@ def named(call: Call) -> Named:
 
 def told(call: Call) -> dict[str, str]:
     """What the caller said about the columns of a table or the length of an array, as it was said."""
-    about = {*TABLE, FIRST_MEMBERS} if call.media_type == NPY else set(TABLE)
+    about = set(of_table(call.operation))
+    if call.media_type == NPY and not takes_arrays(call.operation):
+        about.add(FIRST_MEMBERS)
     return {name: value for name, value in _distinct(call.query).items() if name in about}
 
 

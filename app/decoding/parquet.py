@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from app.call import Call
+from app.decoding.arrays import held
 from app.decoding.arrow import ROWS, table_of
+from app.decoding.fields import Chosen, choice
 from app.decoding.foreign import guarded, refusals
 from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
-from app.decoding.table import Table, material
+from app.decoding.table import Table
 from app.problems import Problem
 
 NAME = "Parquet"
+
+C = TypeVar("C", bound=Chosen)
 
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of a Parquet file."""
     limit = max(call.expanded_limit, len(body))
-    file, chosen = _open(call, body)
+    file, chosen = _open(body, lambda names: choice(names, call))
     with refusals(NAME):
-        if (
-            8 * file.metadata.num_rows * len(chosen.used) > limit
-        ):  # a constant column takes next to no room in a file
+        if 8 * _values(file, chosen) > limit:  # a constant column takes next to no room in a file
             raise Problem("too-large", f"the columns in use expand to more than {limit} bytes")
         table = file.read(columns=_paths(file, chosen), use_threads=False)
-    return material(table_of(_in_order(table, file, chosen), chosen), chosen, call, limit)
+    return held(table_of(_in_order(table, file, chosen), chosen), chosen, call, limit)
 
 
 def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
     """The file in blocks; a page is the least that is read at once."""
-    file, chosen = _open(call, body)
+    file, chosen = _open(body, lambda names: roles(names, call))
     with refusals(NAME):
         batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, chosen), use_threads=False)
     start = 0
@@ -40,8 +42,8 @@ def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
         start += len(batch)
 
 
-def _open(call: Call, body: memoryview) -> tuple[Any, Roles]:
-    """The file and the roles of its columns; text stays a dictionary, so a long one costs once."""
+def _open(body: memoryview, choose: Callable[[list[str]], C]) -> tuple[Any, C]:
+    """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -50,7 +52,7 @@ def _open(call: Call, body: memoryview) -> tuple[Any, Roles]:
     buffer = pa.py_buffer(body)
     with refusals(NAME):
         schema = pq.read_schema(pa.BufferReader(buffer))
-        chosen = roles(schema.names, call)
+        chosen = choose(schema.names)
         text = [
             schema.names[at]
             for at in chosen.used
@@ -60,12 +62,24 @@ def _open(call: Call, body: memoryview) -> tuple[Any, Roles]:
     return file, chosen
 
 
-def _paths(file: Any, chosen: Roles) -> list[str]:
+def _values(file: Any, chosen: Chosen) -> int:
+    """How many values the columns in use hold; one of lists holds more than there are rows."""
+    used = set(_paths(file, chosen))
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+    return sum(
+        each.num_values
+        for each in columns
+        if each.path_in_schema in used or each.path_in_schema.partition(".")[0] in used
+    )
+
+
+def _paths(file: Any, chosen: Chosen) -> list[str]:
     names = file.schema_arrow.names
     return [names[at] for at in chosen.used]
 
 
-def _in_order(table: Any, file: Any, chosen: Roles) -> Any:
+def _in_order(table: Any, file: Any, chosen: Chosen) -> Any:
     """Columns in the order of the file, whatever order they were read in."""
     paths = _paths(file, chosen)
     with refusals(NAME):

@@ -38,18 +38,31 @@ class Roles:
         others = [place for place in (self.member, self.group, self.unit) if place is not None]
         return sorted({*self.scores, *others})
 
+    @property
+    def what(self) -> dict[int, str]:
+        """The role of each column, for messages."""
+        said = (("member", self.member), ("group", self.group), ("unit", self.unit))
+        return dict.fromkeys(self.scores, "score") | {
+            place: name for name, place in said if place is not None
+        }
+
+    @property
+    def spelled(self) -> frozenset[int]:
+        """Columns whose text may spell numbers."""
+        return frozenset(self.scores)
+
 
 def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
     given = named(call)
     said = {"member": given.member, "group": given.group, "unit": given.unit}
-    places = {role: _find(names, name, role) for role, name in said.items() if name is not None}
+    places = {role: find(names, name, role) for role, name in said.items() if name is not None}
     if "member" not in places:
         places["member"] = member if member is not None else _usual_member(names)
     taken = list(places.values())
     several = call.operation == COMPARE
     if given.score:
-        scores = [_find(names, name, "score") for name in given.score]
+        scores = [find(names, name, "score") for name in given.score]
     else:
         scores = _usual_scores(names, taken, several)
     if len({*scores, *taken}) < len(scores) + len(taken):
@@ -83,7 +96,8 @@ def _clear(look: Callable[[], T]) -> T | None:
         return None
 
 
-def _find(names: Sequence[str], name: str, role: str) -> int:
+def find(names: Sequence[str], name: str, role: str) -> int:
+    """The place of the one column of this name."""
     places = [at for at, known in enumerate(names) if known == name]
     if not places:
         raise Problem("unknown-name", f"{role}: no column of the {len(names)} has this name", field=role)

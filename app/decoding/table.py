@@ -41,9 +41,9 @@ def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
 
     if roles.queries:
         columns = zip(roles.queries, roles.scores, strict=True)
-        samples = {name: sample(_scores(table, (at,), limit)) for name, at in columns}
+        samples = {name: sample(stacked(table, (at,), "score", limit)) for name, at in columns}
     else:
-        samples = {"": sample(_scores(table, roles.scores, limit))}
+        samples = {"": sample(stacked(table, roles.scores, "score", limit))}
     return Material(
         samples,
         options(call),
@@ -56,7 +56,7 @@ def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
 
 def sides(table: Table, roles: Roles, limit: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Members and nonmembers of one block."""
-    member, scores = _membership(table, roles), _scores(table, roles.scores, limit)
+    member, scores = _membership(table, roles), stacked(table, roles.scores, "score", limit)
     return scores[member], scores[~member]
 
 
@@ -86,24 +86,24 @@ def _membership(table: Table, roles: Roles) -> NDArray[np.bool_]:
     )
 
 
-def _scores(table: Table, places: tuple[int, ...], limit: int) -> NDArray[np.generic]:
-    """One column of scores, or several as rows of numbers."""
+def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDArray[np.generic]:
+    """One column, or several as rows of numbers."""
     found = []
     for place in places:
         column = table.columns[place]
         if isinstance(column, Labels):
             if len(places) > 1:
                 raise MixedTypes(
-                    f"score: column {place} is text; several columns of scores need to be numbers",
-                    field="score",
+                    f"{what}: column {place} is text; several columns need to be numbers",
+                    field=what,
                 )
-            return column.array("score", table.start, limit)
-        found.append(plain(column, "score", table.start))
+            return column.array(what, table.start, limit)
+        found.append(plain(column, what, table.start))
     if len(found) == 1:
         return found[0]
     if 8 * len(found) * len(found[0]) > limit:
         raise Problem(
-            "too-large", f"score: {len(found)} columns of {len(found[0])} rows take too much memory"
+            "too-large", f"{what}: {len(found)} columns of {len(found[0])} rows take too much memory"
         )
     return np.column_stack([column.astype(np.float64, copy=False) for column in found])
 

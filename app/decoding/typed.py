@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from app.decoding.columns import refuse_ragged
 from app.decoding.foreign import refusals
 from app.decoding.labels import Labels, absent
 from app.decoding.table import Values
@@ -41,6 +42,36 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
             return np.empty(0)
         found: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
         return found
+
+
+def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
+    """The same, where a value may be a list of numbers: lists of one length are rows."""
+    import pyarrow as pa
+
+    types, kind = pa.types, column.type
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        return values_of(column, what, start)
+    with refusals("Arrow"):
+        column.validate(full=True)
+        if column.null_count:
+            raise absent(what, start + int(np.argmax(np.asarray(column.is_null()))))
+        lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        lengths = [kind.list_size] * len(lists) if types.is_fixed_size_list(kind) else _lengths(lists)
+        flat = lists.flatten()
+    refuse_ragged(lengths, what)
+    if flat.null_count:
+        raise absent(what, start + int(np.argmax(np.asarray(flat.is_null()))) // lengths[0])
+    found = values_of(flat, what, 0)
+    if not isinstance(found, np.ndarray):
+        raise InputError(f"{what}: lists of text cannot be used; need lists of numbers", field=what)
+    return found.reshape(len(lists), -1) if len(lists) else np.empty(0)
+
+
+def _lengths(lists: pa.Array) -> list[int]:
+    import pyarrow.compute as pc
+
+    found: list[int] = pc.list_value_length(lists).to_pylist()
+    return found
 
 
 def labels(column: pa.Array | pa.ChunkedArray) -> Labels:

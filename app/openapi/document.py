@@ -9,7 +9,8 @@ from pydantic.json_schema import JsonSchemaMode
 
 from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
 from app.openapi import theory
-from app.openapi.examples import FILES, JSON_EXAMPLES, csv_text
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.operations.forms import FORMS
 from app.problems import KINDS
@@ -22,7 +23,7 @@ FILE = "x-example-file"
 """Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
 
 TABLES = (CSV, NPY, ARROW, PARQUET)
-BODIES = {"plan": (JSON,), "columns": TABLES}
+BODIES = {"plan": (JSON,), "theory/dp": (JSON,), "columns": TABLES}
 """Formats of bodies, where they are not JSON and tables."""
 
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
@@ -73,7 +74,7 @@ PROBLEM_SCHEMA: Schema = {
 def operation(name: str) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
     return {
-        "parameters": parameters(QUESTIONS[name]),
+        "parameters": _parameters(name),
         "requestBody": {"required": True, "content": _content(name), "description": _options_of(name)},
         "responses": {"200": _answered(name), **problems(*WORK_PROBLEMS)},
     }
@@ -132,7 +133,7 @@ def complete(document: Schema) -> Schema:
 
 def described(name: str, text: str) -> str:
     """An operation's description, with the files that can be posted to it as they are."""
-    files = [file for file, kind in FILES.items() if kind in _content(name)]
+    files = [file for file, kind in files_of(name).items() if kind in _content(name)]
     links = ", ".join(f"[{file}](examples/{file})" for file in files)
     return f"{text}\n\nFiles to post as they are: {links}." if files else text
 
@@ -140,6 +141,15 @@ def described(name: str, text: str) -> str:
 def media_types(name: str) -> tuple[str, ...]:
     """Formats in which an operation takes its body."""
     return BODIES.get(name, (JSON, *TABLES))
+
+
+def _parameters(name: str) -> list[Schema]:
+    """The options of a table, filled in where a question has examples of them."""
+    shown = options_with(name)
+    return [
+        {**each, "example": shown[each["name"]]} if each["name"] in shown else each
+        for each in parameters(name)
+    ]
 
 
 def _options_of(name: str) -> str:
@@ -158,11 +168,11 @@ def _content(name: str) -> Schema:
             for key, example in JSON_EXAMPLES[name].items()
         }
         content[JSON] = {"schema": {"$ref": REF.format(model=QUESTIONS[name].__name__)}, "examples": bodies}
-    for file, media_type in FILES.items():
+    for file, media_type in files_of(name).items():
         if media_type not in media_types(name) or (name == "compare" and media_type == NPY):
             continue
         if media_type == CSV:
-            example = {"summary": "A table with a header", "value": csv_text()}
+            example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
             content[media_type] = {"schema": {"type": "string"}, "examples": {file: example}}
         else:
             content[media_type] = {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
-from app.schemas.columns import Asked
-from app.schemas.query import JSON_ONLY
-from app.schemas.questions import COLUMNS
+from app.schemas.query import COLUMN, JSON_ONLY, SIDED, of_table, takes_arrays
+from app.schemas.questions import QUESTIONS, columns_of
+from app.schemas.theory import ARRAYS
 
 Schema = dict[str, Any]
+
+ABOUT_TABLE = "table: "
+"""What begins the description of an option that names columns."""
 
 TABLE: tuple[tuple[str, Schema, str], ...] = (
     (
@@ -34,31 +37,49 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
 _NEEDS = {"group": "groups", "unit": "units", "members": "members"}
 
 
-def parameters(question: type[Asked]) -> list[Schema]:
+def parameters(operation: str) -> list[Schema]:
     """Every option a query string can carry, nested ones with a dot."""
-    schema = question.model_json_schema()
-    flat = _flatten(schema, schema.get("$defs", {}), "")
-    found = [{"name": name, "in": "query", "required": False, **rest} for name, rest in flat.items()]
-    if not COLUMNS & set(question.model_fields):
+    question = QUESTIONS[operation]
+    if not columns_of(operation) & set(question.model_fields):
         return []
-    return found + [
-        {"name": name, "in": "query", "required": False, "schema": kind, "description": text}
-        for name, kind, text in TABLE
-        if _NEEDS.get(name, "") in {"", *question.model_fields}
-    ]
+    schema = question.model_json_schema()
+    flat = _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
+    about_table = _of_arrays(operation) if takes_arrays(operation) else _of_sides(operation)
+    found = {**flat, **{name: {"schema": kind, "description": text} for name, kind, text in about_table}}
+    return [{"name": name, "in": "query", "required": False, **rest} for name, rest in found.items()]
 
 
-def _flatten(schema: Schema, defs: Schema, prefix: str) -> dict[str, Schema]:
+def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
+    """What may be said of a table of both sides."""
+    fields = QUESTIONS[operation].model_fields
+    for name, kind, text in TABLE:
+        needed = _NEEDS.get(name)
+        if needed is None or needed in fields or (needed == "members" and operation in SIDED):
+            yield name, kind, text
+
+
+def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
+    """What may be said of a table whose columns are arrays of the question."""
+    fields = QUESTIONS[operation].model_fields
+    for option, name in zip(of_table(operation), ARRAYS[operation], strict=True):
+        usual = "; without it, all columns, or the only one" if option == COLUMN else ""
+        text = (
+            f"{ABOUT_TABLE}the column of {name}, or several, separated by commas, for rows of numbers{usual}"
+        )
+        yield option, {"type": "string"}, f"{text}. {name}: {fields[name].description}"
+
+
+def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> dict[str, Schema]:
     """Options by their names with dots; what the question gives an example of is filled in where it is tried out."""
     found: dict[str, Schema] = {}
     for name, given in schema["properties"].items():
-        if name in COLUMNS | JSON_ONLY:
+        if name in left_out:
             continue
         for branch in _branches(given, defs):
             text = given.get("description") or branch.get("description", "")
             if branch.get("type") == "object":  # weights and coefficients are for JSON
                 if prefix == "" and "coefficients" not in branch["properties"]:
-                    found |= _flatten(branch, defs, f"{name}.")
+                    found |= _flatten(branch, defs, f"{name}.", left_out)
             elif branch.get("type") == "array":
                 items = next(_branches(branch["items"], defs))  # a list of names or of numbers
                 found[prefix + name] = {

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import msgspec
 
 from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding.wire import json_bytes
-from app.operations.asking import ask, spoken
+from app.operations.asking import ask, heard
 from app.operations.forms import FORMS, rendered
 from app.problems import Problem
 from app.report.model import Context
@@ -23,8 +22,7 @@ Q = TypeVar("Q", bound=Asked)
 
 def question_of(kind: type[Q], material: Material) -> Q:
     """The checked question; options that came as text are read first."""
-    options = spoken(material.options) if material.textual else material.options
-    return ask(kind, cast("Mapping[str, object]", options))
+    return ask(kind, heard(kind, material.options) if material.textual else material.options)
 
 
 def require_form(call: Call) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, cast
 
 import msgspec
 from pydantic import BaseModel, ValidationError
@@ -12,8 +13,8 @@ from app.call import Call
 from app.decoding.options import told
 from app.problems import Problem, unknown_field
 from app.schemas.columns import Asked
-from app.schemas.query import NAMES
-from app.schemas.questions import COLUMNS, Estimator, LinearMetric, MetricGiven, PresetMetric
+from app.schemas.query import NAMES, PAIRS
+from app.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
 from estimators import CellsTarget, LearnedTarget, Metric, ThresholdTarget, TwoSidedTarget, preset
 from estimators.advantage import Target
 from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
@@ -46,7 +47,7 @@ WORDS = {
 """What is needed, where pydantic's own words name classes of ours."""
 
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
-"""Options that are lists."""
+"""Options that are lists, wherever they stand."""
 
 KINDS = {
     "missing": "missing-field",
@@ -74,6 +75,18 @@ def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
         raise _problem(kind, error) from None
 
 
+def heard(kind: type[Asked], options: Mapping[str, object]) -> dict[str, object]:
+    """Options of a question that came as text, as the values they spell; what can only be a list is one."""
+    found = {
+        name: _paired(value) if name in PAIRS and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    return {
+        name: [value] if name in _lists(kind) and not isinstance(value, list) else value
+        for name, value in cast("dict[str, object]", spoken(found)).items()
+    }
+
+
 def spoken(options: object) -> object:
     """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
     if isinstance(options, Mapping):
@@ -90,6 +103,21 @@ def spoken(options: object) -> object:
         return options
 
 
+def _paired(text: str) -> list[object]:
+    return [spoken(pair.strip().replace(":", ",")) for pair in text.split(",")]
+
+
+@cache
+def _lists(kind: type[Asked]) -> frozenset[str]:
+    """The fields of a question that take nothing but a list."""
+    fields = kind.model_json_schema()["properties"].items()
+    taken = {
+        name: {each.get("type") for each in schema.get("anyOf", [schema])} - {"null"}
+        for name, schema in fields
+    }
+    return frozenset(name for name, types in taken.items() if types == {"array"})
+
+
 def _listed(name: str, value: object) -> object:
     """A list of one entry is spelt like the entry."""
     return [value] if name in LISTS and not isinstance(value, list) else value
@@ -97,7 +125,7 @@ def _listed(name: str, value: object) -> object:
 
 def stated(question: Asked, call: Call) -> dict[str, object]:
     """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
-    return question.model_dump(exclude=set(COLUMNS), exclude_none=True) | told(call)
+    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | told(call)
 
 
 def target(estimator: Estimator) -> Target | None:

@@ -8,6 +8,9 @@ from app.schemas.theory import QUESTIONS
 IN_WORDS = (JSON, HTML, MARKDOWN, CSV)
 WITH_PICTURES = (*IN_WORDS, SVG, PNG)
 
+UNDRAWN = frozenset({"theory/mip-finite", "theory/pmp-exponential"})
+"""Operations of theory whose answers are numbers over no range."""
+
 FORMS: dict[str, tuple[str, ...]] = {
     "advantage": WITH_PICTURES,
     "individual-risk": (JSON, CSV, ARROW, HTML, MARKDOWN, SVG, PNG),
@@ -19,7 +22,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "plan": IN_WORDS,
     "columns": (JSON,),
     "counts": (JSON,),
-    **dict.fromkeys(QUESTIONS, (JSON,)),
+    **{name: IN_WORDS if name in UNDRAWN else WITH_PICTURES for name in QUESTIONS},
 }
 """Media types of each operation's answer, the usual one first."""
 

@@ -7,12 +7,15 @@ import re
 from app.call import Call
 from app.operations.forms import rendered
 
-QUICK = frozenset({"advantage", "individual-risk", "audit", "counts"})
-"""Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples."""
+QUICK = frozenset({"advantage", "individual-risk", "audit", "counts", "theory/dp"})
+"""Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples, or go through
+training sets."""
 
-SLOW = re.compile(rb'\\|"(counts|discrete|estimator|groups|metric|shards|units)"|\[\s*["\[]')
-"""What can make a small body slow: counts of any number of records, learned adversaries, vectors, as many categories or
-groups as records, a metric tried at each of them; an escape may hide any of them."""
+SLOW = re.compile(
+    rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'
+)
+"""What can make a small body slow, or import much: curves and accountants, counts of any number of records, vectors,
+learned adversaries, as many categories or groups as records, a metric tried at each of them; an escape may hide any."""
 
 
 def quick(call: Call, body: bytes) -> bool:

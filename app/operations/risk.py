@@ -18,7 +18,8 @@ from app.operations.sampling import posted, sample_of
 from app.report.model import LISTED
 from app.schemas.answers import GroupAnswer
 from app.schemas.parts import ProvenanceAnswer
-from app.schemas.questions import Judged, RiskQuestion
+from app.schemas.questions import RiskQuestion
+from app.schemas.sampled import Judged
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric

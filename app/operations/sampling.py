@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from app.decoding.material import Material, Sample
 from app.operations.cells import require_cells
 from app.problems import Problem
-from app.schemas.questions import Sampled
+from app.schemas.sampled import Sampled
 from estimators import Counts, Scores, one_per_unit
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-Kind = Literal["share", "plain", "count", "exact", "percent", "guesses"]
+Kind = Literal["share", "plain", "floor", "ceiling", "count", "exact", "percent", "guesses"]
 
 LISTED = 20
 """Records that a report lists: the most surely exposed."""
@@ -18,8 +18,9 @@ class Number:
     """A number of the answer, and its place there: ``path`` is dotted, as ``groups.3.risk``.
 
     ``kind`` says how it is written: a share with three digits after the point, a count in full, plain with up to four
-    significant digits, exact with all there are, a percent of one, and an advantage as the right guesses it means in
-    a hundred. None is written as a dash.
+    significant digits, floor and ceiling likewise but rounded down or up (for what is at least, or at most, so much),
+    exact with all there are, a percent of one, and an advantage as the right guesses it means in a hundred. None is
+    written as a dash.
     """
 
     value: float | None

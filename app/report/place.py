@@ -43,3 +43,10 @@ class Place:
     def name(self) -> Name:
         """The name here, which somebody else chose; labels may also be numbers and booleans."""
         return Name(self.value if isinstance(self.value, str) else str(self.value), self.path)
+
+
+def at(answer: Place, path: str) -> Place:
+    """The place a dotted path leads to."""
+    for name in path.split("."):
+        answer = answer[name]
+    return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from typing import assert_never
 
 from app.report.model import Cell, Name, Number, Phrase, Said, Table
@@ -32,6 +32,10 @@ def spelt(number: Number) -> str:
             return _outward(number)(value)
         case "plain":
             return f"{value:z.4g}"
+        case "floor":
+            return _significant(value, ROUND_FLOOR)
+        case "ceiling":
+            return _significant(value, ROUND_CEILING)
         case "count":
             return f"{value:,}"
         case "exact":
@@ -52,6 +56,12 @@ def called(path: str) -> str:
 def _outward(number: Number) -> Callable[[float], str]:
     name = called(number.path)
     return at_least if name in LOWER else at_most if name in UPPER else "{:z.3f}".format
+
+
+def _significant(value: float, towards: str) -> str:
+    """Four significant digits, rounded one way."""
+    with localcontext(prec=4, rounding=towards):
+        return f"{float(+Decimal(repr(value))):z.4g}"
 
 
 def _guesses(number: Number, value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.openapi.document import problems
-from app.openapi.examples import FILES, file_bytes
+from app.openapi.files import file_bytes, files
 from app.problems import Problem
 from app.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
 from estimators import PRESETS, VERSION
@@ -36,12 +36,13 @@ async def methods() -> MethodsAnswer:
     return {"version": VERSION, "methods": METHODS}
 
 
-files = APIRouter(include_in_schema=False)
+examples = APIRouter(include_in_schema=False)
 
 
-@files.get("/examples/{name}")
+@examples.get("/examples/{name}")
 def example(name: str) -> Response:
     """A file that can be posted as it is."""
-    if name not in FILES:
-        raise Problem("not-found", f"examples are {', '.join(FILES)}")
-    return Response(file_bytes(name), media_type=FILES[name])
+    known = files()
+    if name not in known:
+        raise Problem("not-found", f"examples are {', '.join(known)}")
+    return Response(file_bytes(name), media_type=known[name])

@@ -40,12 +40,13 @@ ABOUT = {
 
 def router() -> APIRouter:
     """A route for each operation."""
-    made = APIRouter(prefix="/v1", tags=["work"])
+    made = APIRouter(prefix="/v1")
     for name, summary in SUMMARIES.items():
         made.add_api_route(
             f"/{name}",
             _endpoint(name),
             methods=["POST"],
+            tags=["theory" if name in theory.SUMMARIES else "work"],
             operation_id=name.replace("-", "_").replace("/", "_"),
             summary=summary,
             description=described(name, ABOUT[name]),

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from app.schemas.theory import ARRAYS
+
 TABLE = ("score", "member", "group", "unit")
 """Options that name columns of a table."""
 
 FIRST_MEMBERS = "members"
 """NPY of one dimension: so many values at the start are members."""
 
+COLUMN = "column"
+"""Names the columns of the first array of a question that is asked of arrays; the others go by their own names."""
+
+SIDED = {"theory/mis-overfitting": ("train_losses", "heldout_losses")}
+"""Operations whose two arrays are the two sides of a table: of what was trained on, and of what was not."""
+
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
+PAIRS = frozenset({"rdp"})
+"""Options that are lists of pairs, spelled ``2:0.1,4:0.3``."""
+
 JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4", "coefficients"})
 """Options too long or too rare for a query string; a JSON body takes them."""
+
+
+def takes_arrays(operation: str) -> bool:
+    """Whether a question is asked of arrays, each with columns of its own, and not of two sides, or of nothing."""
+    return bool(ARRAYS.get(operation)) and operation not in SIDED
+
+
+def of_table(operation: str) -> tuple[str, ...]:
+    """Options that say which column of a table is what."""
+    if operation in SIDED:
+        return TABLE[:2]
+    return (COLUMN, *ARRAYS[operation][1:]) if takes_arrays(operation) else TABLE
 
 
 def spelled(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:

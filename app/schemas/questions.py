@@ -24,6 +24,7 @@ from app.schemas.columns import (
     absent,
     given,
 )
+from app.schemas.sampled import Judged, Sampled
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 MetricName = Literal[
@@ -107,34 +108,6 @@ class Estimator(Asked):
         None, description="kde: how the bandwidth is chosen, or the bandwidth itself"
     )
     learners: list[LearnerName] | None = Field(None, min_length=1, max_length=4, description="learned: which")
-
-
-class Sampled(Asked):
-    """The records: scores of both sides, or counts."""
-
-    model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
-
-    members: Side | None = Field(
-        None, description="score of each member record: numbers, rows of numbers, or text"
-    )
-    nonmembers: Side | None = Field(None, description="score of each nonmember record")
-    counts: CountsGiven | None = Field(None, description="counts, instead of members and nonmembers")
-    units: Labels | LabelsOfSides | None = Field(
-        None,
-        description="whom each record belongs to, members first; one record of each is kept, at random, because "
-        "rows of one person are not independent",
-    )
-    query: Literal["auto", "continuous", "discrete"] = Field("auto", description="how scores are to be read")
-    seed: int = Field(0, ge=0, le=2**53, description="seed of everything random in the answer")
-
-
-class Judged(Sampled):
-    """What every question about a sample has in common."""
-
-    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: float = Field(
-        0.95, ge=0.5, le=0.999999, description="probability that both ends of an interval hold"
-    )
 
 
 class AdvantageQuestion(Judged):
@@ -361,3 +334,8 @@ QUESTIONS: dict[str, type[Asked]] = {
 
 COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
 """Fields that hold records: decoded to arrays, checked by the library."""
+
+
+def columns_of(operation: str) -> frozenset[str]:
+    """Every field of a question that holds records or arrays, and is no option."""
+    return COLUMNS | set(theory.ARRAYS.get(operation, ()))

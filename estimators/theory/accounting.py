@@ -1,1 +1,146 @@
-"""From how a model was trained to the epsilon it has, by a well-kept accountant."""
+"""From how a model was trained to the epsilon it has, by a well-kept accountant (``dp_accounting``, optional).
+
+A Renyi curve, or noisy steps on records sampled at random, become a ``DpCurve``: the (epsilon, delta) that hold, all at
+once. Its height at epsilon 0 is the total variation, so it says more of an advantage than any single pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from math import expm1, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from estimators.errors import (
+    NotInstalled,
+    OutOfRange,
+    require_count,
+    require_number,
+    require_positive,
+)
+from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
+
+EPSILONS = (0.0, *np.geomspace(1e-3, 100.0, 160).tolist())
+"""Where a curve is read; between them it is bounded by straight lines in e^epsilon, as a hockey stick is convex."""
+
+CELLS = 2e6
+"""About how many cells the law of the whole privacy loss may have: seconds, and some hundred MiB."""
+
+FINE, COARSE = 1e-6, 1e-3
+"""Cells of the privacy loss are no finer and, where there is room, no coarser."""
+
+WITHIN_A_STEP = 0.08
+"""A cell as a share of what the loss of one step varies by: what rounding adds to the variance is then below 0.2%."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySteps:
+    """Gaussian noise of ``multiplier`` times the clipping norm, ``steps`` times, each on records sampled at random.
+
+    Poisson sampling: each record is in each step with probability ``sampling_rate``, independently of all else.
+    Shuffled batches of a fixed size are something else, and no accountant of this kind covers them.
+    """
+
+    multiplier: float
+    steps: int
+    sampling_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("noise_multiplier", self.multiplier)
+        require_count("steps", self.steps)
+        rate = require_number("sampling_rate", self.sampling_rate)
+        if not 0.0 < rate <= 1.0:
+            raise OutOfRange(
+                f"sampling_rate: got {rate!r}, need a number above 0 and up to 1", field="sampling_rate"
+            )
+
+    def promise(self, adjacency: Adjacency, delta: float | None = None) -> Promise:
+        """What it comes to: exactly mu-GDP where every record is in every step, else what the accountant finds.
+
+        Replacing a record moves a sum by two clipping norms, adding or removing one by one. ``delta`` is where an
+        epsilon is wanted exactly.
+        """
+        if self.sampling_rate == 1.0:
+            norms = 2.0 if adjacency is Adjacency.REPLACE else 1.0
+            return GaussianDp(norms * sqrt(self.steps) / self.multiplier)
+        return _of_losses(self, adjacency, delta)
+
+
+def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = None) -> DpCurve:
+    """All (epsilon, delta) that Renyi epsilons give, by order (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+    rdp = _accountant("rdp.rdp_privacy_accountant")
+    orders, epsilons = _checked(points)
+    deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]
+    at = () if delta is None else _pair(float(rdp.compute_epsilon(orders, epsilons, delta)[0]), delta)
+    return _curve([*zip(EPSILONS, deltas, strict=True), *at])
+
+
+def _checked(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    if not points:
+        raise OutOfRange("rdp: got no orders, need at least one", field="rdp")
+    for at, (order, epsilon) in enumerate(points):
+        if not 1.0 <= require_number("rdp", order) < float("inf"):
+            raise OutOfRange(
+                "rdp: need every order to be a finite number of at least 1", field="rdp", index=at
+            )
+        if not 0.0 <= require_number("rdp", epsilon) < float("inf"):
+            raise OutOfRange(
+                "rdp: need every epsilon to be a finite number of at least 0", field="rdp", index=at
+            )
+    return [float(order) for order, _ in points], [float(epsilon) for _, epsilon in points]
+
+
+def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> DpCurve:
+    """By the law of the privacy loss, rounded so that every delta is from above, and composed."""
+    losses, relations = _accountant("pld.privacy_loss_distribution"), _accountant("privacy_accountant")
+    relation = relations.NeighboringRelation
+    law = losses.from_gaussian_mechanism(
+        standard_deviation=noise.multiplier,
+        pessimistic_estimate=True,
+        value_discretization_interval=_cell(noise, adjacency),
+        sampling_prob=noise.sampling_rate,
+        use_connect_dots=True,
+        neighboring_relation=relation.REPLACE_ONE
+        if adjacency is Adjacency.REPLACE
+        else relation.ADD_OR_REMOVE_ONE,
+    ).self_compose(noise.steps)
+    deltas = np.asarray(law.get_delta_for_epsilon(list(EPSILONS)), dtype=np.float64)
+    at = () if delta is None else _pair(float(law.get_epsilon_for_delta(delta)), delta)
+    return _curve([*zip(EPSILONS, deltas.tolist(), strict=True), *at])
+
+
+def _cell(noise: NoisySteps, adjacency: Adjacency) -> float:
+    """Width of a cell of the privacy loss: fine beside what a step varies by, not too many for what all may reach."""
+    norms = 2.0 if adjacency is Adjacency.REPLACE else 1.0
+    shift = norms / noise.multiplier
+    variance = shift**2
+    if shift < 5.0:
+        variance = min(variance, noise.sampling_rate**2 * expm1(shift**2))
+    one = shift**2 / 2.0 + 12.0 * shift
+    whole = one + noise.steps * variance / 2.0 + 12.0 * sqrt(noise.steps * variance)
+    return max(FINE, min(COARSE, WITHIN_A_STEP * sqrt(variance)), one / (CELLS / 4.0), whole / CELLS)
+
+
+def _curve(pairs: Sequence[tuple[float, float]]) -> DpCurve:
+    """Pairs in order, each delta between 0 and 1: convolution by Fourier transform may leave them by its rounding."""
+    ordered = sorted(pairs)
+    return DpCurve(tuple(e for e, _ in ordered), tuple(min(1.0, max(0.0, d)) for _, d in ordered))
+
+
+def _pair(epsilon: float, delta: float) -> tuple[tuple[float, float], ...]:
+    return ((epsilon, delta),) if isfinite(epsilon) else ()
+
+
+def _accountant(name: str) -> Any:
+    try:
+        return import_module(f"dp_accounting.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "dp_accounting":
+            raise
+        raise NotInstalled(
+            "accounting: needs the package dp-accounting; pip install 'mace[accounting]'",
+            field="noise_multiplier",
+        ) from None

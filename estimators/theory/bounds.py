@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
+
+SLACK = 1e-12
+"""By how much two ways to compute the same number may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,16 @@ class Bound:
 
 
 def side_by_side(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
-    """Mark the smallest of what is proven, quantity by quantity; equals are all marked, and the order is kept."""
+    """Mark the smallest of what is proven, quantity by quantity; equals to rounding are all marked; order is kept."""
     found = tuple(bounds)
     least: dict[str, float] = {}
     for each in found:
         if each.proven:
             least[each.quantity] = min(each.value, least.get(each.quantity, each.value))
-    return tuple(replace(each, tightest=each.proven and each.value == least[each.quantity]) for each in found)
+    return tuple(
+        replace(
+            each,
+            tightest=each.proven and each.value < inf and each.value <= least[each.quantity] + SLACK,
+        )
+        for each in found
+    )

@@ -1,1 +1,181 @@
-"""How far apart two copies of one noise are when one of them is shifted."""
+"""How far apart two copies of one noise are when one of them is shifted.
+
+A ``shift`` is counted in scales of the noise: ||v||/sigma for N(0, sigma^2), ||v||/s for a density
+proportional to exp(-||x||/s). Everything is zero at shift 0 and rises with the shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log, pi, sqrt
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erf, erfcx, log_ndtr, ndtri
+
+from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_share
+
+Floats = NDArray[np.float64]
+
+SMALL = 0.1
+"""Below this shift the two terms of the hockey stick nearly cancel, and their difference is integrated instead."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+"""A Mills ratio over a stretch of 0.1 is a polynomial to within rounding."""
+
+
+@overload
+def gaussian_delta(shift: float, epsilon: float = 0.0) -> float: ...
+@overload
+def gaussian_delta(shift: Floats, epsilon: float = 0.0) -> Floats: ...
+
+
+def gaussian_delta(shift: float | Floats, epsilon: float = 0.0) -> float | Floats:
+    """Hockey-stick divergence Phi(v/2 - eps/v) - e^eps Phi(-v/2 - eps/v) of N(v, 1) from N(0, 1).
+
+    It is the smallest delta that goes with epsilon (Balle and Wang 2018, Theorem 8), the same both ways round.
+    """
+    found = np.exp(gaussian_log_delta(shift, epsilon))
+    return found if np.ndim(shift) else float(found)
+
+
+def gaussian_log_delta(shift: ArrayLike, epsilon: float) -> Floats:
+    """Its logarithm, without cancellation: e^eps phi(b) = phi(a), so delta = phi(a) (m(a) - m(b)), m = Phi/phi."""
+    epsilon = require_nonnegative("epsilon", epsilon)
+    v = np.asarray(shift, dtype=np.float64)
+    if epsilon == 0.0:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(erf(v / sqrt(8.0))))
+    found = np.full(v.shape, -np.inf)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        a, b = v / 2.0 - epsilon / v, -v / 2.0 - epsilon / v
+    inner, small = a >= 0.0, v <= SMALL
+    right = (v > 0.0) & inner & ~small
+    found[right] = np.log(-np.expm1(epsilon + log_ndtr(b[right]) - log_ndtr(a[right]))) + log_ndtr(a[right])
+    tail = (v > 0.0) & ~inner & ~small
+    found[tail] = _log_density(a[tail]) + np.log(_mills(a[tail]) - _mills(b[tail]))
+    near = (v > 0.0) & small & (a > -1e150)  # beyond, the density is 0 whatever multiplies it
+    found[near] = _log_density(a[near]) + np.log(_mills_difference(a[near], v[near]))
+    return found
+
+
+@overload
+def gaussian_total_variation(shift: float) -> float: ...
+@overload
+def gaussian_total_variation(shift: Floats) -> Floats: ...
+
+
+def gaussian_total_variation(shift: float | Floats) -> float | Floats:
+    """Total variation 2 Phi(v/2) - 1 of N(v, 1) from N(0, 1): the hockey stick at epsilon 0."""
+    found = erf(np.asarray(shift, dtype=np.float64) / sqrt(8.0))
+    return found if np.ndim(shift) else float(found)
+
+
+def gaussian_shift(epsilon: float, delta: float) -> float:
+    """Largest shift that is (epsilon, delta)-indistinguishable, to the last bit; the hockey stick rises with it."""
+    epsilon, delta = require_nonnegative("epsilon", epsilon), require_open_unit("delta", delta)
+    goal = log(delta)
+
+    def holds(shift: float) -> bool:
+        return float(gaussian_log_delta(shift, epsilon)) <= goal
+
+    high = 1.0
+    while holds(high):
+        high *= 2.0
+    return last(holds, 0.0, high)
+
+
+def gaussian_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
+    """Least standard deviation of Gaussian noise that is (epsilon, delta)-DP at an l2 sensitivity: solved, not bounded.
+
+    Lemma 10 of PMP is Balle and Wang's Theorem 8; their Algorithm 1 solves the same equation.
+    """
+    shift = gaussian_shift(epsilon, delta)
+    if shift == 0.0:
+        raise OutOfRange("delta: so small that no float is noise enough", field="delta")
+    sigma = sensitivity / shift
+    return sigma if sensitivity / sigma <= shift else float(np.nextafter(sigma, np.inf))
+
+
+def gaussian_epsilon(shift: float, delta: float) -> float:
+    """Least epsilon at which the hockey stick of ``shift`` is at most ``delta``; infinite at delta 0 and shift > 0.
+
+    The second term is positive, so Phi(v/2 - eps/v) = delta gives an epsilon that is enough, and the bracket.
+    """
+    shift, delta = require_nonnegative("shift", shift), require_share("delta", delta)
+    if gaussian_total_variation(shift) <= delta:
+        return 0.0
+    if delta == 0.0:
+        return float("inf")
+    goal = log(delta)
+
+    def fails(epsilon: float) -> bool:
+        return float(gaussian_log_delta(shift, epsilon)) > goal
+
+    enough = shift * (shift / 2.0 - float(ndtri(delta)))
+    while fails(enough):  # by rounding alone
+        enough *= 1.0 + 1e-12
+    return float(np.nextafter(last(fails, 0.0, enough), np.inf))
+
+
+@overload
+def laplace_total_variation(shift: float) -> float: ...
+@overload
+def laplace_total_variation(shift: Floats) -> Floats: ...
+
+
+def laplace_total_variation(shift: float | Floats) -> float | Floats:
+    """Total variation 1 - exp(-v/2) of two Laplace laws of scale 1 on the line, v apart."""
+    found = -np.expm1(-np.asarray(shift, dtype=np.float64) / 2.0)
+    return found if np.ndim(shift) else float(found)
+
+
+@overload
+def knorm_total_variation(shift: float) -> float: ...
+@overload
+def knorm_total_variation(shift: Floats) -> Floats: ...
+
+
+def knorm_total_variation(shift: float | Floats) -> float | Floats:
+    """Bound tanh(v/2) on the total variation of two densities ~ exp(-||x||), v apart, in any norm and dimension.
+
+    Their log densities differ by at most v either way, and the extreme such pair is randomised response.
+    """
+    found = np.tanh(np.asarray(shift, dtype=np.float64) / 2.0)
+    return found if np.ndim(shift) else float(found)
+
+
+def last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Largest float at which ``holds`` is still true: true at ``low``, false at ``high``, and once false, false."""
+    while True:
+        middle = low + (high - low) / 2.0
+        if low > 0.0 and high > 4.0 * low:
+            middle = sqrt(low) * sqrt(high)  # orders of magnitude apart: halve the exponent
+        elif low == 0.0 and high > 0.0:
+            middle = high / 1024.0
+        if not low < middle < high:
+            return low
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+
+
+def _log_density(z: Floats) -> Floats:
+    return np.asarray(-(z**2) / 2.0 - log(2.0 * pi) / 2.0)
+
+
+def _mills(z: Floats) -> Floats:
+    """Phi(z)/phi(z), which neither under- nor overflows for z below 0."""
+    return np.asarray(sqrt(pi / 2.0) * erfcx(-z / sqrt(2.0)))
+
+
+def _mills_difference(a: Floats, v: Floats) -> Floats:
+    """m(a) - m(a - v) as the integral of m'(z) = 1 + z m(z)."""
+    z = a[:, None] - v[:, None] * (1.0 - NODES) / 2.0
+    # 1 + z m(z) cancels far out, where it is the tail's own series 1/z^2 - 3/z^4 + 15/z^6 - 105/z^8
+    far = 1.0 / np.maximum(z**2, 1.0)
+    series = far * (1.0 - far * (3.0 - far * (15.0 - 105.0 * far)))
+    slope = np.where(z < -100.0, series, 1.0 + z * _mills(z))
+    return np.asarray(v / 2.0 * (slope @ WEIGHTS))

@@ -16,6 +16,12 @@ COLUMNS = {
     "member": ["member"],
     "group": ["group"],
     "unit": ["unit"],
+    "column": ["score", "loss", "score,loss", "group"],
+    "before": ["score"],
+    "after": ["loss"],
+    "record": ["group", "unit"],
+    "tallies": ["unit", "member"],
+    "probabilities": ["score"],
 }
 """Names worth asking for, by query parameter."""
 

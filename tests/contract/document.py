@@ -57,12 +57,21 @@ class Example:
     def address(self) -> str:
         """Where it is posted; a body that is no JSON with the options that the document gives examples of."""
         shown = {
-            each["name"]: each["example"] for each in self.operation.about["parameters"] if "example" in each
+            each["name"]: _spelled(each["example"])
+            for each in self.operation.about.get("parameters", ())
+            if "example" in each
         }
         return self.operation.path + (f"?{urlencode(shown)}" if shown and self.media_type != JSON else "")
 
     def __str__(self) -> str:
         return f"{self.operation.name}-{self.name}"
+
+
+def _spelled(value: object) -> str:
+    """An option as a query string has it: lists in the style that the document says, the rest as JSON spells it."""
+    if isinstance(value, list):
+        return ",".join(map(_spelled, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def operations() -> list[Operation]:

@@ -99,6 +99,14 @@ QUESTIONS = {
     "gate": "GateQuestion",
     "plan": "PlanQuestion",
     "counts": "CountsQuestion",
+    "theory_dp": "DpQuestion",
+    "theory_together": "TogetherQuestion",
+    "theory_mip": "MipQuestion",
+    "theory_mip_finite": "MipFiniteQuestion",
+    "theory_mis": "MisQuestion",
+    "theory_mis_overfitting": "MisOverfittingQuestion",
+    "theory_pmp_exponential": "PmpExponentialQuestion",
+    "theory_pmp_gaussian": "PmpGaussianQuestion",
 }
 
 
@@ -106,11 +114,12 @@ QUESTIONS = {
 def test_every_operations_first_example_comes_back_whole(
     operation: str, client: Any, served: Running
 ) -> None:
-    path = operation.replace("_", "-")
+    tag = "theory" if operation.startswith("theory_") else "work"
+    path = operation.replace("theory_", "theory/").replace("_", "-")
     body = next(iter(JSON_EXAMPLES[path].values())).value
     raw = served.ask(f"/v1/{path}", "POST", json.dumps(body).encode(), {"Content-Type": JSON}).json()
 
-    answer = module(f"api.work.{operation}").sync(client=client, body=question(QUESTIONS[operation], body))
+    answer = module(f"api.{tag}.{operation}").sync(client=client, body=question(QUESTIONS[operation], body))
 
     assert answer.to_dict() == raw
 

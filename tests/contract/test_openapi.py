@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from app.call import ARROW, CSV, JSON, PROBLEM
 from app.main import create_app
-from app.openapi.examples import FILES
+from app.openapi.files import files
 from app.problems import KINDS
 from app.settings import Settings
 from tests.app.running import Running
@@ -67,7 +67,7 @@ def test_every_operation_has_a_name_of_its_own_a_summary_a_description_and_a_tag
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", operation.name)
         assert about["summary"]
         assert about["description"]
-        assert about["tags"] in (["work"], ["reference"], ["health"])
+        assert about["tags"] in (["work"], ["theory"], ["reference"], ["health"])
 
 
 def test_the_frameworks_own_picture_of_an_error_is_nowhere() -> None:
@@ -155,7 +155,7 @@ def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example
 
 
 def test_the_files_of_the_examples_are_served_as_what_they_are(served: Running) -> None:
-    for name, media_type in FILES.items():
+    for name, media_type in files().items():
         answer = served.ask(f"/examples/{name}")
         assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, media_type)
 
@@ -177,6 +177,8 @@ SCORES = [float(i) for i in range(8)]
 BOTH = {"members": SCORES, "nonmembers": SCORES}
 CELLS = {"members": [9, 1], "nonmembers": [1, 9]}
 VECTORS = {"members": [[x, x] for x in SCORES], "nonmembers": [[x, -x] for x in SCORES]}
+
+MANY = {"losses": [[float(i), -float(i)] for i in range(80)], "epsilon": 1.0, "sensitivity": 100.0}
 
 PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
     ("malformed-body", "advantage", b"{]", {}),
@@ -207,6 +209,10 @@ PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
     ("bad-metric", "advantage", {**BOTH, "metric": {"coefficients": {"a11": 1}}}, {}),
     ("bad-counts", "audit", {"counts": {"members": [1, -1], "nonmembers": [1, 1]}}, {}),
     ("incompatible-cells", "counts", {"shards": [{**CELLS, "edges": [0]}, {**CELLS, "edges": [1]}]}, {}),
+    ("unsupported-media-type", "theory/dp", b"", {"Content-Type": "text/csv"}),
+    ("missing-field", "theory/pmp-gaussian", {"clip": 1, "delta": 0.1, "sigma": 1}, {}),
+    ("bad-probabilities", "theory/mip-finite", {"laws": [[0.5, 0.6], [0.5, 0.5]], "n": 2}, {}),
+    ("too-many-subsets", "theory/pmp-exponential", MANY, {}),
     ("too-many-cells", "advantage", {"members": [*"abcdefgh"], "nonmembers": [*"ijklmnop"]}, {}),
 ]
 
@@ -242,6 +248,7 @@ def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None
         "memory-limit": "tests/app/jobs/test_pool.py",
         "too-many-requests": "tests/app/routes/test_v1_limits.py",
         "internal": "tests/app/jobs/test_pool.py",
+        "not-installed": "tests/app/routes/test_theory.py",
         "worker-lost": "tests/app/routes/test_v1_limits.py",
         "busy": "tests/app/routes/test_v1_limits.py",
         "time-limit": "tests/app/routes/test_v1_limits.py",

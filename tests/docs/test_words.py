@@ -12,7 +12,7 @@ import pytest
 from app.body import Body
 from app.call import HTML, MARKDOWN, Call
 from app.cli import main
-from app.cli.catalogue import QUESTIONS
+from app.cli.catalogue import QUESTIONS, THEORY
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations import perform
 from app.report.rendering import CARD, render
@@ -73,7 +73,8 @@ def test_a_module_says_nothing_that_is_a_verdict(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", *(question.name for question in QUESTIONS), "gate", "demo", "serve", "config"]
+    "command",
+    ["", *(question.name for question in (*QUESTIONS, *THEORY)), "theory", "gate", "demo", "serve", "config"],
 )
 def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -83,7 +84,7 @@ def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    "operation", [question.operation for question in QUESTIONS if question.name != "counts"]
+    "operation", [question.operation for question in (*QUESTIONS, *THEORY) if question.name != "counts"]
 )
 def test_a_report_gives_no_verdict(operation: str) -> None:
     for example in JSON_EXAMPLES[operation].values():

@@ -28,6 +28,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def swaps(rng: np.random.Generator) -> dict[str, Any]:
+    """Parameters of two numbers before and after one of four records was swapped."""
+    before = rng.normal(size=(400, 2))
+    after = before + 0.01 * rng.normal(size=(400, 2))
+    columns = {"b0": before[:, 0], "b1": before[:, 1], "a0": after[:, 0], "a1": after[:, 1]}
+    return {**columns, "who": np.arange(400) % 4}
+
+
 def names() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     members, nonmembers = rng.normal(0.5, size=1000), rng.normal(size=1000)
@@ -39,6 +47,8 @@ def names() -> dict[str, Any]:
         "nonmembers_2": rng.normal(size=700),
         "member_groups": ["a", "b"] * 500,
         "nonmember_groups": ["a", "b"] * 500,
+        "draws": rng.normal(size=(200, 2)),
+        "swaps": pd.DataFrame(swaps(rng)),
         "frame": pd.DataFrame(
             {
                 "loss": scores,
@@ -55,6 +65,7 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
     known = names()
     np.save(folder / "train.npy", known["members"])
     np.save(folder / "test.npy", known["nonmembers"])
+    np.save(folder / "points.npy", known["draws"])
     score, member = known["frame"]["loss"], known["frame"]["is_train"]
     pd.DataFrame({"score": score, "member": member.astype(int)}).to_csv(folder / "scores.csv", index=False)
     before = mlflow.get_tracking_uri()
@@ -71,10 +82,8 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
 
 def test_the_page_knows_every_function() -> None:
     for operation in OPTIONS:
-        assert (
-            f"| `{ {'advantage': 'estimate', 'individual-risk': 'risk'}.get(operation, operation) }` |"
-            in PAGE
-        )
+        name = {"advantage": "estimate", "individual-risk": "risk"}.get(operation, operation)
+        assert f"| `{name.replace('/', '.').replace('-', '_')}` |" in PAGE
 
 
 def test_every_page_it_names_is_there() -> None:

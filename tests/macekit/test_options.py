@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
@@ -11,10 +13,12 @@ from pydantic import BaseModel
 
 import macekit
 from app.schemas import questions
-from app.schemas.query import TABLE
+from app.schemas.query import TABLE, of_table
 from app.schemas.questions import QUESTIONS
+from app.schemas.theory import ARRAYS
 from macekit import options
 from macekit.options import OPTIONS
+from macekit.theories import Theory
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""
@@ -25,7 +29,11 @@ RECORDS = {"counts", "units", "groups", "targets", "shards"}
 UNASKED = {"columns"}
 """Operations of the page alone."""
 
-KNOWN = vars(questions) | vars(options)
+KNOWN = {
+    name: value
+    for module in (*(sys.modules[question.__module__] for question in QUESTIONS.values()), questions, options)
+    for name, value in vars(module).items()
+}
 KNOWN["MetricGiven"] = options.PresetMetric | options.LinearMetric | questions.MetricName
 
 
@@ -57,11 +65,15 @@ def flat(union: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
 def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> None:
-    sampled = {"members", "queries"} & set(QUESTIONS[operation].model_fields)
+    fields = set(QUESTIONS[operation].model_fields)
+    arrays = set(ARRAYS.get(operation, ()))
+    of_tables = (
+        set(TABLE) if {"members", "queries"} & fields else set(of_table(operation)) if arrays else set()
+    )
 
     keywords = set(OPTIONS[operation].__annotations__)
 
-    assert keywords == (set(QUESTIONS[operation].model_fields) - HELD) | (set(TABLE) if sampled else set())
+    assert keywords == (fields - HELD - arrays) | (of_tables - arrays)
 
 
 @pytest.mark.parametrize("operation", sorted(set(QUESTIONS) - UNASKED))
@@ -69,7 +81,7 @@ def test_every_keyword_has_the_type_of_its_field(operation: str) -> None:
     fields = QUESTIONS[operation].model_fields
     keywords = hints(OPTIONS[operation])
 
-    for name in set(fields) - HELD - RECORDS:
+    for name in set(fields) - HELD - RECORDS - set(ARRAYS.get(operation, ())):
         wanted = Annotated[fields[name].annotation, None]
         assert shape(keywords[name]) == shape(wanted), name
 
@@ -83,10 +95,26 @@ def test_options_within_options_are_those_of_the_schemas(name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("operation", sorted(set(ARRAYS)))
+def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: str) -> None:
+    function = getattr(macekit.theory, operation.removeprefix("theory/").replace("-", "_"))
+
+    arguments = [
+        name for name, each in inspect.signature(function).parameters.items() if each.kind != each.VAR_KEYWORD
+    ]
+
+    held = list(ARRAYS[operation])
+    assert arguments == (held or (["members", "nonmembers"] if operation == "theory/together" else []))
+
+
 def test_there_is_a_function_for_each_question() -> None:
     assert set(QUESTIONS) - UNASKED == set(OPTIONS)
     names = {"advantage": "estimate", "individual-risk": "risk"}
 
     for operation in OPTIONS:
         name = names.get(operation, operation)
-        assert getattr(macekit, name).__func__ is getattr(macekit.Mace, name)
+        if operation in ARRAYS:
+            assert callable(getattr(Theory, name.removeprefix("theory/").replace("-", "_")))
+        else:
+            assert getattr(macekit, name).__func__ is getattr(macekit.Mace, name)
+    assert isinstance(macekit.theory, Theory)

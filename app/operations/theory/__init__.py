@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from app.call import Call, Reply
 from app.decoding.material import Material
-from app.operations.theory import dp, mip, mis, pmp
+from app.operations.theory import dp, mip, mis, pmp, together
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = (
-    dp.OPERATIONS | mip.OPERATIONS | mis.OPERATIONS | pmp.OPERATIONS
+    dp.OPERATIONS | mip.OPERATIONS | mis.OPERATIONS | pmp.OPERATIONS | together.OPERATIONS
 )

@@ -1,10 +1,200 @@
-"""The MIP operations."""
+"""The noise that keeps attacks within eta of guessing, from fits made elsewhere; and what a finite algorithm leaks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from math import isfinite
+from typing import cast
+
+from numpy.typing import ArrayLike
 
 from app.call import Call, Reply
 from app.decoding.material import Material
+from app.encoding import statements
+from app.encoding.theory import bounds, finite
+from app.operations.answering import question_of
+from app.operations.theory.answering import reply
+from app.problems import Problem
+from app.schemas.theory.mip import (
+    ARRAYS,
+    CalibrationAnswer,
+    MipFiniteQuestion,
+    MipQuestion,
+)
+from estimators.statement import Caution, Guarantee, at_most, percent
+from estimators.theory import mip
+from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
+from estimators.theory.mip.noises import Floats
 
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {}
+ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+"""Where the curve is drawn; the eta asked for is put among them."""
+
+COVERS = "accuracy of any attack on any record{}, over the random half and the noise"
+
+
+def noise(call: Call, material: Material) -> Reply:
+    """Every calibration side by side, and the noise of the one that is certified with least."""
+    q = question_of(MipQuestion, material)
+    draws, before, after, record = (
+        cast("ArrayLike", material.arrays.get(name)) for name in ARRAYS["theory/mip"]
+    )
+    fits = Fits.of(draws, before, after, record)
+    asked = Calibrator.of(fits, q.spread, q.moment, q.confidence)
+    chosen = _shapes(q.moment)[_label(q)](asked.spread)
+    certificates = asked.certificates(chosen)
+    if not certificates:
+        raise Problem("too-few-records", "draws: too few to certify anything; need at least 4", field="draws")
+    method, sizes = next(iter(certificates.items()))
+    found = tuple(
+        each
+        for label, shape in _shapes(q.moment).items()
+        if label in (_label(q), *USUAL)
+        for each in asked.calibrations(label, shape(asked.spread), q.eta)
+    )
+    scale = next(each.scale for each in found if each.name == method and each.noise == _label(q))
+    records = sizes.groups if method == "swaps" else None
+    covers, cautions = _coverage(q, sizes, method, isfinite(scale))
+    etas = sorted({*ETAS, q.eta})
+    answered = {
+        "sentence": _sentence(q, scale, method, sizes, bool((asked.spread != 1.0).any())),
+        "eta": q.eta,
+        "baseline": 0.5,
+        "method": method,
+        "certified": True,
+        "confidence": q.confidence,
+        "guarantee": statements.guarantee(Guarantee(covers, CERTIFICATES[method][1], True)),
+        "noise": {
+            "kind": q.noise,
+            "norm": q.norm if q.noise == "laplace" else "euclid",
+            "scale": finite(scale),
+            "dimension": chosen.dimension,
+            "spread": asked.spread.tolist(),
+            "deviation": chosen.deviation(scale).tolist() if isfinite(scale) else None,
+        },
+        "draws": 0 if fits.draws is None else len(fits.draws),
+        "swaps": 0 if fits.before is None else len(fits.before),
+        "records": records,
+        "calibrations": [_calibration(each) for each in found],
+        "bounds": bounds(bounds_of(found)),
+        "curve": {
+            "eta": etas,
+            "scale": {name: [finite(at(eta)) for eta in etas] for name, at in asked.scales(chosen).items()},
+        },
+        "warnings": statements.warnings(cautions),
+    }
+    return reply(call, q, material, answered)
+
+
+def of_laws(call: Call, material: Material) -> Reply:
+    """What the best attack attains on every record, exactly, beside its bound by swaps."""
+    q = question_of(MipFiniteQuestion, material)
+    laws = material.arrays.get("laws")
+    if laws is None:
+        raise Problem("missing-field", "laws: is needed and not there", field="laws")
+    found = mip.finite_eta(cast("ArrayLike", laws), q.n, q.k)
+    accuracy = found.baseline + found.eta
+    exact = Bound("eta", "exact", "the sum of Proposition 2", found.eta, "MIP, Proposition 2")
+    swaps = Bound("eta", "swaps", "E over swaps of what telling two laws gains", found.bound, "this project")
+    answered = {
+        "sentence": f"The best attack on record {found.worst} is right with probability {accuracy:.6g}, where guessing "
+        f"alone is with {found.baseline:.6g}: eta is {found.eta:.6g}, exact to the digits shown.",
+        "eta": found.eta,
+        "baseline": found.baseline,
+        "accuracy": accuracy,
+        "worst_record": found.worst,
+        "subsets": found.subsets,
+        "outcomes": found.outcomes,
+        "records": {
+            "record": list(range(found.records)),
+            "eta": found.per_record.tolist(),
+            "coupling": found.coupling.tolist(),
+        },
+        "bounds": bounds(side_by_side((exact, swaps))),
+        "warnings": [],
+    }
+    return reply(call, q, material, answered)
+
+
+USUAL = ("gaussian", "laplace_moment")
+"""Noises shown beside the one asked for."""
+
+
+def _shapes(moment: float) -> dict[str, Callable[[Floats], mip.Noise]]:
+    return {
+        "gaussian": mip.Gaussian,
+        "laplace_moment": partial(mip.moment_laplace, order=moment),
+        "laplace_euclid": mip.euclid_laplace,
+        "laplace_max": mip.max_laplace,
+        "laplace_one": mip.one_laplace,
+    }
+
+
+def _label(q: MipQuestion) -> str:
+    return q.noise if q.noise == "gaussian" else f"{q.noise}_{q.norm}"
+
+
+def _coverage(q: MipQuestion, sizes: mip.Sizes, method: str, enough: bool) -> tuple[str, list[Caution]]:
+    """What the certificate is about, and what there is to know first."""
+    covers, cautions = COVERS.format(""), []
+    if method == "swaps":
+        missing = (q.records or sizes.groups) - sizes.groups
+        covers = COVERS.format(" that was swapped")
+        if missing > 0:
+            cautions.append(
+                Caution(
+                    "records_without_swaps", f"{missing} records were never swapped: nothing is said of them"
+                )
+            )
+    needed = sizes.needed(q.eta, q.confidence)
+    if not enough and sizes.fewest >= needed:
+        cautions.append(
+            Caution(
+                "still_coordinate",
+                "a parameter without spread moved under swaps; give a spread, or more draws",
+            )
+        )
+    elif sizes.fewest < 4 * needed:
+        cautions.append(
+            Caution(
+                "few_pairs",
+                f"{sizes.fewest} pairs, where {needed} are the least that certify anything: more mean less noise",
+            )
+        )
+    return covers, cautions
+
+
+def _sentence(q: MipQuestion, scale: float, method: str, sizes: mip.Sizes, shaped: bool) -> str:
+    kind = "Gaussian" if q.noise == "gaussian" else "Laplace"
+    top = at_most(0.5 + q.eta, within=1.0)
+    if isfinite(scale):
+        whom = f"each of the {sizes.groups} records swapped" if method == "swaps" else "every record"
+        unit = " times the spread" if shaped and _label(q) in USUAL else ""
+        return (
+            f"{kind} noise of scale {at_most(scale)}{unit} keeps every attack on {whom} at an accuracy of at most "
+            f"{top}, where guessing has 0.5 ({percent(q.confidence)} confidence)."
+        )
+    return (
+        f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, where guessing has 0.5: "
+        f"there are {sizes.fewest} pairs for some record, and it takes at least "
+        f"{sizes.needed(q.eta, q.confidence)}, without any parameter that moves and has no spread."
+    )
+
+
+def _calibration(found: Calibration) -> CalibrationAnswer:
+    return {
+        "name": found.name,
+        "noise": found.noise,
+        "scale": finite(found.scale),
+        "deviation": finite(found.deviation),
+        "certified": found.certified,
+        "source": found.source,
+        "assumes": found.assumes,
+    }
+
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
+    "theory/mip": noise,
+    "theory/mip-finite": of_laws,
+}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from app.report.charts import theory
 from app.report.charts.distribution import distribution
 from app.report.charts.epsilon import epsilon
-from app.report.charts.gate import gate
+from app.report.charts.gate import agreement, gate
 from app.report.charts.groups import groups
 from app.report.charts.interval import interval
 from app.report.charts.low_fpr import low_fpr
@@ -74,5 +75,11 @@ DRAWN: dict[str, Callable[[Place], Found]] = {
     "metrics": lambda answer: (metrics(answer["metrics"]),),
     "gate": lambda answer: (gate(answer["limits"]),),
     "audit": _audit,
+    "theory/dp": theory.promise,
+    "theory/together": lambda answer: (agreement(answer["rows"]),),
+    "theory/mip": theory.noise,
+    "theory/mis": theory.discrete,
+    "theory/mis-overfitting": theory.overfitting,
+    "theory/pmp-gaussian": theory.gaussian,
 }
 """How the answer of each operation is drawn."""

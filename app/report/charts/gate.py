@@ -16,6 +16,9 @@ from estimators.statement import at_least, at_most
 MOST = 12
 PLOT = 330
 
+DECIDED = {"yes": "pass", "no": "fail", "open": "inconclusive"}
+"""Whether a measurement agrees with what is allowed, as the decision on a limit."""
+
 
 def gate(found: Place) -> Figure:
     """A row for each limit, those that fail first."""
@@ -25,6 +28,30 @@ def gate(found: Place) -> Figure:
     spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
     text = " ".join(f"{limit['name'].replace('_', ' ')}: {_said(limit)}" for limit in drawn)
     return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
+
+
+def agreement(found: Place) -> Figure | None:
+    """The same for what a claim allows: a row for each quantity that it limits."""
+    limited = [row for row in found if row["allowed"]]
+    drawn = [
+        {
+            **row.value,
+            "maximum": row.value["allowed"],
+            "decision": DECIDED[row.value["agrees"]],
+            "name": row.value["says"],
+        }
+        for row in limited[:MOST]
+    ]
+    if not drawn:
+        return None
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
+    text = " ".join(f"{limit['name']}: {_said(limit)}" for limit in drawn)
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (row["says"].said(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
+        for row in limited
+    )
+    table = Table("Allowed and measured", ("quantity", "allowed at most", "lower", "upper"), lines)
+    return Figure("agreement", "What is allowed and what the records say", text, spec, table)
 
 
 def _row(limit: Mapping[str, Any]) -> Spec:

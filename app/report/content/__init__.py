@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.report.charts import figures
+from app.report.content import theory
 from app.report.content.advantage import content as advantage
 from app.report.content.album import Album
 from app.report.content.audit import content as audit
@@ -27,6 +28,7 @@ CONTENTS: dict[str, Callable[[Place, Album, Context], Report]] = {
     "report": report,
     "gate": gate,
     "plan": plan,
+    **theory.CONTENTS,
 }
 """The operations whose answers are looked at, and what is said of each."""
 

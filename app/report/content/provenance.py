@@ -27,28 +27,37 @@ def section(operation: str, source: Place, context: Context, grouped: bool = Fal
     options = unusual(operation, source["options"].value or {})
     counted = str(source["query"].value).startswith(COUNTED)
     asked = Asked(operation, options, context.source, grouped, context.others, counted)
-    blocks: tuple[Block, ...] = (
-        Table("Origin", ("", ""), tuple(origin(source, context))),
-        Table(
-            "Options, as they were understood", ("Option", "Value"), tuple(_options(source["options"]))[:MOST]
-        ),
-        Paragraph(COLUMNS),
-        *listings(asked),
-    )
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
+
+
+def of_theory(source: Place, context: Context) -> Section:
+    """The facts and the options of what was asked of no scores."""
+    return Section("provenance", "Where this comes from", tuple(_tables(source, context)))
+
+
+def _tables(source: Place, context: Context) -> Iterator[Table]:
+    yield Table("Origin", ("", ""), tuple(origin(source, context)))
+    options = tuple(_options(source["options"]))[:MOST]
+    if options:
+        yield Table("Options, as they were understood", ("Option", "Value"), options)
 
 
 def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
     """What was asked about, by what, and when."""
     for file in () if context.source is None else (context.source, *context.others):
         yield "Input", Name(file)
-    if source:
+    if source["n_members"]:
         yield "Member records", source["n_members"].number("count")
         yield "Nonmember records", source["n_nonmembers"].number("count")
-        yield "SHA-256 of the scores", source["input_sha256"].said()
+    if source["input_sha256"]:
+        yield "SHA-256 of the input", source["input_sha256"].said()
+    if source["query"]:
         yield "How scores were read", source["query"].said()
+    if source:
         method = Phrase((source["method"].said(), ", version ", source["version"].said()))
         yield "Method", method
+    if source["seed"]:
         yield "Seed", source["seed"].number("exact")
     if context.made is not None:
         yield "Report made", Name(context.made)

@@ -13,7 +13,7 @@ from app.call import JSON
 from app.formats import FORMATS, encoding_named, format_named
 from app.report.model import Listing
 from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
-from app.schemas.questions import COLUMNS, QUESTIONS
+from app.schemas.questions import QUESTIONS, columns_of
 from app.shell import command, flag
 from app.words import shown
 
@@ -79,7 +79,7 @@ def unusual(operation: str, options: Mapping[str, Any]) -> dict[str, Any]:
     usual = {
         name: field.get_default(call_default_factory=True)
         for name, field in fields.items()
-        if name not in COLUMNS and not field.is_required()
+        if name not in columns_of(operation) and not field.is_required()
     }
     plain = {name: _dumped(value) for name, value in usual.items()}
     found = {name: value for name, value in options.items() if plain.get(name) != value}

@@ -8,6 +8,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 
+class OriginAnswer(TypedDict):
+    """How the answer came about, enough to make it again."""
+
+    method: Annotated[str, Field(description="the operation")]
+    version: Annotated[str, Field(description="of the methods")]
+    input_sha256: Annotated[str | None, Field(description="of the arrays; null if there were none")]
+    options: dict[str, object]
+
+
 class BoundAnswer(TypedDict):
     """One bound of one quantity; of those of one quantity the smallest that is proven is the tightest."""
 

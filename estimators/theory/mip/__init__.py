@@ -1,1 +1,80 @@
-"""Membership inference privacy (Izzo et al.): how much noise keeps every attack near a coin's."""
+"""Membership inference privacy (Izzo et al.): how much noise keeps every attack near a coin's.
+
+``privatize`` is the whole of it: any fitting function in, noisy parameters and a certified eta out.
+"""
+
+from __future__ import annotations
+
+from estimators.theory.mip.attack import Attacked, attack
+from estimators.theory.mip.attained import attained_eta
+from estimators.theory.mip.certificate import Sizes
+from estimators.theory.mip.finite import FiniteEta, finite_eta, laws_of
+from estimators.theory.mip.methods import (
+    Draws,
+    Moment,
+    Paper,
+    Swaps,
+    euclid_laplace,
+    max_laplace,
+    moment_laplace,
+    one_laplace,
+)
+from estimators.theory.mip.moments import moment_of, spread_of_draws
+from estimators.theory.mip.noises import Gaussian, KNorm, Noise
+from estimators.theory.mip.norms import Norm
+from estimators.theory.mip.privatize import Privatized, privatize
+from estimators.theory.mip.refits import Refits, SwapPairs, fitted_draws, swap_pairs
+from estimators.theory.mip.scales import (
+    Formula,
+    corollary_10_scale,
+    formulas,
+    gaussian_linear_scale,
+    gaussian_sigma,
+    linear_scale,
+    moment_eta,
+    moment_scale,
+    scale_bounds,
+    tanh_scale,
+    theorem_9_scale,
+)
+
+__all__ = [
+    "Attacked",
+    "Draws",
+    "FiniteEta",
+    "Formula",
+    "Gaussian",
+    "KNorm",
+    "Moment",
+    "Noise",
+    "Norm",
+    "Paper",
+    "Privatized",
+    "Refits",
+    "Sizes",
+    "SwapPairs",
+    "Swaps",
+    "attack",
+    "attained_eta",
+    "corollary_10_scale",
+    "euclid_laplace",
+    "finite_eta",
+    "fitted_draws",
+    "formulas",
+    "gaussian_linear_scale",
+    "gaussian_sigma",
+    "laws_of",
+    "linear_scale",
+    "max_laplace",
+    "moment_eta",
+    "moment_laplace",
+    "moment_of",
+    "moment_scale",
+    "one_laplace",
+    "privatize",
+    "scale_bounds",
+    "spread_of_draws",
+    "swap_pairs",
+    "tanh_scale",
+    "theorem_9_scale",
+]

@@ -1,1 +1,1 @@
-"""Membership inference security (Aubinais et al.): what n records of a distribution give away at most."""
+"""Membership inference security (Aubinais, Gassiat, Piantanida): what any algorithm may give away."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.catalogue import QUESTIONS
+from app.cli.catalogue import QUESTIONS, THEORY
 from app.formats import SUFFIXES
 from tests.app.cli.files import mace
 
@@ -26,5 +26,5 @@ def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path
 
 def test_the_page_has_three_examples_and_knows_every_command_and_suffix() -> None:
     assert len(SHOWN) >= 3
-    assert all(f"`mace {question.name}`" in PAGE for question in QUESTIONS)
+    assert all(f"`mace {question.name}`" in PAGE for question in (*QUESTIONS, *THEORY))
     assert all(f"`{suffix}`" in PAGE for suffix in SUFFIXES)

@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import floor, log10
 from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -27,8 +28,8 @@ CHARTS = {"svg", "pre", "style", "title"}
 APART = {"description", "more"}
 """What charts say of themselves, and how many rows are left out: both have tests of their own."""
 
-FIXED = {"100", "256"}
-"""Numbers of fixed texts: a hundred guesses, and the name of a hash."""
+FIXED = {"100", "256", "9", "10"}
+"""Numbers of fixed texts: a hundred guesses, the name of a hash, a theorem's and a corollary's."""
 
 
 @dataclass
@@ -116,6 +117,15 @@ def rounds(shown: str, value: float | None, kind: str | None, path: str) -> bool
         beyond = (Fraction(shown.replace(",", "")) - exact) * outward
         slack = Fraction(1, 10**12)  # of a float that is not quite the number it is written as
         return -slack <= beyond < Fraction(1, 10 if kind == "guesses" else 1000) + slack
+    if kind in ("floor", "ceiling"):  # four significant digits, towards one side
+        towards = 1 if kind == "ceiling" else -1
+        beyond = towards * (Fraction(shown) - Fraction(value))
+        slack = Fraction(1, 10**12) * abs(Fraction(value))
+        return (
+            -slack <= beyond < Fraction(10.0 ** (floor(log10(abs(value))) - 3)) + slack
+            if value
+            else shown == "0"
+        )
     if kind == "percent":
         return shown.endswith("%") and float(shown[:-1]) == pytest.approx(100 * value, rel=1e-5)
     if kind == "guesses":
@@ -173,10 +183,13 @@ def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> Non
         if each.given["value"]
     }
 
+    sentences = [each.text for each in document(name).all("bdi")]
+
     for said in document(name).all("p"):
         if said.given.get("class") == "description":
-            for spoken in re.findall(r"-?\d+\.\d+(?!\d)", said.text.replace(GUESSING, "")):
-                assert any(rounds(spoken, value, None, path) for value, path in known), (spoken, said.text)
+            for spoken in re.findall(r"-?\d+\.\d+(?:e[-+]?\d+)?(?!\d)", said.text.replace(GUESSING, "")):
+                told = any(spoken in sentence for sentence in sentences)
+                assert told or any(rounds(spoken, value, None, path) for value, path in known), spoken
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,4 +1,4 @@
-"""What differential privacy promises about membership: ceilings on advantage and risk, in closed form, and back."""
+"""Ceilings on advantage and risk in closed form, and back to the promise that gives them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,113 @@
+"""Bodies that are no JSON, served under ``/examples/``: those of theory hold the arrays of one of its JSON examples.
+
+The options of that example stand beside the parameters, so that they are filled in where the file is tried out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from app.call import ARROW, CSV, NPY, PARQUET
+from app.openapi import examples
+from app.openapi.examples import JSON_EXAMPLES
+from app.schemas.query import SIDED, TABLE, takes_arrays
+from app.schemas.questions import columns_of
+from app.schemas.theory import ARRAYS, QUESTIONS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SUFFIXES = {CSV: "csv", NPY: "npy", ARROW: "arrow", PARQUET: "parquet"}
+
+
+@cache
+def files_of(operation: str) -> Mapping[str, str]:
+    """The files that can be posted to an operation, and how each is written."""
+    if not ARRAYS.get(operation):
+        return examples.FILES
+    return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in SUFFIXES.items()}
+
+
+def files() -> dict[str, str]:
+    """Every file there is, and how it is written."""
+    return examples.FILES | {name: form for operation in ARRAYS for name, form in files_of(operation).items()}
+
+
+def options_with(operation: str) -> Mapping[str, object]:
+    """The options that a question of theory is tried out with, beside a file."""
+    if operation not in QUESTIONS:
+        return {}
+    value = _example(operation)
+    return {name: option for name, option in value.items() if name not in columns_of(operation)}
+
+
+def file_bytes(name: str) -> bytes:
+    """One of the files, made when asked for."""
+    if name in examples.FILES:
+        return examples.file_bytes(name)
+    operation = next(operation for operation in ARRAYS if name in files_of(operation))
+    columns, form = _columns(operation), files_of(operation)[name]
+    sink = io.BytesIO()
+    if form == CSV:
+        return _csv(columns)
+    if form == NPY:
+        several = len(columns) > 1
+        np.save(sink, np.column_stack(list(columns.values())) if several else next(iter(columns.values())))
+        return sink.getvalue()
+    import pyarrow as pa
+
+    _write(pa.table({column: pa.array(values.tolist()) for column, values in columns.items()}), form, sink)
+    return sink.getvalue()
+
+
+def _csv(columns: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> bytes:
+    """A header and a row for each record; by Python's own writer, for this stands in the document itself."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    return sink.getvalue().encode()
+
+
+def _write(table: pa.Table, form: str, sink: io.BytesIO) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if form == PARQUET:
+        parquet.write_table(table, sink)
+    else:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+
+
+def _example(operation: str) -> Mapping[str, Any]:
+    """The first example whose arrays make one table: both sides, or the first array alone."""
+    wanted = set(SIDED.get(operation, ARRAYS[operation][:1]))
+    values = [example.value for example in JSON_EXAMPLES[operation].values()]
+    found: Mapping[str, Any] = next(
+        value
+        for value in values
+        if isinstance(value, Mapping) and set(ARRAYS[operation]) & value.keys() == wanted
+    )
+    return found
+
+
+def _columns(operation: str) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
+    """The columns of the example's table."""
+    value = _example(operation)
+    if not takes_arrays(operation):
+        score, member = TABLE[:2]
+        sides = [np.asarray(value[name]) for name in SIDED[operation]]
+        inside = np.repeat([1, 0], [len(side) for side in sides])
+        return {score: np.concatenate(sides), member: inside}
+    main, *_ = ARRAYS[operation]
+    array = np.asarray(value[main])
+    if array.ndim == 1:
+        return {main: array}
+    return {f"x{place}": array[:, place] for place in range(array.shape[1])}

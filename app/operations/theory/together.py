@@ -1,0 +1,61 @@
+"""``/v1/theory/together``: a claimed epsilon and delta beside the records, quantity by quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.call import Call, Reply
+from app.decoding.material import Material
+from app.encoding import statements
+from app.encoding.theory import finite
+from app.operations.answering import question_of, reply_of
+from app.operations.asking import stated
+from app.operations.sampling import counted, sample_of
+from app.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
+from estimators.agreement import Row, agreement
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Rows of what is allowed and what was measured."""
+    q = question_of(TogetherQuestion, material)
+    data = sample_of(material, q)
+    found = agreement(
+        counted(data),
+        q.claimed_epsilon,
+        q.claimed_delta,
+        q.prior,
+        q.confidence,
+        q.operating_points,
+        q.adjacency,
+        q.inclusion,
+        q.direction,
+        q.seed,
+    )
+    answered: TogetherAnswer = {
+        "sentence": found.sentence,
+        "decision": found.decision,
+        "confidence": found.confidence,
+        "claimed_epsilon": found.epsilon,
+        "claimed_delta": found.delta,
+        "baseline": found.baseline,
+        "rows": [_row(row) for row in found.rows],
+        "warnings": statements.warnings(found.cautions),
+        "provenance": statements.provenance(data, call.operation, q.seed, stated(q, call)),
+    }
+    return reply_of(call, answered, data)
+
+
+def _row(row: Row) -> AgreementAnswer:
+    return {
+        "quantity": row.quantity,
+        "says": row.says,
+        "allowed": finite(row.allowed),
+        "estimate": row.found.value,
+        "lower": row.found.lower,
+        "upper": finite(row.found.upper),
+        "agrees": row.agrees,
+        "guarantee": statements.guarantee(row.found.interval.guarantee),
+    }
+
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/together": answer}

@@ -1,0 +1,131 @@
+"""Curves over one axis, and the numbers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from app.report.charts.frame import DASHED, Spec, chart, rows, scaled
+from app.report.charts.words import inert, rounded, short
+from app.report.model import Cell, Figure, Kind, Table
+from app.report.palette import BASELINE, INK, MEMBER, NONMEMBER, THRESHOLD
+from app.report.place import Place, at
+
+HEIGHT = 300
+COLOURS = (MEMBER, NONMEMBER, INK, THRESHOLD, BASELINE)
+"""Of the curves in their order; the fifth and later ones are dashed, too."""
+
+LEAST = 1e-15
+"""What a logarithmic axis begins at, if a curve goes further down."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One direction of a chart: the list behind it, what it is called, whether it is logarithmic."""
+
+    name: str
+    title: str
+    logarithmic: bool = False
+    kind: Kind = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve: the list of the answer behind it (dotted, if it lies deeper), and what it is called."""
+
+    name: str
+    label: str
+    kind: Kind = "ceiling"
+
+
+def curves(
+    name: str, title: str, held: Place, x: Axis, y: Axis, series: Sequence[Series], at_most: int = 20
+) -> Figure | None:
+    """Curves over one axis, with the numbers behind them; none where there are fewer than two points to join."""
+    drawn = [(each, _points(held[x.name], at(held, each.name), x, y)) for each in series]
+    drawn = [(each, points) for each, points in drawn if len(points) > 1]
+    if not drawn:
+        return None
+    labels = [inert(each.label) for each, _ in drawn]
+    data = [
+        {"x": rounded(a), "y": rounded(b), "curve": label}
+        for label, (_, points) in zip(labels, drawn, strict=True)
+        for a, b in points
+    ]
+    layer: Spec = {
+        "data": rows(data),
+        "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "linear"},
+        "encoding": {
+            "x": _scale("x", x),
+            "y": _scale("y", y),
+            "color": _coloured(labels),
+            "strokeDash": _dashed(labels),
+        },
+    }
+    text = f"{y.title} over {x.title}. " + " ".join(
+        f"{label}: {short(points[0][1])} at {short(points[0][0])}, {short(points[-1][1])} at {short(points[-1][0])}."
+        for label, (_, points) in zip(labels, drawn, strict=True)
+    )
+    told = {at for _, points in drawn for at in (points[0][0], points[-1][0])}
+    table = _table(title, held, x, [each for each, _ in drawn], told, at_most)
+    return Figure(name, title, text, chart(layer, height=HEIGHT), table)
+
+
+def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:
+    """What there is to see: a logarithmic axis has no place for nought, nor for a hundred empty decades."""
+    return [
+        (a, b)
+        for a, b in zip(xs.value or (), ys.value or (), strict=False)
+        if a is not None
+        and b is not None
+        and (a >= LEAST or not x.logarithmic)
+        and (b >= LEAST or not y.logarithmic)
+    ]
+
+
+def _scale(field: str, axis: Axis) -> Spec:
+    found = scaled(field, axis.title, tickCount=6)
+    if axis.logarithmic:
+        found["scale"] = {"type": "log", "nice": False}
+    return found
+
+
+def _coloured(labels: Sequence[str]) -> Spec:
+    colours = [COLOURS[min(place, len(COLOURS) - 1)] for place in range(len(labels))]
+    return {
+        "field": "curve",
+        "type": "nominal",
+        "scale": {"domain": list(labels), "range": colours},
+        "legend": {} if len(labels) > 1 else None,
+    }
+
+
+def _dashed(labels: Sequence[str]) -> Spec:
+    """The first is drawn through, the others are told apart without their colours, too."""
+    dashes = [[1, 0], list(DASHED), [2, 3], [9, 3, 2, 3], [1, 5]]
+    return {
+        "field": "curve",
+        "type": "nominal",
+        "scale": {"domain": list(labels), "range": [dashes[min(i, 4)] for i in range(len(labels))]},
+        "legend": None,
+    }
+
+
+def _table(
+    title: str, held: Place, x: Axis, series: Sequence[Series], told: Set[float], at_most: int
+) -> Table:
+    """Evenly spread rows of the lists that were drawn, with the ends of which the description speaks."""
+    xs = held[x.name].value
+    spread = {round(i * (len(xs) - 1) / (at_most - 1)) for i in range(at_most)}
+    places = sorted(spread | {place for place, value in enumerate(xs) if value in told})
+    lines = tuple(tuple(_row(held, x, series, place)) for place in places)
+    return Table(title, (x.title, *(each.label for each in series)), lines)
+
+
+def _row(held: Place, x: Axis, series: Sequence[Series], place: int) -> Iterator[Cell]:
+    yield held[x.name][place].number(x.kind)
+    for each in series:
+        column = at(held, each.name)
+        yield column[place].number(each.kind) if place < len(column) else ""

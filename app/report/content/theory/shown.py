@@ -1,0 +1,146 @@
+"""What all reports of theory share: tiles, the bounds side by side, columns of numbers, what was not established."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.report.content import provenance, unestablished
+from app.report.content.album import Album
+from app.report.model import (
+    LISTED,
+    Block,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Kind,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+from app.report.place import Place, at
+
+BOUNDS = ("Quantity", "At most", "Bound", "Source", "Assumes", "")
+PAPERS: Words = (
+    "Theory speaks of how a model was trained, on average over training sets and noise; no model was looked at.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number to know at a glance: its label, where it stands in the answer, and what it means."""
+
+    label: str
+    path: str
+    kind: Kind
+    note: str = ""
+
+    def fact(self, answer: Place) -> Fact:
+        """The tile, filled in."""
+        return Fact(self.label, at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A list of objects, or lists of equal length, as a table: label, name and kind of each column."""
+
+    caption: str
+    path: str
+    columns: tuple[tuple[str, str, Kind], ...]
+
+    def table(self, answer: Place) -> Iterator[Table]:
+        """The table, shortened; none if the answer has no such columns."""
+        held = at(answer, self.path)
+        length = len(held) if isinstance(held.value, list) else len(held[self.columns[0][1]]) if held else 0
+        rows = tuple(
+            tuple(_cell(self._entry(held, name, row), kind) for _, name, kind in self.columns)
+            for row in range(min(LISTED, length))
+        )
+        head = tuple(label for label, _, _ in self.columns)
+        if rows:
+            yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
+
+    def _entry(self, held: Place, name: str, row: int) -> Place:
+        """One entry, of a list of objects or of an object of lists."""
+        return held[row][name] if isinstance(held.value, list) else held[name][row]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the report of one operation holds beside its sentence and its bounds."""
+
+    title: str
+    tiles: tuple[Tile, ...]
+    columns: tuple[Columns, ...] = ()
+    left_open: tuple[Words, ...] = (PAPERS,)
+    tightest: int = 0
+
+    def content(self, answer: Place, album: Album, context: Context) -> Report:
+        """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
+        tables = tuple(table for columns in self.columns for table in columns.table(answer))
+        blocks: tuple[Block, ...] = (*album.figures, *tables)
+        sections = (
+            *bounds(answer["bounds"]),
+            *((Section("curves", "Over the range", blocks),) if blocks else ()),
+            unestablished.section(self.left_open, answer["warnings"]),
+            provenance.of_theory(answer["provenance"], context),
+        )
+        tiles = (
+            *(tile.fact(answer) for tile in self.tiles if at(answer, tile.path)),
+            *list(_tightest(answer["bounds"]))[: self.tightest],
+        )
+        return Report(self.title, Headline(None, answer["sentence"].said()), Facts(tiles), sections)
+
+
+def bounds(found: Place) -> Iterator[Section]:
+    """Every bound beside the others of the same quantity, the tightest marked."""
+    if not found or not len(found):
+        return
+    rows = tuple(
+        (
+            each["quantity"].said(),
+            each["value"].number("ceiling"),
+            each["says"].said(),
+            each["source"].said(),
+            each["assumes"].said(),
+            _mark(each),
+        )
+        for each in found
+    )
+    refuted = any(not each["proven"].value for each in found)
+    note: Words = (
+        "The tightest is the smallest of those that are proven, quantity by quantity.",
+        *(
+            (" What is refuted is printed in a paper, and a counterexample is in the tests.",)
+            if refuted
+            else ()
+        ),
+    )
+    table = Table("Bounds side by side", BOUNDS, rows)
+    yield Section("bounds", "Every bound, side by side", (table, Paragraph(note)))
+
+
+def _tightest(found: Place) -> Iterator[Fact]:
+    """The tightest bound of each quantity."""
+    told: set[str] = set()
+    for each in found:
+        quantity = each["quantity"].value
+        if each["tightest"].value and quantity not in told:
+            told.add(quantity)
+            yield Fact(f"{quantity}, at most", each["value"].number("ceiling"), (each["source"].said(),))
+
+
+def _mark(bound: Place) -> str:
+    if not bound["proven"].value:
+        return "refuted"
+    return "tightest" if bound["tightest"].value else ""
+
+
+def _cell(held: Place, kind: Kind) -> Cell:
+    if isinstance(held.value, bool):
+        return "yes" if held.value else "no"
+    return held.said() if isinstance(held.value, str) else held.number(kind)

@@ -1,0 +1,79 @@
+"""The question and the answer of ``/v1/theory/together``: what theory allows beside what was measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+from typing_extensions import TypedDict
+
+from app.schemas.columns import SIDES_OR_COUNTS, Asked, Share
+from app.schemas.parts import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
+from app.schemas.sampled import Judged
+from app.schemas.theory.dp import Adjacency, Inclusion
+
+
+def _question() -> JsonDict:
+    """Coins of their own go with adding or removing a record."""
+    coins: JsonDict = {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}}
+    then: JsonDict = {"properties": {"adjacency": {"enum": ["add_remove", None]}}}
+    return {**SIDES_OR_COUNTS, "allOf": [{"if": coins, "then": then}]}
+
+
+class TogetherQuestion(Judged):
+    """Scores of members and nonmembers, and the epsilon and delta that were claimed."""
+
+    model_config = ConfigDict(json_schema_extra=_question())
+
+    claimed_epsilon: float = Field(ge=0, le=700, description="epsilon that was promised")
+    claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
+    adjacency: Adjacency = None
+    inclusion: Inclusion = "fixed_number"
+    direction: Literal["either", "high", "low"] = Field(
+        "either", description="which end of the scores speaks for membership"
+    )
+    operating_points: list[Share] = Field(
+        [0.001, 0.01, 0.1],
+        max_length=64,
+        description="false positive rates to hold the true one against the claim at",
+    )
+
+
+class AgreementAnswer(TypedDict):
+    """One quantity: what the claim allows, and what the records say."""
+
+    quantity: str
+    says: str
+    allowed: Annotated[float | None, Field(description="largest value the claim allows; null if any")]
+    estimate: float | None
+    lower: float
+    upper: Annotated[float | None, Field(description="null if the records do not bound it")]
+    agrees: Annotated[
+        Literal["yes", "no", "open"],
+        Field(
+            description="yes: the upper end, at its resolution, is allowed; no: the lower end is not; open: neither"
+        ),
+    ]
+    guarantee: GuaranteeAnswer
+
+
+class TogetherAnswer(TypedDict):
+    """The claim against the records, quantity by quantity."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["contradicted", "not contradicted"], Field(description="contradicted: any row says no")
+    ]
+    confidence: float
+    claimed_epsilon: float
+    claimed_delta: float
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    rows: list[AgreementAnswer]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+QUESTIONS: dict[str, type[Asked]] = {"theory/together": TogetherQuestion}
+ANSWERS: dict[str, type] = {"theory/together": TogetherAnswer}
+ARRAYS: dict[str, tuple[str, ...]] = {"theory/together": ()}

@@ -1,0 +1,45 @@
+"""What differential privacy promises about membership, at any prior: a ROC curve that no adversary is above.
+
+``promise`` says what was promised and how records became members, ``envelope`` what that allows, ``papers`` what four
+papers make of it, ``table`` puts all of them side by side, ``keeping`` goes back; ``ceilings`` has the closed forms and
+their inverses.
+"""
+
+from estimators.theory.dp.ceilings import (
+    advantage_ceiling,
+    epsilon_from_advantage,
+    gdp_ceiling,
+    gdp_from_advantage,
+    individual_risk_ceiling,
+)
+from estimators.theory.dp.keeping import Keeping, keeping
+from estimators.theory.dp.promise import (
+    Adjacency,
+    ApproximateDp,
+    DpCurve,
+    GaussianDp,
+    Grant,
+    Inclusion,
+    Promise,
+    granted,
+)
+from estimators.theory.dp.table import bounds
+
+__all__ = [
+    "Adjacency",
+    "ApproximateDp",
+    "DpCurve",
+    "GaussianDp",
+    "Grant",
+    "Inclusion",
+    "Keeping",
+    "Promise",
+    "advantage_ceiling",
+    "bounds",
+    "epsilon_from_advantage",
+    "gdp_ceiling",
+    "gdp_from_advantage",
+    "granted",
+    "individual_risk_ceiling",
+    "keeping",
+]

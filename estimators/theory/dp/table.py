@@ -1,0 +1,178 @@
+"""One table: every bound on every quantity side by side, the tightest that is proven marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from estimators.errors import require_open_unit, require_positive
+from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.dp import papers
+from estimators.theory.dp.ceilings import individual_risk_ceiling
+from estimators.theory.dp.envelope import Corners, Envelope, advantage_of
+from estimators.theory.dp.promise import Adjacency, Grant, Inclusion, Promise, granted
+
+IID_DRAWS = "records are i.i.d. draws, the nonmember asked about too, and risk is averaged over records"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One envelope that a promise is read as."""
+
+    name: str
+    envelope: Envelope
+    how: str
+    source: str
+    assumes: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """How a member and a nonmember weigh."""
+
+    prior: float
+    member_weight: float
+
+    @property
+    def accuracy(self) -> tuple[float, float]:
+        """Weights of the accuracy at the prior."""
+        return self.prior, 1.0 - self.prior
+
+    @property
+    def mis(self) -> tuple[float, float]:
+        """Weights of MIS's accuracy: lambda (1-nu) and nu, where nu is the share of nonmembers."""
+        return self.member_weight * self.prior, 1.0 - self.prior
+
+
+def bounds(
+    promise: Promise,
+    prior: float = 0.5,
+    member_weight: float = 1.0,
+    false_positive_rates: Sequence[float] = (),
+    adjacency: Adjacency | str | None = None,
+    inclusion: Inclusion | str = Inclusion.FIXED_NUMBER,
+    delta: float | None = None,
+) -> tuple[Bound, ...]:
+    """Everything that a promise bounds; ``delta`` is where one that is a curve is also read as (epsilon, delta).
+
+    Quantities: ``advantage`` at the prior, ``individual_risk``, ``mip_eta``, ``mis_delta`` at nu = 1 - prior and
+    lambda = ``member_weight``, ``success``, and ``tpr_at_fpr_x`` for each rate x, all of any one record; and
+    ``advantage_iid``, ``mis_delta_iid`` on average over records that are i.i.d. draws.
+    """
+    weights = _Weights(require_open_unit("prior", prior), require_positive("member_weight", member_weight))
+    rates = [require_open_unit("false_positive_rates", rate) for rate in false_positive_rates]
+    grant = granted(promise, adjacency, inclusion, delta)
+    readings = tuple(_readings(grant))
+    found = [
+        *_advantage(grant, readings, weights),
+        *_iid(grant, weights),
+        *_individual(grant, weights),
+        *_mip(grant, readings, weights),
+        *_mis(grant, readings, weights),
+        *_success(grant, readings, weights),
+    ]
+    for rate in rates:
+        found.extend(_tpr(grant, readings, rate))
+    return side_by_side(found)
+
+
+def _readings(grant: Grant) -> Iterator[_Reading]:
+    yield _Reading("envelope", grant.envelope, "the ROC envelope of the promise", grant.source, grant.assumes)
+    if grant.pair is not None and not grant.plain:
+        epsilon, delta = grant.pair
+        how = "the promise read as one (epsilon, delta)"
+        yield _Reading(
+            "epsilon_delta",
+            Corners.of([epsilon], [delta]),
+            how,
+            "Kairouz, Oh and Viswanath 2015",
+            grant.assumes,
+        )
+
+
+def _advantage(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
+    for each in readings:
+        value = advantage_of(each.envelope.best(*weights.accuracy), weights.prior)
+        yield Bound("advantage", each.name, f"by {each.how}, at the prior", value, each.source, each.assumes)
+    if grant.pure is not None:
+        value = individual_risk_ceiling(grant.pure, weights.prior)
+        says = "what bounds the risk of one record bounds their mean; not tight unless the prior is 1/2"
+        yield Bound("advantage", "mace_theorem_1_4", says, value, "MACE, Theorem 1.4", grant.assumes)
+
+
+def _iid(grant: Grant, weights: _Weights) -> Iterator[Bound]:
+    if grant.pure is None or not grant.fixed:
+        return
+    assumes = f"{grant.assumes}; {IID_DRAWS}"
+    value = advantage_of(papers.iid_best(grant.pure, *weights.accuracy), weights.prior)
+    says = "a nonmember's law is the mean over all that may stand in its place; tanh(epsilon/4) at prior 1/2"
+    yield Bound("advantage_iid", "iid", says, value, "docs/methods.md", assumes)
+    value = papers.normalised(papers.iid_best(grant.pure, *weights.mis), *weights.mis)
+    says = "the same, with nu and lambda: MIS's own setting"
+    yield Bound("mis_delta_iid", "iid", says, value, "docs/methods.md", assumes)
+
+
+def _individual(grant: Grant, weights: _Weights) -> Iterator[Bound]:
+    if grant.pure is None:
+        says = "with delta above 0 a score may give its record away: no ceiling below 1"
+        yield Bound("individual_risk", "none", says, 1.0, "docs/methods.md", grant.assumes)
+        return
+    value = individual_risk_ceiling(grant.pure, weights.prior)
+    says = "the largest risk of one record, whichever it is"
+    yield Bound("individual_risk", "mace_theorem_1_4", says, value, "MACE, Theorem 1.4", grant.assumes)
+
+
+def _mip(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
+    for each in readings:
+        value = each.envelope.best(*weights.accuracy) - max(weights.accuracy)
+        says = f"by {each.how}, for a share of members equal to the prior"
+        yield Bound("mip_eta", each.name, says, max(0.0, value), each.source, each.assumes)
+    if grant.pair is not None:
+        value = papers.mip_eta(*grant.pair)
+        says = "delta + (1-delta)/(1+e^-epsilon) - 1/2: tight where half the records are members"
+        yield Bound("mip_eta", "mip_theorem_4", says, value, "MIP, Theorem 4", grant.assumes)
+    if grant.pure is not None:
+        value = papers.lemma_13_printed(grant.pure)
+        says = "(1-e^-epsilon)/2: true, and twice too large for small epsilon"
+        yield Bound("mip_eta", "pmp_lemma_13", says, value, "PMP, Lemma 13", grant.assumes)
+
+
+def _mis(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
+    nu, lam = 1.0 - weights.prior, weights.member_weight
+    for each in readings:
+        value = papers.normalised(each.envelope.best(*weights.mis), *weights.mis)
+        says = f"by {each.how}, with nu and lambda; security is 1 less this"
+        yield Bound("mis_delta", each.name, says, value, each.source, each.assumes)
+    distance = 2.0 * grant.envelope.best(0.5, 0.5) - 1.0
+    says = "the total variation bounds Delta at every nu and lambda"
+    yield Bound("mis_delta", "total_variation", says, distance, "docs/methods.md", grant.assumes)
+    value = papers.total_variation_printed(distance, nu, lam)
+    says = "max(1, gamma) times the total variation: true, and loose where gamma is above 1"
+    yield Bound("mis_delta", "mis_appendix_h", says, value, "MIS, Appendix H.2", grant.assumes)
+    if grant.pair is not None:
+        value = papers.equation_9(*grant.pair, nu, lam)
+        says = "Eq. 9: true, loose, and often above 1"
+        yield Bound("mis_delta", "mis_equation_9", says, value, "MIS, Eq. 9", grant.assumes)
+
+
+def _success(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
+    for each in readings:
+        value = each.envelope.best(*weights.accuracy)
+        says = f"share of right guesses, by {each.how}, at the prior"
+        yield Bound("success", each.name, says, value, each.source, each.assumes)
+    if grant.pure is not None and weights.prior == 0.5:
+        says = "1/(1+e^-epsilon)"
+        yield Bound("success", "pmp_lemma_6", says, papers.lemma_6(grant.pure), "PMP, Lemma 6", grant.assumes)
+
+
+def _tpr(grant: Grant, readings: Sequence[_Reading], rate: float) -> Iterator[Bound]:
+    quantity = f"tpr_at_fpr_{rate:g}"
+    for each in readings:
+        value = min(1.0, float(each.envelope.tpr(rate)))
+        yield Bound(quantity, each.name, f"the height of {each.how}", value, each.source, each.assumes)
+    eta = grant.envelope.best(0.5, 0.5) - 0.5
+    says = "FPR + eta: refuted by randomised response, whose TPR - FPR is 2 eta"
+    printed = papers.theorem_8_printed(eta, rate)
+    yield Bound(quantity, "mip_theorem_8", says, printed, "MIP, Theorem 8", grant.assumes, proven=False)
+    mended = papers.theorem_8(eta, rate)
+    yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", mended, "docs/methods.md", grant.assumes)

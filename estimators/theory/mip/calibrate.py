@@ -1,0 +1,209 @@
+"""From fits somebody else made to the noise they need: every calibration side by side; the data are not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import OutOfRange, TooFewRecords
+from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.mip.certificate import Sizes, as_rows
+from estimators.theory.mip.moments import moment_of, spread_of_draws
+from estimators.theory.mip.noises import KNorm, Noise
+from estimators.theory.mip.norms import spread_of
+from estimators.theory.mip.scales import Formula, formulas
+
+Floats = NDArray[np.float64]
+
+CERTIFIED = "noise of a coordinate, certified"
+ESTIMATED = "noise of a coordinate, moment estimated"
+OF_SWAPS = "each pair: a random half with the record, which is swapped for a random one from outside; independent pairs"
+OF_DRAWS = "draws are independent fits to random halves"
+CERTIFICATES = {
+    "swaps": ("eta <= E TV/2 over swaps", OF_SWAPS),
+    "draws": ("eta <= E TV over independent draws", OF_DRAWS),
+}
+OF_MOMENTS = "the estimate put in is at least the moment of the fits to random halves"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fits:
+    """Parameters of fits: independent draws, or pairs before and after a swap of ``record``, or both."""
+
+    draws: Floats | None
+    before: Floats | None
+    after: Floats | None
+    record: NDArray[np.generic] | None
+
+    @classmethod
+    def of(
+        cls,
+        draws: ArrayLike | None = None,
+        before: ArrayLike | None = None,
+        after: ArrayLike | None = None,
+        record: ArrayLike | None = None,
+    ) -> Fits:
+        """Check that what belongs together is there."""
+        pair = (before, after, record)
+        if any(each is None for each in pair) and any(each is not None for each in pair):
+            raise TooFewRecords("before, after and record: need all three, or none", field="before")
+        if draws is None and before is None:
+            raise TooFewRecords("draws: need draws, or before, after and record", field="draws")
+        return cls(
+            None if draws is None else as_rows("draws", draws),
+            None if before is None else as_rows("before", before),
+            None if after is None else as_rows("after", after),
+            None if record is None else np.asarray(record),
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Number of parameters."""
+        rows = self.draws if self.before is None else self.before
+        return 0 if rows is None else rows.shape[1]
+
+    def shape(self, given: ArrayLike | None, order: float) -> tuple[Floats, Floats | None]:
+        """The spread of the coordinates, and the draws a certificate may rest on: those that did not set the spread.
+
+        One coordinate needs none: there the spread is a unit, and the noise comes out the same in any.
+        """
+        if given is not None or self.draws is None:
+            spread = np.ones(self.dimension) if given is None else spread_of(given)
+            if len(spread) != self.dimension:
+                raise OutOfRange(
+                    f"spread: got {len(spread)} numbers for {self.dimension} parameters", field="spread"
+                )
+            return spread, self.draws
+        if self.dimension == 1:
+            return spread_of_draws(self.draws, order), self.draws
+        first = max(2, len(self.draws) // 3)
+        return spread_of_draws(self.draws[:first], order), self.draws[first:]
+
+    def certificates(self, noise: Noise, fresh: Floats | None) -> dict[str, Sizes]:
+        """What can be certified, by the name of the way."""
+        found = {}
+        if self.before is not None and self.after is not None and self.record is not None:
+            found["swaps"] = Sizes.of_swaps(noise, self.before, self.after, self.record)
+        if fresh is not None and len(fresh) > 1:
+            found["draws"] = Sizes.of_draws(noise, fresh)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One way to find the scale: ``deviation`` is of the noise of a coordinate, in units of its spread."""
+
+    name: str
+    noise: str
+    says: str
+    scale: float
+    deviation: float
+    certified: bool
+    source: str
+    assumes: str
+    proven: bool = True
+
+    def bound(self) -> Bound:
+        """The same beside others of its kind."""
+        quantity = CERTIFIED if self.certified else ESTIMATED
+        name = f"{self.name}_{self.noise}"
+        return Bound(
+            quantity,
+            name,
+            f"{self.noise}: {self.says}",
+            self.deviation,
+            self.source,
+            self.assumes,
+            self.proven,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrator:
+    """Fits, the shape of the noise they are given, and how sure one wants to be."""
+
+    fits: Fits
+    spread: Floats
+    fresh: Floats | None
+    order: float
+    confidence: float
+
+    @classmethod
+    def of(
+        cls, fits: Fits, spread: ArrayLike | None = None, order: float = 2.0, confidence: float = 0.95
+    ) -> Calibrator:
+        """With the spread given, or that of some of the draws."""
+        found, fresh = fits.shape(spread, order)
+        return cls(fits, found, fresh, order, confidence)
+
+    def certificates(self, noise: Noise) -> dict[str, Sizes]:
+        """What can be certified of a noise."""
+        return self.fits.certificates(noise, self.fresh)
+
+    def scales(self, noise: Noise) -> dict[str, Callable[[float], float]]:
+        """From eta to a scale, by the name of the way; certified ways first."""
+        found: dict[str, Callable[[float], float]] = {
+            name: partial(sizes.scale, confidence=self.confidence)
+            for name, sizes in self.certificates(noise).items()
+        }
+        return found | {each.name: each.scale for each in self._formulas(noise)}
+
+    def calibrations(self, label: str, noise: Noise, eta: float) -> tuple[Calibration, ...]:
+        """Every way for one noise, called ``label``."""
+        found = []
+        for name, sizes in self.certificates(noise).items():
+            scale = sizes.scale(eta, self.confidence)
+            says, assumes = CERTIFICATES[name]
+            size = self.relative(noise, scale)
+            found.append(Calibration(name, label, says, scale, size, True, "this project", assumes))
+        for each in self._formulas(noise):
+            scale = each.scale(eta)
+            size = self.relative(noise, scale)
+            found.append(
+                Calibration(each.name, label, each.says, scale, size, False, each.source, OF_MOMENTS)
+            )
+            if each.name == "corollary_10" and _is_papers(noise, self.order):
+                found.append(printed(found[-1], noise.dimension))
+        return tuple(found)
+
+    def relative(self, noise: Noise, scale: float) -> float:
+        """Root mean square of the noise of a coordinate in units of its spread, over those that have one."""
+        if scale == inf:
+            return inf
+        varies = self.spread > 0.0
+        ratio = noise.deviation(scale)[varies] / self.spread[varies]
+        return sqrt(float((ratio**2).mean()))
+
+    def _formulas(self, noise: Noise) -> tuple[Formula, ...]:
+        """What draws allow: their moment, put in."""
+        if self.fits.draws is None:
+            return ()
+        sigma = moment_of(self.fits.draws, noise, self.order)
+        return formulas(noise, sigma, self.order) if 0.0 < sigma < inf else ()
+
+
+def _is_papers(noise: Noise, order: float) -> bool:
+    """Whether its law and the printed one differ: M = 2, where the refutation is, and more than one dimension."""
+    return isinstance(noise, KNorm) and noise.norm.order == order == 2.0 and noise.dimension > 1
+
+
+def printed(found: Calibration, dimension: int) -> Calibration:
+    """Corollary 10 with its Laplace radius: less noise, and of another law, which in many dimensions hides nothing."""
+    return replace(
+        found,
+        name="corollary_10_printed",
+        says="the radius is Laplace, not Gamma: refuted in some 10^5 dimensions and more, unproven from 2 on",
+        deviation=found.deviation * sqrt(2.0 / (dimension * (dimension + 1.0))),
+        source="MIP, Corollary 10 as printed",
+        proven=False,
+    )
+
+
+def bounds_of(calibrations: tuple[Calibration, ...]) -> tuple[Bound, ...]:
+    """Side by side: the least noise that is certified, and the least there would be if the estimate were the truth."""
+    return side_by_side(each.bound() for each in calibrations)

@@ -1,0 +1,142 @@
+"""What eta a noise has, certified from a sample of fits: at every sample size, for every record at once.
+
+By swaps. Law in and law out are averages over D, and over D with x swapped for a random record from outside: total
+variation is convex, so eta(x) <= E TV(A(D) + noise, A(D') + noise)/2. Every term lies in [0, 1] and is known.
+
+By draws. Two independent draws of A disagree about x half of the time, so E TV over them is at least half of E TV over
+an in-and-out pair, and eta <= E TV(theta + noise, theta' + noise): for every record at once, and nobody needs to know
+who was in. At theta = +-sigma by membership it is an equality.
+
+The scale may be chosen on the same sample. Let s* be the scale at which the true mean is what is wanted. A scale below
+s* is chosen only if the sample looks good enough there, and then, since every TV falls with the scale, it looks good
+enough at s* too: an event of probability alpha at one fixed scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import (
+    DimensionMismatch,
+    NotFinite,
+    OutOfRange,
+    TooFewRecords,
+    require_open_unit,
+    require_positive,
+)
+from estimators.theory.mip.betting import all_below, rows_needed, upper_mean
+from estimators.theory.mip.noises import Noise
+from estimators.theory.mip.scales import require_eta
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PRECISION = 1e-5
+"""A scale is found to within this share of itself, and rounded up."""
+
+SMALLEST = 1e-15
+"""Share of the largest difference below which no smaller scale is looked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """Lengths of independent differences, by record; ``factor`` times their mean total variation bounds eta."""
+
+    noise: Noise
+    sizes: Floats
+    group: Ints
+    groups: int
+    factor: float
+
+    @classmethod
+    def of_swaps(cls, noise: Noise, before: ArrayLike, after: ArrayLike, record: ArrayLike) -> Sizes:
+        """From pairs that differ by one record; ``record`` says which."""
+        first, second = parameters("before", before, noise), parameters("after", after, noise)
+        labels = np.asarray(record)
+        if not len(first) == len(second) == len(labels):
+            raise DimensionMismatch("before, after and record: need as many rows of each", field="after")
+        known, group = np.unique(labels, return_inverse=True)
+        return cls(noise, noise.size(first - second), group.astype(np.int64), len(known), 0.5)
+
+    @classmethod
+    def of_draws(cls, noise: Noise, draws: ArrayLike) -> Sizes:
+        """From independent fits, paired as they come; an odd one is left over."""
+        theta = parameters("draws", draws, noise)
+        if len(theta) < 2:
+            raise TooFewRecords(f"draws: got {len(theta)}, need at least 2", field="draws")
+        even = len(theta) // 2 * 2
+        sizes = noise.size(theta[:even:2] - theta[1:even:2])
+        return cls(noise, sizes, np.zeros(len(sizes), dtype=np.int64), 1, 1.0)
+
+    def eta(self, scale: float, confidence: float = 0.95) -> float:
+        """Certified eta of a scale fixed beforehand; 1/2 if so few fits certify nothing."""
+        alpha = 1.0 - require_open_unit("confidence", confidence)
+        spread = self._terms(require_positive("scale", scale))
+        return min(0.5, self.factor * upper_mean(spread, alpha, self.group, self.groups))
+
+    def scale(self, eta: float, confidence: float = 0.95) -> float:
+        """Least scale whose certified eta is at most ``eta``; infinite if so few fits certify none."""
+        mean = require_eta(eta) / self.factor
+        alpha = 1.0 - require_open_unit("confidence", confidence)
+
+        def holds(scale: float) -> bool:
+            return all_below(self._terms(scale), mean, self.group, self.groups, alpha)
+
+        finite = np.isfinite(self.sizes)
+        if not all_below((~finite).astype(np.float64), mean, self.group, self.groups, alpha):
+            return inf  # as they are at infinite scale
+        top = float(self.sizes[finite].max(initial=0.0))
+        if top == 0.0:  # nothing ever moved in any coordinate that has noise
+            return 0.0
+        high = top / self.noise.shift(mean)
+        while not holds(high):
+            high *= 2.0
+        low = high / 2.0
+        while holds(low) and low > top * SMALLEST:
+            low, high = low / 2.0, low
+        while high / low > 1.0 + PRECISION:
+            middle = sqrt(low * high)
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+    def needed(self, eta: float, confidence: float = 0.95) -> int:
+        """Pairs every record must have at least, or nothing is certified at any scale."""
+        return rows_needed(require_eta(eta) / self.factor, 1.0 - confidence, self.groups)
+
+    @property
+    def fewest(self) -> int:
+        """Pairs of the record that has fewest."""
+        return int(np.bincount(self.group, minlength=self.groups).min())
+
+    def _terms(self, scale: float) -> Floats:
+        return self.noise.total_variation(self.sizes / scale)
+
+
+def parameters(name: str, given: ArrayLike, noise: Noise) -> Floats:
+    """Rows of parameters, checked against the noise."""
+    rows = as_rows(name, given)
+    if rows.shape[1] != noise.dimension:
+        raise DimensionMismatch(
+            f"{name}: rows have {rows.shape[1]} numbers, the noise has {noise.dimension}", field=name
+        )
+    return rows
+
+
+def as_rows(name: str, given: ArrayLike) -> Floats:
+    """Parameters as a matrix, one fit a row; a plain list of numbers is one parameter each."""
+    try:
+        rows = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OutOfRange(f"{name}: need numbers, or rows of as many numbers each", field=name) from None
+    if rows.ndim == 1:
+        rows = rows[:, None]
+    if rows.ndim != 2 or rows.size == 0:
+        raise TooFewRecords(f"{name}: need at least one row of numbers", field=name)
+    bad = ~np.isfinite(rows).all(axis=1)
+    if bad.any():
+        raise NotFinite(f"{name}: holds a number that is not finite", field=name, index=int(bad.argmax()))
+    return rows

@@ -1,0 +1,123 @@
+"""A finite algorithm, exactly: the law of its output on every training set, and what the best attack makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, require_count
+from estimators.theory.subsets import matrix, positions
+
+Floats = NDArray[np.float64]
+INSTEAD = "use swaps or draws of the fit, which certify eta from a sample"
+ROUNDING = 1e-9
+"""How far from one a row of probabilities may sum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FiniteEta:
+    """Accuracy above the baseline of the best attack on every record, and its bound by swaps."""
+
+    records: int
+    size: int
+    per_record: Floats
+    coupling: Floats
+    subsets: int
+    outcomes: int
+
+    @property
+    def worst(self) -> int:
+        """The record that is easiest to tell."""
+        return int(self.per_record.argmax())
+
+    @property
+    def eta(self) -> float:
+        """Its eta: the algorithm's."""
+        return float(self.per_record.max())
+
+    @property
+    def bound(self) -> float:
+        """What swaps say of the worst record."""
+        return float(self.coupling.max())
+
+    @property
+    def baseline(self) -> float:
+        """Accuracy of the better constant guess."""
+        return max(self.size, self.records - self.size) / self.records
+
+
+def laws_of(
+    law: Callable[[tuple[int, ...]], Sequence[float]], records: int, size: int | None = None
+) -> Floats:
+    """The matrix of laws of a function from a training set, as ascending positions, to probabilities."""
+    records, size = _sizes(records, size)
+    matrix(records, size, INSTEAD)
+    return np.array([law(members) for members in combinations(range(records), size)], dtype=np.float64)
+
+
+def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> FiniteEta:
+    """Proposition 2 for training sets of any size: sum over outputs of max(P(in, output), P(out, output)).
+
+    Rows are training sets in lexicographic order. The constant guess is right with max(k/n, 1-k/n).
+    """
+    records, size = _sizes(records, size)
+    rows = matrix(records, size, INSTEAD)
+    table = _checked(laws, len(rows))
+    joint_in = rows.T.astype(np.float64) @ table / len(rows)
+    joint_out = table.sum(axis=0) / len(rows) - joint_in
+    # the constant guess is right with the whole of one joint law; what is gained is where the other is larger
+    gain = joint_out - joint_in if 2 * size >= records else joint_in - joint_out
+    eta = np.maximum(gain, 0.0).sum(axis=1)
+    coupling = np.array([_coupling(table, rows, record, size) for record in range(records)])
+    return FiniteEta(records, size, eta, np.maximum(coupling, eta), len(rows), table.shape[1])
+
+
+def _coupling(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:
+    """E over swaps of what is gained on the constant guess, telling D from D with the record swapped out.
+
+    The gain is a sum of positive parts of linear functions of the pair of laws, hence convex: at k = n/2 it is TV/2.
+    """
+    share = size / rows.shape[1]
+    total, pairs = 0.0, 0
+    for other in range(rows.shape[1]):
+        if other == record:
+            continue
+        inside = np.flatnonzero(rows[:, record] & ~rows[:, other])
+        swapped = rows[inside].copy()
+        swapped[:, [record, other]] = swapped[:, [other, record]]
+        gap = share * table[inside] - (1.0 - share) * table[positions(swapped)]
+        total += float(np.maximum(gap if share <= 0.5 else -gap, 0.0).sum())
+        pairs += len(inside)
+    return total / pairs
+
+
+def _sizes(records: int, size: int | None) -> tuple[int, int]:
+    records = require_count("n", records, 2)
+    size = records // 2 if size is None else require_count("k", size)
+    if size >= records:
+        raise OutOfRange("k: need fewer than all records, or everybody is in", field="k")
+    return records, size
+
+
+def _checked(laws: ArrayLike, subsets: int) -> Floats:
+    try:
+        table = np.asarray(laws, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DimensionMismatch("laws: need rows of as many probabilities each", field="laws") from None
+    if table.ndim != 2 or len(table) != subsets:
+        raise DimensionMismatch(
+            f"laws: got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set",
+            field="laws",
+        )
+    wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= ROUNDING))  # true for NaN, too
+    if wrong.any():
+        raise NotDistribution(
+            "laws: need probabilities in every row, at least 0 and with sum 1",
+            field="laws",
+            index=int(wrong.argmax()),
+        )
+    return np.asarray(table / table.sum(axis=1, keepdims=True))

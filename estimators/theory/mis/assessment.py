@@ -1,0 +1,208 @@
+"""One answer to what is asked of discrete data, whether its distribution is known or was sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.statement import Estimate, Guarantee, Interval
+from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.mis import estimate
+from estimators.theory.mis.coarsen import MERGES, Merge, kept, merged
+from estimators.theory.mis.deviation import Floats
+from estimators.theory.mis.divergence import distribution
+from estimators.theory.mis.diversity import gini_simpson, least_given_largest, most_diverse, shannon
+from estimators.theory.mis.security import (
+    MOST_SHARE,
+    least_records,
+    simple_delta,
+    simple_records,
+    total_delta,
+)
+from estimators.theory.mis.tally import Tally
+
+EXACT = Guarantee("the quantity itself", "the probabilities given are those of the data", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A known distribution: its distinct probabilities above 0, ascending, and how many ``times`` each comes."""
+
+    shares: Floats
+    times: Floats
+
+    @classmethod
+    def of(cls, probabilities: ArrayLike) -> Known:
+        """Checked, and scaled to sum to one."""
+        p = distribution(probabilities)
+        distinct, times = np.unique(p[p > 0.0], return_counts=True)
+        return cls(distinct, times.astype(np.float64))
+
+    @property
+    def categories(self) -> int:
+        """Categories with a probability above 0."""
+        return int(self.times.sum())
+
+
+Source = Known | Tally
+
+
+def every_share(source: Source) -> Floats:
+    """One probability a category, as known or as observed."""
+    return np.repeat(source.shares, np.asarray(source.times, dtype=np.int64))
+
+
+def diversity_of(source: Source, confidence: float = 0.95) -> Estimate:
+    """C_K with its interval, which is a point where the distribution is known."""
+    if isinstance(source, Tally):
+        return estimate.diversity(source, confidence)
+    return _exact(float((source.times * np.sqrt(source.shares * (1.0 - source.shares))).sum()))
+
+
+def delta_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.95) -> Estimate:
+    """Delta of the worst algorithm on ``n`` records (Theorem 14) with its interval."""
+    if isinstance(source, Tally):
+        return estimate.worst_delta_from(source, n, gamma, confidence)
+    return _exact(total_delta(source.shares, source.times, n, gamma))
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Training records that keep a Delta: by Theorem 14, certified, and by C_K; inf where none is enough."""
+
+    delta: float
+    exact: float
+    certified: float
+    simple: float
+
+
+def records_of(source: Source, delta: float, gamma: float = 1.0, confidence: float = 0.95) -> Records:
+    """How many training records keep Delta at most ``delta``, whatever the algorithm."""
+    times = np.asarray(source.times, dtype=np.float64)
+    exact = least_records(source.shares, times, delta, gamma)
+    certified = exact
+    if isinstance(source, Tally):
+        certified = estimate.records_from(source, delta, gamma, confidence)
+    most = diversity_of(source, confidence).upper
+    return Records(delta, exact, certified, inf if most == inf else simple_records(most, delta))
+
+
+def bounds_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.95) -> tuple[Bound, ...]:
+    """What bounds Delta at ``n``, side by side: Theorem 14, and what follows from it by C_K and the entropies."""
+    found = [
+        _bound(
+            "theorem_14",
+            "at this share of nonmembers",
+            delta_of(source, n, gamma, confidence).upper,
+            "Theorem 14",
+        )
+    ]
+    if gamma != 1.0:
+        worst = delta_of(source, n, 1.0, confidence).upper
+        found.append(
+            _bound("worst_share", "at the worst share of nonmembers", worst, "Theorem 14 at gamma = 1")
+        )
+    most = diversity_of(source, confidence).upper
+    if most < inf:
+        found.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15"))
+    if isinstance(source, Known):
+        found += _of_known(source, n)
+    elif source.universe is not None:
+        found.append(
+            _bound(
+                "uniform",
+                "sqrt(K - 1) / (2 sqrt n)",
+                simple_delta(most_diverse(source.universe), n),
+                "Lemma 23",
+            )
+        )
+    return side_by_side(found)
+
+
+def _of_known(source: Known, n: int) -> Iterable[Bound]:
+    """What a paper that has only C_K, or only an entropy, would say."""
+    p, k = every_share(source), source.categories
+    c_k = float(np.sqrt(p * (1.0 - p)).sum())
+    if n >= 5 and n * float(source.shares[0]) > 1.0 and k > 1:
+        yield _bound(
+            "corollary_15",
+            "0.44 C_K / sqrt n",
+            MOST_SHARE * c_k / sqrt(n),
+            "Corollary 15",
+            "n > 1/p_k for every k",
+        )
+    yield _bound(
+        "gini_simpson", "sqrt(K G) / (2 sqrt n)", simple_delta(sqrt(k * gini_simpson(p)), n), "Eq. 24"
+    )
+    entropy = sqrt(max(k * (1.0 - exp(-shannon(p))), 0.0))
+    yield _bound("shannon", "sqrt(K (1 - exp(-H))) / (2 sqrt n)", simple_delta(entropy, n), "after Eq. 25")
+    yield _bound("uniform", "sqrt(K - 1) / (2 sqrt n)", simple_delta(most_diverse(k), n), "Lemma 23")
+
+
+@dataclass(frozen=True, slots=True)
+class Coarsened:
+    """One merge: what is left of diversity and of Delta, and what it costs."""
+
+    cells: int
+    merge: Merge
+    c_k: float
+    delta: float
+    delta_upper: float
+    kept: float
+    records: float | None
+
+
+def coarsened(
+    source: Source,
+    cells: Iterable[int],
+    n: int,
+    gamma: float = 1.0,
+    confidence: float = 0.95,
+    delta: float | None = None,
+) -> tuple[Coarsened, ...]:
+    """What merging into so many ``cells`` buys at ``n`` training records, in each of the ways there are.
+
+    Merging never raises Delta (data processing), so the limit of the fine categories holds for every merge, also for
+    one that was chosen by the same records; Lemma 23 may be below it.
+    """
+    p, fine = every_share(source), delta_of(source, n, gamma, confidence).upper
+    found = []
+    for k in cells:
+        for name, merge in MERGES.items():
+            into = merge(p, k)
+            coarse = Known.of(merged(p, into))
+            now = total_delta(coarse.shares, coarse.times, n, gamma)
+            most = now if isinstance(source, Known) else min(fine, simple_delta(most_diverse(k), n), 1.0)
+            needed = None if delta is None else least_records(coarse.shares, coarse.times, delta, gamma)
+            c_k = float((coarse.times * np.sqrt(coarse.shares * (1.0 - coarse.shares))).sum())
+            found.append(Coarsened(k, name, c_k, now, most, kept(p, into), needed))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where C_K lies among all distributions, and the entropies beside it."""
+
+    largest: float
+    least_given_largest: float
+    gini_simpson: float
+    shannon: float
+
+
+def spread_of(source: Source) -> Spread:
+    """Of the distribution, or of the sample."""
+    p = every_share(source)
+    largest = float(source.shares[-1])
+    return Spread(largest, least_given_largest(largest), gini_simpson(p), shannon(p))
+
+
+def _exact(value: float) -> Estimate:
+    return Estimate(value, Interval(value, value, 1.0, EXACT))
+
+
+def _bound(name: str, says: str, value: float, source: str, assumes: str = "none") -> Bound:
+    return Bound("mis_delta", name, f"Delta of any algorithm: {says}", value, f"MIS, {source}", assumes)

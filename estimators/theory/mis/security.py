@@ -1,0 +1,109 @@
+"""Theorem 14: what the worst algorithm there is gives away of n draws from a discrete distribution, exactly."""
+
+from __future__ import annotations
+
+from math import ceil, exp, inf, log, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from estimators.errors import (
+    OutOfRange,
+    require_count,
+    require_nonnegative,
+    require_open_unit,
+    require_positive,
+)
+from estimators.theory.mis.deviation import Floats, excess
+from estimators.theory.mis.divergence import distribution
+
+MOST_RECORDS = 10**15
+"""Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
+
+TINY = 1e-300
+"""In place of a Delta of 0, whose logarithm there is none of."""
+
+LEAST_SHARE = 1.0 / sqrt(8.0)
+"""Corollary 15's c, better: half of Berend and Kontorovich's (2013) sharp sqrt(1/2); the paper proves 0.29."""
+
+MOST_SHARE = 0.44
+"""Corollary 15's c', as the paper proves it; 1/2 (Cauchy and Schwarz) where its condition on n fails."""
+
+
+def worst_delta(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
+    """Delta of the worst algorithm on ``n`` training records (Theorem 14): no attack on any algorithm gains more.
+
+    It is the divergence for an algorithm that hands out its training set, so no order, randomness or side
+    information of the algorithm can add to it. The largest over gamma is at gamma = 1.
+    """
+    return total_delta(distribution(probabilities), np.float64(1.0), n, gamma)
+
+
+def worst_security(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
+    """Least security of any algorithm on ``n`` training records: 1 - Delta (Theorems 6 and 14)."""
+    return 1.0 - worst_delta(probabilities, n, gamma)
+
+
+def total_delta(p: Floats, times: Floats | np.float64, n: int, gamma: float) -> float:
+    """The same for checked probabilities, each so many ``times``."""
+    size = require_count("n", n)
+    if size > MOST_RECORDS:
+        raise OutOfRange(f"n: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="n")
+    return float(min(np.sum(times * excess(p, float(size), require_positive("gamma", gamma))), 1.0))
+
+
+def simple_delta(c_k: float, n: int) -> float:
+    """C_K / (2 sqrt n): at least Delta for any algorithm and any share of nonmembers (Corollary 15)."""
+    return require_nonnegative("c_k", c_k) / (2.0 * sqrt(require_count("n", n)))
+
+
+def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
+    """Corollary 15's two sides of the worst Delta over all shares of nonmembers, by C_K alone if n > 1/p_k for all k.
+
+    Below, Berend and Kontorovich's constant stands for the paper's 0.29; 0 where the condition on n fails.
+    """
+    p = distribution(probabilities)
+    p = p[p > 0.0]
+    scale = float(np.sqrt(p * (1.0 - p)).sum()) / sqrt(require_count("n", n))
+    if n < 5 or n * float(p.min()) <= 1.0 or p.size < 2:
+        return 0.0, scale / 2.0
+    return LEAST_SHARE * scale, MOST_SHARE * scale
+
+
+def simple_records(c_k: float, delta: float) -> float:
+    """Training records from which Corollary 15 promises ``delta``: (C_K / (2 delta))^2; inf beyond counting."""
+    needed = (require_nonnegative("c_k", c_k) / (2.0 * require_open_unit("delta", delta))) ** 2
+    return max(1, ceil(needed)) if needed < MOST_RECORDS else inf
+
+
+def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -> float:
+    """Least n from which no algorithm exceeds ``delta``, by a search on Theorem 14; inf beyond counting.
+
+    Delta falls as n grows: an empirical distribution is a mean of empirical distributions of one record fewer, and the
+    divergence is convex.
+    """
+    p = distribution(probabilities)
+    return least_records(p, np.float64(1.0), delta, gamma)
+
+
+def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: float) -> float:
+    """The same for checked probabilities, each so many ``times``."""
+    wanted = require_open_unit("delta", delta)
+
+    def excess_at(n: float) -> float:
+        return log(max(total_delta(p, times, int(n), gamma), TINY) / wanted)
+
+    most = simple_records(float(np.sum(times * np.sqrt(p * (1.0 - p)))), wanted)  # enough at any gamma
+    most = min(most, float(MOST_RECORDS))
+    if excess_at(1) <= 0.0:
+        return 1
+    if excess_at(most) > 0.0:
+        return inf
+    root = brentq(lambda x: excess_at(round(exp(x))), 0.0, log(most), xtol=max(0.25 / most, 1e-15))
+    found = min(round(exp(root)), int(most))
+    while excess_at(found) > 0.0:
+        found += 1
+    while found > 1 and excess_at(found - 1) <= 0.0:
+        found -= 1
+    return found

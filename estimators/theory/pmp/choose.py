@@ -1,0 +1,79 @@
+"""The noise for a wanted practical epsilon: DP's epsilon of an exponential mechanism, sigma of a Gaussian one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import require_open_unit, require_positive
+from estimators.theory import shifts
+from estimators.theory.pmp.distances import Distances
+from estimators.theory.pmp.exponential import Summed, Tabled
+from estimators.theory.pmp.gaussian import least
+
+Floats = NDArray[np.float64]
+
+GROWTH = 1.1
+"""Steps by which epsilon is raised until the practical epsilon is too large."""
+
+FARTHEST = 1000.0
+"""An epsilon beyond is no choice of noise any more."""
+
+STEPS = 40
+
+
+def epsilon(mechanism: Summed | Tabled, wanted: float, farthest: float = FARTHEST) -> float:
+    """DP's epsilon at which the exact practical epsilon is ``wanted``, found from below.
+
+    The practical epsilon is **not** monotone in epsilon: an outcome that gives a record away may become
+    rare. So epsilon is raised in steps from ``wanted``, which is always enough since PMP never exceeds DP
+    (Proposition 5), and the first step that is too far is halved. At what is returned the practical
+    epsilon was computed and is at most ``wanted``; so it was at every smaller step.
+    """
+    return _first(lambda e: mechanism.exact(e).epsilon, require_positive("wanted", wanted), farthest)
+
+
+def epsilon_by_exchanges(mechanism: Summed, wanted: float, farthest: float = FARTHEST) -> float:
+    """The same from the bound by exchanges, which needs no enumeration; it rises with epsilon, so all below keep it."""
+    return _first(lambda e: float(mechanism.exchanges(e).max()), require_positive("wanted", wanted), farthest)
+
+
+def epsilon_on_records(mechanism: Summed | Tabled, wanted: float, farthest: float = 1e6) -> float:
+    """DP's epsilon whose epsilon(X), with both training sets among these records, is ``wanted``: as the paper plots.
+
+    epsilon(X) need not rise with epsilon either; ``wanted`` is a start because it never exceeds epsilon.
+    """
+    return _first(mechanism.on_records, require_positive("wanted", wanted), farthest)
+
+
+def sigma(distances: Distances, wanted: float, delta: float) -> float:
+    """Least noise at which Proposition 12 gives at most ``delta`` at the ``wanted`` practical epsilon.
+
+    The hockey stick falls as sigma grows, so everything above keeps it as well: it is rounded up a little.
+    """
+    wanted, delta = require_positive("wanted", wanted), require_open_unit("delta", delta)
+    enough = distances.largest / shifts.gaussian_shift(wanted, delta) * (1.0 + 1e-12)
+    if enough == 0.0:
+        return 0.0
+
+    def stick(apart: Floats, noise: float) -> Floats:
+        return shifts.gaussian_delta(apart / noise, wanted)
+
+    return least(distances, stick, delta, enough * 1e-9, enough) * (1.0 + 1e-10)
+
+
+def _first(practical: Callable[[float], float], wanted: float, farthest: float) -> float:
+    low, high = wanted, wanted * GROWTH
+    while practical(high) <= wanted:
+        if high >= farthest:
+            return farthest if practical(farthest) <= wanted else low
+        low, high = high, min(high * GROWTH, farthest)
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if practical(middle) <= wanted:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,173 @@
+"""Practical membership privacy of the exponential mechanism (PMP, Proposition 9).
+
+Outcome w is chosen with probability proportional to exp(-epsilon l(w, D) / (2 Delta)). The paper
+states one direction of the ratio; Definition 2 binds both, so |ln ratio| is what counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
+
+from estimators.errors import (
+    DimensionMismatch,
+    NotFinite,
+    OutOfRange,
+    TooFewRecords,
+    require_positive,
+)
+from estimators.theory import subsets
+from estimators.theory.pmp import halves, rows
+from estimators.theory.pmp.laws import InOut
+from estimators.theory.pmp.neighbours import Neighbours
+
+Floats = NDArray[np.float64]
+
+INSTEAD = (
+    "set draws, to take some at random with an interval; or use the bound by exchanges, which needs none"
+)
+
+MOST_SUMMED = 200_000_000
+"""Training sets of summed losses, of which there are fewer than a billion multiplications for each outcome."""
+
+MOST_PAIRED = 800_000
+"""Training sets whose neighbours are all compared."""
+
+
+MOST_N = 11
+"""Largest n for which a table of all C(2n, n) training sets is read."""
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A mechanism whose loss is summed over the training set; ``losses`` has a row for each of 2n records."""
+
+    losses: Floats
+    sensitivity: float
+    n: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        losses = _finite(self.losses)
+        require_positive("sensitivity", self.sensitivity)
+        if len(losses) < 2 or len(losses) % 2:
+            raise TooFewRecords(f"losses: got {len(losses)} rows, need an even number, 2n", field="losses")
+        object.__setattr__(self, "losses", losses)
+        object.__setattr__(self, "n", len(losses) // 2)
+        _require_reach(float((losses.max(axis=0) - losses.min(axis=0)).max()), self.sensitivity)
+
+    @classmethod
+    def mean(cls, losses: Floats, sensitivity: float) -> Summed:
+        """The same for a loss that is the mean over the training set."""
+        given = _finite(losses)
+        return cls(given / max(len(given) // 2, 1), sensitivity)
+
+    def scores(self, epsilon: float) -> Floats:
+        """What each record adds to the logits of the outcomes."""
+        return np.asarray(-require_positive("epsilon", epsilon) / (2.0 * self.sensitivity) * self.losses)
+
+    def exact(self, epsilon: float) -> InOut:
+        """The laws of every record, over all C(2n, n) training sets."""
+        scores = self.scores(epsilon)
+        scores = scores - scores.mean(axis=1, keepdims=True)  # a constant of a record is in no probability
+        if halves.span(scores) <= halves.WIDEST:
+            most = min(MOST_SUMMED, 5_000_000_000 // scores.shape[1])
+            subsets.require_few(len(scores), self.n, INSTEAD, most)
+            return halves.in_and_out(scores)
+        number = subsets.require_few(len(scores), self.n, INSTEAD)
+        blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(len(scores), self.n))
+        return rows.in_and_out(blocks, number, len(scores))
+
+    def on_records(self, epsilon: float) -> float:
+        """DP's epsilon with both training sets among these records: the paper's epsilon(X).
+
+        A swap of x for x' moves all logits by d, fixed, and their normaliser by c: the extremes of c are enough.
+        """
+        scores = self.scores(epsilon)
+        subsets.require_few(len(scores), self.n, INSTEAD, MOST_PAIRED)
+        chosen = subsets.all_subsets(len(scores), self.n)
+        normalisers = np.concatenate([logsumexp(block @ scores, axis=1) for block in chosen])
+        found = 0.0
+        for i, j, with_i, with_j in Neighbours(self.n):
+            d = scores[i] - scores[j]
+            c = normalisers[with_i] - normalisers[with_j]
+            found = max(found, float(d.max() - c.min()), float(c.max() - d.min()))
+        return found
+
+    def exchanges(self, epsilon: float) -> Floats:
+        """An upper bound on every record's practical epsilon in O(n^2), however many training sets there are.
+
+        P_in is the mean over D' without x, and over the n records x' in D', of p(D' - x' + x). Such an exchange
+        moves ln p_w by d_w - c, where d = score(x) - score(x') and c, by which the normaliser moves, lies
+        between min d and max d. So P_in/P_out is at most the mean of e^(d_w - min d) over the worst n of the x',
+        and P_out/P_in the mean of e^(max d - d_w). It rises with epsilon, and never exceeds it.
+        """
+        scores, n = self.scores(epsilon), self.n
+        found = np.zeros(len(scores))
+        for x in range(len(scores)):
+            d = scores[x] - np.delete(scores, x, axis=0)
+            up = d - d.min(axis=1, keepdims=True)
+            down = d.max(axis=1, keepdims=True) - d
+            both = np.concatenate([up, down], axis=1)
+            worst = np.partition(both, len(both) - n, axis=0)[len(both) - n :]
+            found[x] = (logsumexp(worst, axis=0) - np.log(n)).max()
+        return np.minimum(found, epsilon)
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """A mechanism with any loss: ``losses`` has a row for each training set, in lexicographic order."""
+
+    losses: Floats
+    sensitivity: float
+    n: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        losses = _finite(self.losses)
+        require_positive("sensitivity", self.sensitivity)
+        n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
+        if not n:
+            raise DimensionMismatch(
+                f"losses: got {len(losses)} rows, need C(2n, n) of them, one a training set: 2, 6, 20, 70, ...",
+                field="losses",
+            )
+        object.__setattr__(self, "losses", losses)
+        object.__setattr__(self, "n", n)
+        reach = max(float(np.abs(losses[a] - losses[b]).max()) for _, _, a, b in Neighbours(n))
+        _require_reach(reach, self.sensitivity)
+
+    def logits(self, epsilon: float) -> Floats:
+        """Log probabilities of the outcomes, but for a constant, training set by training set."""
+        return np.asarray(-require_positive("epsilon", epsilon) / (2.0 * self.sensitivity) * self.losses)
+
+    def exact(self, epsilon: float) -> InOut:
+        """The laws of every record, over all C(2n, n) training sets."""
+        chosen = subsets.matrix(2 * self.n, self.n, INSTEAD)
+        return rows.in_and_out([(chosen, self.logits(epsilon))], len(chosen), 2 * self.n)
+
+    def on_records(self, epsilon: float) -> float:
+        """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""
+        logs = log_softmax(self.logits(epsilon), axis=1)
+        return max(float(np.abs(logs[a] - logs[b]).max()) for _, _, a, b in Neighbours(self.n))
+
+
+def _finite(losses: Floats) -> Floats:
+    given = np.asarray(losses, dtype=np.float64)
+    if given.ndim != 2 or not given.size:
+        raise TooFewRecords("losses: got no table, need rows of one loss an outcome", field="losses")
+    if not np.isfinite(given).all():
+        first = int((~np.isfinite(given).all(axis=1)).argmax())
+        raise NotFinite(f"losses: row {first} is not finite", field="losses", index=first)
+    return given
+
+
+def _require_reach(reach: float, sensitivity: float) -> None:
+    """A sensitivity below what these very losses show would make epsilon a promise nobody keeps."""
+    if reach > sensitivity * (1.0 + 1e-9):
+        raise OutOfRange(
+            "sensitivity: exchanging one of these records changes a loss by more, need at least that change",
+            field="sensitivity",
+        )

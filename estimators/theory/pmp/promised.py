@@ -1,0 +1,74 @@
+"""Practical epsilon and MIP's eta by every way there is, side by side."""
+
+from __future__ import annotations
+
+from estimators.statement import percent
+from estimators.theory import shifts
+from estimators.theory.bounds import Bound, side_by_side
+from estimators.theory.pmp.exponential import Summed, Tabled
+from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.laws import InOut
+from estimators.theory.pmp.sampled import Sampled
+from estimators.theory.pmp.success import mip_eta, mip_eta_as_printed
+
+PRACTICAL, ETA = "practical_epsilon", "mip_eta"
+NINE, OURS = "PMP, Proposition 9", "this project"
+
+
+def of_laws(laws: InOut) -> tuple[Bound, ...]:
+    """What the two laws of every record are, exactly, and Proposition 9's one direction of it."""
+    return (
+        Bound(PRACTICAL, "exact", "largest |ln ratio|", laws.epsilon, f"{NINE}, both ways (Definition 2)"),
+        Bound(PRACTICAL, "one_way", "largest ln ratio of in over out", laws.one_way, NINE, proven=False),
+        Bound(ETA, "exact", "half of the total variation", laws.mip_eta, "MIP, Proposition 2"),
+    )
+
+
+def of_draws(drawn: Sampled) -> tuple[Bound, ...]:
+    """What training sets at random leave open."""
+    assumes = f"{percent(drawn.estimate.interval.confidence)} confidence over the draws"
+    return (Bound(PRACTICAL, "sampled", "upper end of the interval", drawn.estimate.upper, OURS, assumes),)
+
+
+def of_exponential(mechanism: Summed | Tabled, epsilon: float, found: InOut | Sampled) -> tuple[Bound, ...]:
+    """Everything about an exponential mechanism."""
+    bounds = of_laws(found) if isinstance(found, InOut) else of_draws(found)
+    practical, assumes = bounds[0].value, bounds[0].assumes
+    if isinstance(mechanism, Summed):
+        most = float(mechanism.exchanges(epsilon).max())
+        bounds += (Bound(PRACTICAL, "exchanges", "mean over exchanges of a record", most, OURS),)
+    return side_by_side(
+        (
+            *bounds,
+            Bound(PRACTICAL, "dp", "DP's epsilon, never exceeded", epsilon, "PMP, Proposition 5"),
+            Bound(ETA, "practical", "tanh(practical epsilon / 2) / 2", mip_eta(practical), OURS, assumes),
+            Bound(
+                ETA,
+                "as_printed",
+                "(1 - e^-practical epsilon) / 2",
+                mip_eta_as_printed(practical),
+                "PMP, Lemma 13",
+                assumes,
+            ),
+            Bound(ETA, "dp", "tanh(epsilon / 2) / 2", mip_eta(epsilon), "MIP, Theorem 4"),
+        )
+    )
+
+
+def of_gaussian(mechanism: Gaussian, sensitivity: float, delta: float, practical: float) -> tuple[Bound, ...]:
+    """Everything about a Gaussian mechanism of a sensitivity, of which the ``practical`` epsilon is known already."""
+    on_records = mechanism.on_records(delta)
+    epsilon = shifts.gaussian_epsilon(sensitivity / mechanism.sigma, delta)
+    variation = mechanism.total_variation()
+    return side_by_side(
+        (
+            Bound(
+                PRACTICAL, "exchanges", "mean over exchanges of a record", practical, "PMP, Proposition 12"
+            ),
+            Bound(PRACTICAL, "on_records", "worst exchange of two of them", on_records, "PMP, epsilon(X)"),
+            Bound(PRACTICAL, "dp", "worst exchange of any two records", epsilon, "PMP, Lemma 10"),
+            Bound(ETA, "total_variation", "half of Proposition 12 at epsilon 0", variation / 2.0, OURS),
+            Bound(ETA, "practical", "from practical epsilon and delta", mip_eta(practical, delta), OURS),
+            Bound(ETA, "dp", "from DP's epsilon and delta", mip_eta(epsilon, delta), "MIP, Theorem 4"),
+        )
+    )

@@ -1,0 +1,184 @@
+"""Practical epsilon from training sets drawn at random, when there are too many to go through.
+
+With b = 1 where x is in D, the ratio r = P_in/P_out of one record and outcome makes b p_w(D) - r (1-b) p_w(D)
+have mean 0. Since b is 1 in exactly half of all D, so has b u - r (1-b) u + (1-r) c/2 for u = p_w(D) - c and any c
+fixed beforehand, and u varies less. Its terms are bounded, since losses are, so the empirical Bernstein
+inequality (Maurer and Pontil 2009, Theorem 4) says which r the draws contradict: at every sample size, for
+all records and outcomes at once (Bonferroni), without a bound on either mean alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
+
+from estimators.errors import require_count, require_open_unit
+from estimators.statement import Estimate, Guarantee, Interval
+from estimators.theory import subsets
+from estimators.theory.pmp.exponential import Summed
+from estimators.theory.pmp.laws import InOut
+
+Floats = NDArray[np.float64]
+Told = Callable[[float], None]
+"""Told which share of the work is done."""
+
+CELLS = 1 << 21
+TOLD, FEWEST = 50, 256
+"""How often progress is told, unless blocks would be smaller than this."""
+
+PILOT = 512
+STEPS = 64
+
+OF_DRAWS = Guarantee(
+    covers="the practical epsilon of the exponential mechanism on these 2n records",
+    assumes="none: training sets are drawn independently by this computation, and losses are bounded",
+    finite_sample=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """An estimate of the two laws, and limits of each record's practical epsilon that hold all together."""
+
+    laws: InOut
+    lowers: Floats
+    uppers: Floats
+    draws: int
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Outcome by outcome: p = e^top (centre + reach u) with u from -below to above on every training set."""
+
+    top: Floats
+    centre: Floats
+    reach: Floats
+    below: Floats
+    above: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Means over draws of b u, (1-b) u and of their squares."""
+
+    inside: Floats
+    outside: Floats
+    inside_squares: Floats
+    outside_squares: Floats
+
+    @property
+    def flipped(self) -> Means:
+        """The same with in and out exchanged."""
+        return Means(self.outside, self.inside, self.outside_squares, self.inside_squares)
+
+
+def sampled(
+    mechanism: Summed,
+    epsilon: float,
+    draws: int,
+    confidence: float = 0.95,
+    seed: int = 0,
+    told: Told | None = None,
+) -> Sampled:
+    """Practical epsilon with an interval that holds at every number of draws; the bound by exchanges caps it."""
+    draws = require_count("draws", draws, 2)
+    alpha = 1.0 - require_open_unit("confidence", confidence)
+    scores = mechanism.scores(epsilon)
+    scores = scores - scores.mean(axis=1, keepdims=True)  # a constant of a record is in no probability
+    first, second = np.random.SeedSequence(seed).generate_state(2)
+    frame = _framed(scores, int(first))
+    means = _drawn(scores, frame, draws, int(second), told)
+    # two ends for every record and outcome, each an inequality that fails with alpha / (2 records outcomes)
+    weight = log(4.0 * scores.size / alpha)
+    ceilings = mechanism.exchanges(epsilon)[:, None]
+    lowest = np.maximum(_least_ratio(means, frame, draws, weight), -ceilings)
+    highest = np.minimum(-_least_ratio(means.flipped, frame, draws, weight), ceilings)
+    lowers = np.maximum(np.maximum(lowest, -highest), 0.0).max(axis=1)
+    uppers = np.maximum(np.maximum(-lowest, highest), 0.0).max(axis=1)
+    laws = InOut(*(_log_law(mean, frame) for mean in (means.inside, means.outside)))
+    point = np.minimum(laws.epsilons, ceilings[:, 0]).max()
+    interval = Interval(float(lowers.max()), float(uppers.max()), confidence, OF_DRAWS)
+    value = float(np.clip(point, interval.lower, interval.upper))
+    return Sampled(laws, lowers, uppers, draws, Estimate(value, interval))
+
+
+def log_range(scores: Floats) -> tuple[Floats, Floats]:
+    """Limits of every outcome's log probability over all training sets.
+
+    ln(p_v/p_w) is a sum over n records: no less than that of the n least, no more than that of the n largest;
+    the odds of all outcomes v against w add up to 1/p_w.
+    """
+    n = len(scores) // 2
+    lowest, highest = np.empty(scores.shape[1]), np.empty(scores.shape[1])
+    for w in range(scores.shape[1]):
+        odds = np.sort(scores - scores[:, [w]], axis=0)
+        lowest[w], highest[w] = -logsumexp(odds[n:].sum(axis=0)), -logsumexp(odds[:n].sum(axis=0))
+    return lowest, highest
+
+
+def _framed(scores: Floats, seed: int) -> Frame:
+    """Centre at the mean of a few draws of its own: it must not depend on those it is subtracted from."""
+    low, top = log_range(scores)
+    few = next(subsets.random_subsets(len(scores), len(scores) // 2, PILOT, seed))
+    centre = np.clip(np.exp(log_softmax(few @ scores, axis=1) - top).mean(axis=0), np.exp(low - top), 1.0)
+    above, below = 1.0 - centre, centre - np.exp(low - top)
+    reach = np.maximum(np.maximum(above, below), 1e-9 * centre)  # far above the rounding of p
+    return Frame(top, centre, reach, below / reach + 1e-6, above / reach + 1e-6)
+
+
+def _drawn(scores: Floats, frame: Frame, draws: int, seed: int, told: Told | None) -> Means:
+    """Go through the draws block by block."""
+    done = 0
+    inside, outside, inside_squares, outside_squares = (np.zeros(scores.shape) for _ in range(4))
+    block = max(1, min(CELLS // max(scores.shape), max(draws // TOLD, FEWEST)))
+    for chosen in subsets.random_subsets(len(scores), len(scores) // 2, draws, seed, block):
+        rows = chosen.astype(np.float64)
+        u = (np.exp(log_softmax(rows @ scores, axis=1) - frame.top) - frame.centre) / frame.reach
+        squares = u**2
+        inside += rows.T @ u
+        inside_squares += rows.T @ squares
+        rows = 1.0 - rows
+        outside += rows.T @ u
+        outside_squares += rows.T @ squares
+        done += len(chosen)
+        if told is not None:
+            told(done / draws)
+    return Means(inside / draws, outside / draws, inside_squares / draws, outside_squares / draws)
+
+
+def _log_law(mean: Floats, frame: Frame) -> Floats:
+    """Estimated log probabilities: 2 E[b p], from E[b u]."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.maximum(frame.centre + 2.0 * frame.reach * mean, 0.0)) + frame.top)
+
+
+def _least_ratio(means: Means, frame: Frame, draws: int, weight: float) -> Floats:
+    """Log of the least r = P_in/P_out that the draws do not contradict, by bisection in ln r.
+
+    The terms are u where b = 1 and -r u elsewhere, which bounds their range. Mean less radius is concave in r,
+    so if it is positive at the start it crosses zero once; -inf where r = 0 is not contradicted.
+    """
+    shift = frame.centre / (2.0 * frame.reach)
+
+    def contradicted(log_r: Floats) -> NDArray[np.bool_]:
+        r = np.exp(log_r)
+        mean = means.inside - r * means.outside
+        variance = (means.inside_squares + r**2 * means.outside_squares - mean**2) * (draws / (draws - 1))
+        radius = np.sqrt(2.0 * np.maximum(variance, 0.0) * weight / draws)
+        span = np.maximum(frame.above, r * frame.below) + np.maximum(frame.below, r * frame.above)
+        radius += 7.0 * span * weight / (3.0 * (draws - 1))
+        return np.asarray(mean + (1.0 - r) * shift > radius)
+
+    low, high = np.full(means.inside.shape, -300.0), np.full(means.inside.shape, 300.0)
+    known = contradicted(low)
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        holds = contradicted(middle)
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return np.where(known, low, -np.inf)

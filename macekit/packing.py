@@ -1,0 +1,74 @@
+"""Arrays as a body for a server, in binary form: JSON of as many numbers would cost more than the answer."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from app.decoding.material import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A body, and how it is written."""
+
+    media_type: str
+    data: bytes
+
+
+def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
+    """The first array as NPY; two sides, or several arrays of one length, as a table; None if only JSON will do."""
+    from app.call import NPY
+    from app.schemas.query import SIDED
+    from app.schemas.theory import ARRAYS
+
+    numbers = {name: column for name, column in arrays.items() if isinstance(column, np.ndarray)}
+    if operation in SIDED:
+        return _sides(operation, numbers) if len(numbers) == len(SIDED[operation]) else None
+    if [*arrays] == [*numbers] == [*ARRAYS[operation][:1]]:
+        return Packed(NPY, _npy(next(iter(numbers.values()))))
+    alike = len({len(column) for column in arrays.values()}) == 1
+    return _table(arrays) if alike and numbers else None
+
+
+def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
+    """Both sides in one column, and beside it which one a number is of."""
+    from app.schemas.query import SIDED, of_table
+
+    sides = [arrays[name] for name in SIDED[operation]]
+    inside = np.repeat([True, False], [len(side) for side in sides])
+    return _table(dict(zip(of_table(operation), (np.concatenate(sides), inside), strict=True)))
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, array)
+    return sink.getvalue()
+
+
+def _table(arrays: Mapping[str, Column]) -> Packed:
+    """A column for each array, called like it; rows of numbers are lists of one length."""
+    import pyarrow as pa
+
+    from app.call import ARROW
+
+    table = pa.table({name: _arrow(column) for name, column in arrays.items()})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return Packed(ARROW, sink.getvalue().to_pybytes())
+
+
+def _arrow(column: Column) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray) and column.ndim == 2:
+        return pa.FixedSizeListArray.from_arrays(pa.array(column.reshape(-1)), column.shape[1])
+    return pa.array(column)

@@ -1,0 +1,292 @@
+"""`mace theory`: every question of theory from a shell, from every form of file, printed so that its limits hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.body import Body
+from app.call import JSON, NPY, Call
+from app.cli import main
+from app.cli.catalogue import THEORY, Question
+from app.cli.promises import text
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import file_bytes, files, files_of, options_with
+from app.operations import perform
+from app.schemas.query import of_table, spelled
+from app.schemas.theory import ARRAYS, QUESTIONS
+from app.shell import flag
+from tests.app.cli.files import answered
+
+Capture = pytest.CaptureFixture[str]
+ASKED = [(question, name) for question in THEORY for name in JSON_EXAMPLES[question.operation]]
+OF_TABLES = [question for question in THEORY if question.most_files]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every file that the service shows, and this process among them."""
+    for name in files():
+        (tmp_path / name).write_bytes(file_bytes(name))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def service(operation: str, media_type: str, body: bytes, *query: tuple[str, str]) -> dict[str, Any]:
+    reply = perform(Call(operation, media_type, query=query), Body.of(body))
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    assert reply.status == 200, found
+    return found
+
+
+def pairs_of(operation: str) -> tuple[tuple[str, str], ...]:
+    """The options that stand beside the example's file."""
+    found = spelled(options_with(operation))
+    assert found is not None
+    return found
+
+
+def typed(pairs: tuple[tuple[str, str], ...]) -> list[str]:
+    return [word for name, value in pairs for word in (flag(name), value)]
+
+
+def failed(capsys: Capture, *arguments: str) -> str:
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = int(str(end.code))
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert "Traceback" not in err
+    return err
+
+
+def test_there_is_a_command_for_every_question_of_theory() -> None:
+    assert {question.operation for question in THEORY} == set(QUESTIONS)
+    assert all(question.name == question.operation.replace("/", " ") for question in THEORY)
+
+
+@pytest.mark.parametrize(("question", "name"), ASKED, ids=[f"{q.operation}-{name}" for q, name in ASKED])
+def test_a_request_is_answered_as_the_service_does(question: Question, name: str, capsys: Capture) -> None:
+    value = JSON_EXAMPLES[question.operation][name].value
+    assert isinstance(value, dict)
+    wanted = service(question.operation, JSON, json.dumps(value).encode())
+    words = question.name.split()
+    if question.most_files == 0:
+        rdp = ",".join(f"{order}:{epsilon}" for order, epsilon in value.get("rdp", ()))
+        plain = spelled({each: option for each, option in value.items() if each != "rdp"})
+        assert plain is not None
+        asked = [*words, *typed((*plain, *([("rdp", rdp)] if rdp else [])))]
+    else:
+        Path("request.json").write_text(json.dumps(value))
+        asked = [*words, "request.json"]
+
+    assert answered(capsys, *asked) == wanted
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    assert wanted["sentence"] in out
+    assert all(note["message"] in out for note in wanted["warnings"])
+    assert ("* " in out) == any(bound["tightest"] for bound in wanted.get("bounds", ()))
+
+
+@pytest.mark.parametrize("question", OF_TABLES, ids=lambda each: each.operation)
+@pytest.mark.parametrize("suffix", ["csv", "npy", "arrow", "parquet"])
+def test_every_form_of_file_gives_the_services_answer(
+    question: Question, suffix: str, capsys: Capture
+) -> None:
+    operation = question.operation
+    file, media_type = next(each for each in files_of(operation).items() if each[0].endswith(suffix))
+    pairs = pairs_of(operation)
+    if operation == "theory/together" and suffix != "npy":
+        pairs = (*pairs, ("score", "loss"))
+
+    found = answered(capsys, *question.name.split(), file, *typed(pairs))
+
+    assert found == service(operation, media_type, file_bytes(file), *pairs)
+
+
+def test_options_win_over_those_of_a_request(capsys: Capture) -> None:
+    value = JSON_EXAMPLES["theory/pmp-gaussian"][next(iter(JSON_EXAMPLES["theory/pmp-gaussian"]))].value
+    assert isinstance(value, dict)
+    Path("request.json").write_text(json.dumps({**value, "delta": 0.5}))
+
+    found = answered(capsys, "theory", "pmp-gaussian", "request.json", "--delta", "1e-3")
+
+    assert found["delta"] == 1e-3
+
+
+def test_columns_are_named_by_the_array_they_are(capsys: Capture) -> None:
+    value = JSON_EXAMPLES["theory/mip"]["swaps"].value
+    assert isinstance(value, dict)
+    rows = zip(value["before"], value["after"], value["record"], strict=True)
+    Path("swaps.csv").write_text("b,a,who\n" + "".join(f"{b},{a},{who}\n" for b, a, who in rows))
+    wanted = service("theory/mip", JSON, json.dumps(value).encode())
+
+    found = answered(
+        capsys, "theory", "mip", "swaps.csv", "--before", "b", "--after", "a", "--record", "who", "--eta",
+        str(value["eta"]),
+    )  # fmt: skip
+
+    assert found["noise"] == wanted["noise"]
+    assert found["bounds"] == wanted["bounds"]
+
+
+def test_losses_may_come_in_two_files(capsys: Capture) -> None:
+    value = next(iter(JSON_EXAMPLES["theory/mis-overfitting"].values())).value
+    assert isinstance(value, dict)
+    np.save("train.npy", np.array(value["train_losses"], dtype=np.float64))
+    np.save("heldout.npy", np.array(value["heldout_losses"], dtype=np.float64))
+    wanted = service("theory/mis-overfitting", JSON, json.dumps(value).encode())
+    options = {each: option for each, option in value.items() if each not in ARRAYS["theory/mis-overfitting"]}
+    pairs = spelled(options)
+    assert pairs is not None
+
+    found = answered(
+        capsys,
+        "theory",
+        "mis-overfitting",
+        "--members",
+        "train.npy",
+        "--nonmembers",
+        "heldout.npy",
+        *typed(pairs),
+    )
+
+    assert found == wanted
+
+
+def test_a_column_of_a_table_is_counted_as_categories(capsys: Capture) -> None:
+    Path("people.csv").write_text(
+        "id,city\n" + "".join(f"{i},{'Oslo' if i % 3 else 'Bergen'}\n" for i in range(60))
+    )
+
+    found = answered(capsys, "theory", "mis", "people.csv", "--column", "city", "--sizes", "100")
+
+    assert (found["records"], found["categories"]) == (60, 2)
+    assert found["curve"]["n"] == [100]  # type: ignore[index]
+
+
+MISUSES = {
+    "no such question": (["theory", "mip-infinite"], "did you mean mip-finite?"),
+    "no question": (["theory"], "required: NAME"),
+    "no such option": (
+        ["theory", "dp", "--epsilom", "1"],
+        "--epsilom is not an option; did you mean --epsilon?",
+    ),
+    "nothing promised": (["theory", "dp"], "mace theory dp: "),
+    "out of range": (
+        ["theory", "dp", "--epsilon", "-1"],
+        "--epsilon: needs to be greater than or equal to 0",
+    ),
+    "no pairs": (["theory", "dp", "--rdp", "2", "--delta", "0.1"], "--rdp: needs to be a list"),
+    "a file too many": (["theory", "mip", "a.npy", "b.npy"], "takes one file, got 2\n"),
+    "an option that is needed": (
+        ["theory", "pmp-gaussian", "theory-pmp-gaussian.npy"],
+        "is needed and not there",
+    ),
+    "no such column": (
+        ["theory", "mis", "theory-mis.csv", "--column", "nowhere"],
+        "column: no column of the 1 has this name",
+    ),
+    "no such file": (["theory", "mip", "nowhere.npy"], "nowhere.npy: No such file"),
+    "columns of a request": (
+        ["theory", "mip", "request.json", "--column", "a"],
+        "--column: a JSON request has no",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISUSES)
+def test_what_cannot_be_asked_is_misuse(name: str, capsys: Capture) -> None:
+    Path("request.json").write_text(json.dumps({"draws": [1.0, 2.0]}))
+    arguments, said = MISUSES[name]
+
+    assert said in failed(capsys, *arguments)
+
+
+@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.operation)
+def test_help_lists_the_options_of_the_question(question: Question, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*question.name.split(), "--help"])
+
+    out = capsys.readouterr().out
+    assert end.value.code == 0
+    assert f"\nexamples:\n  mace {question.name}" in out
+    assert "exit status:\n  0    answered" in out
+    assert "Undefined" not in out
+    assert "/v1/" not in out
+    for name in ARRAYS[question.operation]:
+        assert (f" {flag(name)} " in out) == (name in of_table(question.operation))
+
+
+@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.operation)
+def test_the_examples_of_help_are_commands_that_are_understood(question: Question, capsys: Capture) -> None:
+    for line in question.examples:
+        status = main(line.split()[1:])
+
+        err = capsys.readouterr().err
+        assert status == 0 or (question.most_files and "No such file" in err) or "no column" in err, err
+
+
+def test_the_answer_is_kept_in_a_file_and_its_sentence_told(capsys: Capture) -> None:
+    assert main(["theory", "dp", "--epsilon", "1", "-o", "answer.json"]) == 0
+
+    kept = json.loads(Path("answer.json").read_text())
+    assert kept["sentence"] in capsys.readouterr().err
+
+
+BOUND = {
+    "quantity": "advantage", "name": "tight", "says": "the tight one", "value": 0.46211715726,
+    "source": "MACE", "assumes": "none", "proven": True, "tightest": True,
+}  # fmt: skip
+ANSWER: dict[str, Any] = {
+    "sentence": "It is so.",
+    "sigma": 0.123456,
+    "security": {"estimate": None, "lower": 0.12345, "upper": 0.98761, "guarantee": {"covers": "all"}},
+    "curve": {"n": list(range(100)), "delta_upper": [0.00012341] * 100},
+    "records": {"record": [0, 1, 2], "eta": [0.1, 0.3, 0.2]},
+    "rows": [{"quantity": "x", "says": "the first", "lower": 0.5, "upper": None, "agrees": "yes"}],
+    "bounds": [
+        BOUND,
+        {**BOUND, "says": "printed", "value": 0.3, "proven": False, "tightest": False},
+        {**BOUND, "says": "another", "value": None, "tightest": False},
+    ],
+    "warnings": [{"code": "a", "message": "Mind this."}],
+}
+
+
+def test_limits_are_rounded_outward_and_the_tightest_bound_is_marked() -> None:
+    lines = text(ANSWER)
+
+    assert "security lower  0.12345" in lines
+    assert "security upper  0.98761" in lines
+    assert "sigma           0.123456" in lines
+    assert "* is the tightest that is proven   at most   source" in lines
+    start = lines.index("advantage")
+    assert lines[start + 1] == "* the tight one                     0.4622   MACE"
+    assert lines[start + 2] == "  printed                              0.3   MACE; printed, and refuted"
+    assert lines[start + 3] == "  another                             none   MACE"
+    assert lines[-2:] == ["It is so.", "note: Mind this."]
+
+
+def test_a_curve_is_thinned_out_to_its_ends_and_records_come_by_what_they_have_to_lose() -> None:
+    lines = text(ANSWER)
+
+    start = lines.index("curve") + 2
+    assert lines[start] == " 0        0.0001235" or lines[start].split() == ["0", "0.0001235"]
+    assert lines[start + 11].split()[0] == "99"
+    assert lines[start + 12] == "12 of 100 rows; --json has all"
+    first = lines.index("records") + 2
+    assert [line.split()[0] for line in lines[first : first + 3]] == ["1", "2", "0"]
+
+
+def test_a_body_of_the_main_array_needs_no_names() -> None:
+    laws = file_bytes("theory-mip-finite.npy")
+
+    found = service("theory/mip-finite", NPY, laws, *pairs_of("theory/mip-finite"))
+
+    assert found["records"]["record"] == list(range(len(found["records"]["record"])))

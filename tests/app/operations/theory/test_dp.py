@@ -1,0 +1,135 @@
+"""/v1/theory/dp: the library's table, one clear problem for whatever does not go together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from app.body import Body
+from app.call import Call, Reply
+from app.openapi.theory.dp import EXAMPLES
+from app.operations import perform
+from app.schemas.theory.dp import DpQuestion
+from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
+
+SCHEMA = DpQuestion.model_json_schema()
+
+
+def post(body: object) -> Reply:
+    return perform(Call("theory/dp"), Body.of(json.dumps(body).encode()))
+
+
+def asked(body: object) -> dict[str, Any]:
+    reply = post(body)
+    assert reply.status == 200, bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+@pytest.mark.parametrize("name", EXAMPLES["theory/dp"])
+def test_examples_run_as_they_stand(name: str) -> None:
+    body = EXAMPLES["theory/dp"][name].value
+
+    found = asked(body)
+
+    jsonschema.validate(body, SCHEMA)
+    assert "baseline" in found["sentence"]
+    assert bool(found["bounds"]) == (name != "keeping")
+
+
+def test_the_answer_is_the_librarys() -> None:
+    found = asked(
+        {"epsilon": 1.0, "delta": 0.01, "adjacency": "add_remove", "prior": 0.3, "member_weight": 2.0}
+    )
+
+    table = bounds(ApproximateDp(1.0, 0.01), 0.3, 2.0, (0.001, 0.01, 0.1), "add_remove")
+    assert [(b["quantity"], b["name"], b["value"], b["tightest"]) for b in found["bounds"]] == [
+        (b.quantity, b.name, b.value, b.tightest) for b in table
+    ]
+    assert found["stated"][0]["epsilon"] == 1.0
+    assert found["baseline"] == pytest.approx(0.4)
+
+
+def test_a_promise_taken_to_be_about_replacing_says_so() -> None:
+    assumed, said = asked({"epsilon": 1.0}), asked({"epsilon": 1.0, "adjacency": "replace"})
+
+    assert "adjacency_assumed" in [w["code"] for w in assumed["warnings"]]
+    assert "adjacency_assumed" not in [w["code"] for w in said["warnings"]]
+    assert assumed["bounds"] == said["bounds"]
+
+
+def test_a_gaussian_promise_comes_with_its_curve() -> None:
+    found = asked({"mu": 1.0, "delta": 1e-5})
+
+    pair = GaussianDp(1.0).pair(1e-5)
+    assert pair is not None
+    assert found["stated"] == [
+        {"epsilon": pair[0], "delta": 1e-5, "says": "as promised, for adjacency replace"}
+    ]
+    assert len(found["curve"]["epsilon"]) == len(found["curve"]["delta"])
+    assert found["curve"]["delta"][0] == pytest.approx(0.38292492)
+    assert found["roc"]["tpr"][-1] == 1.0
+
+
+def test_noise_is_stated_for_both_adjacencies_and_bounds_are_of_the_one_needed() -> None:
+    noise = {"noise_multiplier": 2.0, "steps": 100, "delta": 1e-5}
+
+    fixed, coins = asked(noise), asked({**noise, "inclusion": "independent"})
+
+    assert fixed["stated"] == coins["stated"]
+    assert fixed["bounds"] == asked({"mu": 10.0, "delta": 1e-5})["bounds"]
+    assert coins["bounds"] == asked({"mu": 5.0, "delta": 1e-5, "inclusion": "independent"})["bounds"]
+
+
+def test_an_infinite_bound_is_null() -> None:
+    found = asked({"epsilon": 700.0, "adjacency": "add_remove"})
+
+    assert [b["value"] for b in found["bounds"] if b["name"] == "mis_equation_9"] == [None]
+
+
+@pytest.mark.parametrize("advantage", [0.1, 0.5])
+def test_the_epsilon_that_keeps_an_advantage_keeps_it(advantage: float) -> None:
+    kept = asked({"advantage": advantage, "prior": 0.45})["keeping"]
+
+    again = asked({"epsilon": kept["epsilon"], "prior": 0.45})
+
+    envelope = next(b for b in again["bounds"] if b["name"] == "envelope")
+    assert envelope["value"] == pytest.approx(advantage, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "epsilon"),
+        ({"epsilon": 1.0, "mu": 1.0}, "mu"),
+        ({"rdp": [[2, 0.1]]}, "delta"),
+        ({"noise_multiplier": 1.0, "delta": 1e-5}, "steps"),
+        ({"noise_multiplier": 1.0, "steps": 10}, "delta"),
+        ({"epsilon": 1.0, "steps": 10}, "steps"),
+        ({"epsilon": 1.0, "sampling_rate": 0.1}, "sampling_rate"),
+        ({"noise_multiplier": 1.0, "steps": 10, "delta": 1e-5, "adjacency": "replace"}, "adjacency"),
+        ({"epsilon": 1.0, "adjacency": "replace", "inclusion": "independent"}, "adjacency"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": 1.0, "delta": 1.0}, "delta"),
+        ({"epsilon": 1.0, "prior": 0.0}, "prior"),
+        ({"advantage": 1.0}, "advantage"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_by_name_as_documented(
+    body: dict[str, object], field: str
+) -> None:
+    reply = post(body)
+
+    assert reply.status in (400, 422)
+    assert json.loads(bytes(reply.body))["field"] == field
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(body, SCHEMA)
+
+
+def test_orders_of_less_than_one_are_refused() -> None:
+    problem = json.loads(bytes(post({"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}).body))
+
+    assert (problem["field"], problem["index"]) == ("rdp", 1)

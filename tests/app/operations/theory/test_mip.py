@@ -1,0 +1,186 @@
+"""/v1/theory/mip and /v1/theory/mip-finite: the library's numbers, side by side, and never the data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from app.body import Body
+from app.call import Call, Reply
+from app.openapi.theory.mip import AFTER, BEFORE, DRAWS, EXAMPLES, RECORD, TELLING
+from app.operations import perform
+from app.schemas.theory.mip import MipFiniteQuestion, MipQuestion
+from estimators.theory import mip
+
+SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
+ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
+
+
+def post(operation: str, body: object) -> Reply:
+    return perform(Call(operation), Body.of(json.dumps(body).encode()))
+
+
+def asked(body: object, operation: str = "theory/mip") -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status == 200, bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def refused(body: object, operation: str = "theory/mip") -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status in (400, 422), bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def test_the_scale_is_the_librarys() -> None:
+    answer = asked({**SWAPS, "eta": 0.2, "noise": "laplace", "confidence": 0.9})
+
+    sizes = mip.Sizes.of_swaps(mip.KNorm(mip.Norm.moment([1.0])), BEFORE, AFTER, RECORD)
+    assert answer["noise"]["scale"] == sizes.scale(0.2, 0.9)
+    assert (answer["method"], answer["certified"], answer["confidence"]) == ("swaps", True, 0.9)
+    assert (answer["swaps"], answer["draws"], answer["records"]) == (len(BEFORE), 0, 8)
+    assert answer["baseline"] == 0.5
+    assert answer["guarantee"]["finite_sample"]
+
+
+def test_the_sentence_names_noise_accuracy_and_what_guessing_has() -> None:
+    answer = asked({**SWAPS, "eta": 0.2})
+
+    assert answer["sentence"].startswith("Gaussian noise of scale 0.")
+    assert (
+        "each of the 8 records swapped at an accuracy of at most 0.700, where guessing has 0.5"
+        in answer["sentence"]
+    )
+
+
+def test_draws_alone_certify_every_record_and_carry_the_papers_scales_as_estimates() -> None:
+    answer = asked({**ROWS, "eta": 0.2, "noise": "laplace"})
+
+    assert answer["method"] == "draws"
+    assert answer["records"] is None
+    named = {each["name"]: each for each in answer["calibrations"] if each["noise"] == "laplace_moment"}
+    assert named["corollary_10"]["scale"] == pytest.approx((6.16 / 0.2) ** 2, rel=0.2)  # sigma about 1
+    assert named["draws"]["certified"]
+    assert not named["theorem_9"]["certified"]
+    printed = [each for each in answer["bounds"] if not each["proven"]]
+    assert [each["name"] for each in printed] == ["corollary_10_printed_laplace_moment"]
+    assert not printed[0]["tightest"]
+
+
+def test_with_both_the_draws_shape_the_noise_and_the_swaps_certify_it() -> None:
+    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.2})
+
+    assert answer["method"] == "swaps"
+    assert answer["noise"]["spread"] == pytest.approx([np.std(DRAWS)])
+    assert answer["noise"]["deviation"] == pytest.approx(
+        [answer["noise"]["scale"] * answer["noise"]["spread"][0]]
+    )
+    # a unit changes nothing on the line
+    alone = asked({**SWAPS, "eta": 0.2})
+    assert answer["noise"]["deviation"] == pytest.approx(alone["noise"]["deviation"], rel=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["moment", "euclid", "max", "one"])
+def test_every_norm_is_answered(norm: str) -> None:
+    answer = asked({**ROWS, "eta": 0.2, "noise": "laplace", "norm": norm})
+
+    assert answer["noise"]["norm"] == norm
+    assert answer["noise"]["scale"] > 0
+    assert {each["noise"] for each in answer["calibrations"]} == {
+        "gaussian",
+        "laplace_moment",
+        f"laplace_{norm}",
+    }
+
+
+def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
+    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.123})
+
+    eta, scale = answer["curve"]["eta"], answer["curve"]["scale"]
+    assert 0.123 in eta
+    assert set(scale) == {"swaps", "draws", "moment", "moment_linear"}  # gaussian has no tanh
+    for column in scale.values():
+        assert len(column) == len(eta)
+        known = [value for value in column if value is not None]
+        assert known == sorted(known, reverse=True)
+    assert scale["swaps"][eta.index(0.123)] == answer["noise"]["scale"]
+
+
+def test_too_few_pairs_give_no_scale_and_say_what_it_takes() -> None:
+    answer = asked(
+        {"before": BEFORE[:16], "after": AFTER[:16], "record": [i % 8 for i in range(16)], "eta": 0.05}
+    )
+
+    assert answer["noise"]["scale"] is None
+    assert answer["noise"]["deviation"] is None
+    assert "No scale" in answer["sentence"]
+    assert [each["code"] for each in answer["warnings"]] == ["few_pairs"]
+    assert not any(each["tightest"] for each in answer["bounds"])
+
+
+def test_records_never_swapped_are_pointed_out() -> None:
+    answer = asked({**SWAPS, "eta": 0.2, "records": 20})
+
+    assert "records_without_swaps" in [each["code"] for each in answer["warnings"]]
+    assert "12 records" in " ".join(each["message"] for each in answer["warnings"])
+
+
+def test_labels_of_text_are_never_repeated() -> None:
+    reply = post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
+
+    assert reply.status == 200
+    assert b"patient" not in bytes(reply.body)
+
+
+def test_what_does_not_belong_together_is_a_clear_problem() -> None:
+    assert refused({"eta": 0.2})["field"] == "draws"
+    assert refused({"before": BEFORE, "after": AFTER, "eta": 0.2})["field"] == "before"
+    assert refused({"draws": [[1.0], [2.0], [3.0]], "spread": [1.0, 2.0]})["field"] == "spread"
+    assert refused({"draws": [1.0, 1.0, 1.0, 1.0]})["field"] == "draws"
+    assert refused({"draws": DRAWS, "eta": 0.5})["field"] == "eta"
+    assert refused({"draws": [[1.0, 2.0], [2.0, 1.0]]})["field"] == "draws"
+
+
+def test_the_exact_eta_is_that_of_the_library() -> None:
+    answer = asked({"laws": TELLING, "n": 4}, "theory/mip-finite")
+
+    assert answer["eta"] == pytest.approx(0.1)
+    assert answer["accuracy"] == pytest.approx(0.6)
+    assert answer["worst_record"] == 0
+    assert answer["records"]["eta"] == pytest.approx([0.1, 1 / 30, 1 / 30, 1 / 30])
+    assert "right with probability 0.6, where guessing alone is with 0.5: eta is 0.1" in answer["sentence"]
+    exact, swaps = answer["bounds"]
+    assert swaps["value"] >= exact["value"]
+
+
+def test_other_sizes_have_another_baseline() -> None:
+    answer = asked(
+        {"laws": [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], "n": 4, "k": 1}, "theory/mip-finite"
+    )
+
+    assert answer["baseline"] == 0.75
+    assert answer["eta"] == pytest.approx(0.25)
+
+
+def test_laws_that_are_none_and_too_many_subsets_are_refused() -> None:
+    assert refused({"laws": [[0.5, 0.4], [0.5, 0.5]], "n": 2}, "theory/mip-finite")["field"] == "laws"
+    assert refused({"n": 2}, "theory/mip-finite")["field"] == "laws"
+    said = refused({"laws": [[0.5, 0.5], [0.5, 0.5]], "n": 64}, "theory/mip-finite")
+    assert "swaps or draws" in said["detail"]
+
+
+@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in EXAMPLES.items() for n in e])
+def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
+    body = EXAMPLES[operation][name].value
+    question = MipQuestion if operation == "theory/mip" else MipFiniteQuestion
+
+    answer = asked(body, operation)
+
+    jsonschema.validate(body, question.model_json_schema())
+    assert answer["sentence"]

@@ -1,0 +1,213 @@
+"""/v1/theory/mis and /v1/theory/mis-overfitting: the library's numbers, with the sample's error and the baseline."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from app.body import Body
+from app.call import Call, Reply
+from app.openapi.theory.mis import EXAMPLES
+from app.operations import perform
+from app.schemas.theory.mis import ANSWERS, QUESTIONS
+from estimators.theory.mis.diversity import c_k
+from estimators.theory.mis.estimate import diversity, worst_delta_from
+from estimators.theory.mis.security import records_needed, worst_delta
+from estimators.theory.mis.tally import Tally
+
+P = [0.4, 0.3, 0.2, 0.1]
+COUNTS = [310, 240, 170, 120, 90, 70]
+BODIES = [(operation, name) for operation, each in EXAMPLES.items() for name in each]
+
+
+def post(operation: str, body: object) -> Reply:
+    return perform(Call(operation), Body.of(json.dumps(body).encode()))
+
+
+def asked(body: object, operation: str = "theory/mis") -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status == 200, bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def refused(body: object, operation: str = "theory/mis") -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status in (400, 422), bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+@pytest.mark.parametrize(("operation", "name"), BODIES)
+def test_examples_are_what_the_schema_asks_and_answers_what_it_says(operation: str, name: str) -> None:
+    body = EXAMPLES[operation][name].value
+    answer = asked(body, operation)
+
+    jsonschema.validate(body, QUESTIONS[operation].model_json_schema())
+    jsonschema.validate(answer, TypeAdapter(ANSWERS[operation]).json_schema())
+    assert set(answer) == set(ANSWERS[operation].__annotations__)
+
+
+def test_a_known_distribution_has_theorem_14_and_no_interval() -> None:
+    answer = asked({"probabilities": P, "sizes": [1000, 50], "delta": 0.01})
+
+    assert answer["curve"]["delta"] == [worst_delta(P, 1000), worst_delta(P, 50)]
+    assert answer["curve"]["delta_upper"] == answer["curve"]["delta_lower"] == answer["curve"]["delta"]
+    assert answer["diversity"]["estimate"] == answer["diversity"]["upper"] == pytest.approx(c_k(P))
+    assert answer["diversity"]["guarantee"] is None
+    assert (
+        answer["records_needed"]["exact"] == answer["records_needed"]["certified"] == records_needed(P, 0.01)
+    )
+    assert answer["records"] is None
+    assert answer["n"] == 1000
+
+
+def test_a_sample_carries_its_error_into_security_and_into_the_records_needed() -> None:
+    answer = asked({"tallies": COUNTS, "universe": 6, "sizes": [1000], "delta": 0.03})
+    tally = Tally.of_counts(COUNTS, 6)
+
+    assert answer["curve"]["delta_upper"] == [worst_delta_from(tally, 1000).upper]
+    assert answer["curve"]["security_at_least"] == [1.0 - worst_delta_from(tally, 1000).upper]
+    assert answer["diversity"]["upper"] == diversity(tally).upper
+    assert answer["diversity"]["guarantee"]["finite_sample"]
+    needed = answer["records_needed"]
+    assert needed["exact"] < needed["certified"] < needed["simple"]
+    assert "95% confidence" in answer["sentence"]
+
+
+def test_values_are_counted_and_text_numbers_and_tallies_say_the_same() -> None:
+    words = ["a", "b", "b", "c", "c", "c"] * 30
+    numbers = [1, 2, 2, 3, 3, 3] * 30
+    answers = [
+        asked({field: given, "sizes": [100]})
+        for field, given in (("values", words), ("values", numbers), ("tallies", [30, 60, 90]))
+    ]
+
+    assert answers[0]["curve"] == answers[1]["curve"] == answers[2]["curve"]
+    assert answers[0]["records"] == 180
+
+
+def test_without_a_universe_c_k_has_no_upper_end_and_the_answer_says_so() -> None:
+    answer = asked({"tallies": COUNTS, "sizes": [1000]})
+
+    assert answer["diversity"]["upper"] is None
+    assert answer["diversity"]["most"] is None
+    assert answer["curve"]["simple"] == [None]
+    assert "universe_unknown" in [each["code"] for each in answer["warnings"]]
+    assert answer["curve"]["delta_upper"][0] < 0.1
+
+
+def test_the_worst_share_of_nonmembers_stands_where_none_is_given() -> None:
+    worst = asked({"probabilities": P, "sizes": [100]})
+    balanced = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.5})
+    tilted = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.2, "member_weight": 2.0})
+
+    assert worst["gamma"] == balanced["gamma"] == 1.0
+    assert worst["curve"] == balanced["curve"]
+    assert tilted["gamma"] == pytest.approx(0.125)
+    assert tilted["curve"]["delta"][0] < worst["curve"]["delta"][0]
+    assert "worst_share" in [each["code"] for each in worst["warnings"]]
+
+
+def test_an_accuracy_never_comes_without_its_baseline() -> None:
+    answer = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.3, "member_weight": 2.0})
+    losses = asked({"train_losses": [0.0] * 99, "heldout_losses": [1.0] * 99}, "theory/mis-overfitting")
+
+    assert answer["baseline"] == pytest.approx(1.4)
+    assert answer["baseline"] <= answer["accuracy_at_most"] <= 1.7
+    for sentence in (answer["sentence"], losses["sentence"]):
+        assert "against a baseline of" in sentence
+    assert "a true positive counts 2 times" in answer["sentence"]
+
+
+def test_bounds_stand_side_by_side_and_theorem_14_is_the_tightest() -> None:
+    found = asked({"probabilities": P, "sizes": [1000]})["bounds"]
+
+    assert [each["name"] for each in found if each["tightest"]] == ["theorem_14"]
+    assert {"simple", "corollary_15", "gini_simpson", "shannon", "uniform"} <= {
+        each["name"] for each in found
+    }
+
+
+def test_coarsening_says_what_each_merge_buys_and_costs() -> None:
+    answer = asked({"tallies": COUNTS, "universe": 6, "sizes": [1000], "coarsen_to": [2, 4], "delta": 0.03})
+    rows = answer["coarsened"]
+    upper = answer["curve"]["delta_upper"][0]
+
+    assert rows["cells"] == [2, 2, 2, 4, 4, 4]
+    assert rows["merge"] == ["frequent", "balanced", "rare"] * 2
+    assert rows["kept"][0] == pytest.approx(0.31)
+    assert all(each <= upper for each in rows["delta_upper"])
+    assert all(each <= answer["records_needed"]["exact"] for each in rows["records"])
+
+
+def test_a_curve_is_drawn_around_the_sample_when_no_sizes_are_given() -> None:
+    answer = asked({"tallies": COUNTS})
+
+    assert answer["n"] == 1000
+    assert answer["curve"]["n"][0] == 10
+    assert answer["curve"]["n"][-1] == 100_000
+    assert np.all(np.diff(answer["curve"]["delta_upper"]) <= 0)
+
+
+def test_mostly_single_values_are_pointed_out() -> None:
+    answer = asked({"values": list(range(200)), "sizes": [200]})
+
+    assert "mostly_singles" in [each["code"] for each in answer["warnings"]]
+
+
+def test_one_models_losses_are_not_taken_for_the_algorithms() -> None:
+    losses = {"train_losses": [0.0] * 200, "heldout_losses": [1.0] * 200}
+    one = asked(losses, "theory/mis-overfitting")
+    many = asked({**losses, "losses_of": "independent_trainings"}, "theory/mis-overfitting")
+
+    assert one["sentence"].startswith("This model's security is at most 0.")
+    assert "one_model" in [each["code"] for each in one["warnings"]]
+    assert many["sentence"].startswith("Security of the algorithm is at most 0.")
+    assert one["delta_at_least"] == 1.0 - one["security"]["upper"] > 0.8
+
+
+def test_losses_without_a_gap_put_no_limit_on_security() -> None:
+    losses = np.linspace(0.0, 1.0, 50).tolist()
+    answer = asked({"train_losses": losses, "heldout_losses": losses}, "theory/mis-overfitting")
+
+    assert answer["sentence"].startswith("The losses put no limit on security")
+    assert "no_gap_shown" in [each["code"] for each in answer["warnings"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "values"),
+        ({"tallies": [1, 2], "probabilities": [1.0]}, "probabilities"),
+        ({"probabilities": [0.5, 0.6]}, "probabilities"),
+        ({"probabilities": [1.0], "universe": 3}, "universe"),
+        ({"tallies": [3, 4], "universe": 1}, "universe"),
+        ({"tallies": [0, 0]}, "tallies"),
+        ({"tallies": [1, 2], "coarsen_to": [2, 3]}, "coarsen_to"),
+        ({"tallies": [1, 2], "nonmember_share": 1.0}, "nonmember_share"),
+        ({"tallies": [1, 2], "delta": 0.0}, "delta"),
+        ({"tallies": [1, 2], "sizes": [0]}, "sizes"),
+    ],
+)
+def test_a_question_that_cannot_be_is_refused_by_field(body: dict[str, object], field: str) -> None:
+    assert refused(body)["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"train_losses": [1.0]}, "heldout_losses"),
+        ({"heldout_losses": [1.0]}, "train_losses"),
+        ({"train_losses": [], "heldout_losses": [1.0]}, "train_losses"),
+        ({"train_losses": ["a"], "heldout_losses": [1.0]}, "train_losses"),
+        ({"train_losses": [1.0], "heldout_losses": [1.0], "losses_of": "it"}, "losses_of"),
+    ],
+)
+def test_losses_that_are_none_are_refused_by_field(body: dict[str, object], field: str) -> None:
+    assert refused(body, "theory/mis-overfitting")["field"] == field

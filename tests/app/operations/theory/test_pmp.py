@@ -1,0 +1,162 @@
+"""/v1/theory/pmp-exponential and /v1/theory/pmp-gaussian: the library's numbers, side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from app.body import Body
+from app.call import Call, Reply
+from app.openapi.theory.pmp import EXAMPLES, LOSSES, MANY, POINTS
+from app.operations import perform
+from app.schemas.theory.pmp import QUESTIONS
+from estimators.theory import shifts
+from estimators.theory.pmp import distances
+from estimators.theory.pmp.exponential import Summed
+from estimators.theory.pmp.gaussian import Gaussian
+
+EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
+ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
+
+
+def post(operation: str, body: object) -> Reply:
+    return perform(Call(operation), Body.of(json.dumps(body).encode()))
+
+
+def asked(operation: str, body: object) -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status == 200, bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def refused(operation: str, body: object) -> dict[str, Any]:
+    reply = post(operation, body)
+    assert reply.status in (400, 422), bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def test_the_practical_epsilon_is_the_librarys() -> None:
+    answer = asked(EXPONENTIAL, ASKED)
+
+    mechanism = Summed(np.array(LOSSES), 1.0)
+    laws = mechanism.exact(4.0)
+    assert (answer["method"], answer["training_sets"], answer["interval"]) == ("exact", 70, None)
+    assert answer["practical_epsilon"] == laws.epsilon
+    assert answer["epsilon_on_records"] == mechanism.on_records(4.0)
+    assert answer["success"] == laws.successes.max()
+    assert answer["baseline"] == 0.5
+    assert answer["mip_eta"] == pytest.approx(laws.mip_eta)
+    assert answer["records"]["practical_epsilon"] == laws.epsilons.tolist()
+    assert answer["worst"] == laws.worst._asdict()
+
+
+def test_bounds_stand_side_by_side_and_the_refuted_one_is_never_the_tightest() -> None:
+    bounds = asked(EXPONENTIAL, ASKED)["bounds"]
+
+    exact = next(b for b in bounds if b["name"] == "exact")
+    assert exact["tightest"]
+    assert all(
+        b["value"] >= exact["value"] - 1e-12
+        for b in bounds
+        if b["proven"] and b["quantity"] == exact["quantity"]
+    )
+    assert [b["name"] for b in bounds if not b["proven"]] == ["one_way"]
+
+
+def test_too_many_training_sets_ask_for_draws_and_draws_give_an_interval() -> None:
+    body = {"losses": MANY, "sensitivity": 1.0, "epsilon": 1.0}
+
+    problem = refused(EXPONENTIAL, body)
+    assert problem["type"].endswith("too-many-subsets")
+    assert "set draws" in problem["detail"]
+    answer = asked(EXPONENTIAL, {**body, "draws": 5000, "seed": 3})
+
+    assert answer["method"] == "sampled"
+    assert answer["interval"]["guarantee"]["finite_sample"]
+    assert answer["interval"]["lower"] <= answer["practical_epsilon"] <= answer["interval"]["upper"]
+    assert "95% confidence, from 5000 training sets at random" in answer["sentence"]
+    assert answer["epsilon_on_records"] is None
+    assert answer == asked(EXPONENTIAL, {**body, "draws": 5000, "seed": 3})
+
+
+def test_a_wanted_practical_epsilon_is_kept_exactly_or_by_exchanges() -> None:
+    wanted = {"practical_epsilon": 0.5, "sensitivity": 1.0}
+
+    exact = asked(EXPONENTIAL, {**wanted, "losses": LOSSES})
+    many = asked(EXPONENTIAL, {**wanted, "losses": MANY, "draws": 1000})
+
+    assert 0.4999 < exact["practical_epsilon"] <= 0.5
+    assert many["interval"]["upper"] <= 0.5
+    assert "chosen_by_exchanges" in [w["code"] for w in many["warnings"]]
+
+
+def test_the_gaussian_answer_is_the_librarys() -> None:
+    answer = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
+
+    sigma = shifts.gaussian_sigma(0.5, 5.0, 0.01)
+    mechanism = Gaussian(distances.of_sum(distances.clipped(np.array(POINTS), 1.0) / 4), sigma)
+    assert (answer["sigma"], answer["sensitivity"]) == (sigma, 0.5)
+    assert answer["epsilon"] == pytest.approx(5.0)
+    assert answer["practical_epsilon"] == mechanism.epsilon(0.01)
+    assert answer["practical_epsilon"] <= answer["epsilon_on_records"] <= answer["epsilon"]
+    assert answer["mip_eta"] == pytest.approx(mechanism.total_variation() / 2)
+    curve = answer["curve"]
+    assert len({len(column) for column in curve.values()}) == 1
+    for practical, records, worst in zip(
+        curve["practical_delta"], curve["records_delta"], curve["dp_delta"], strict=True
+    ):
+        assert practical <= records * 1.01 <= worst * 1.02
+
+
+def test_wanted_noise_reads_back() -> None:
+    answer = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "practical_epsilon": 0.5, "delta": 0.01})
+
+    assert answer["practical_epsilon"] == pytest.approx(0.5, rel=1e-6)
+    assert "practical epsilon is at most 0.500 at" in answer["sentence"]
+
+
+@pytest.mark.parametrize("body", [{}, {"sigma": 1.0, "epsilon": 1.0}])
+def test_noise_is_said_in_one_way(body: dict[str, float]) -> None:
+    problem = refused(GAUSSIAN, {"points": POINTS, "clip": 1.0, "delta": 0.01, **body})
+
+    assert problem["field"] == "sigma"
+    assert problem["detail"] == "sigma: give one of sigma, epsilon, practical_epsilon"
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "field"),
+    [
+        (EXPONENTIAL, {**ASKED, "sensitivity": 0.0}, "sensitivity"),
+        (EXPONENTIAL, {**ASKED, "sensitivity": 0.1}, "sensitivity"),
+        (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3]}, "losses"),
+        (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3], "rows": "training_sets"}, "losses"),
+        (EXPONENTIAL, {"sensitivity": 1.0, "epsilon": 1.0}, "losses"),
+        (GAUSSIAN, {"points": POINTS, "clip": 0.0, "sigma": 1.0, "delta": 0.1}, "clip"),
+        (GAUSSIAN, {"points": POINTS, "clip": 1.0, "sigma": 1.0, "delta": 1.0}, "delta"),
+        (GAUSSIAN, {"points": [[1.0]] * 3, "clip": 1.0, "sigma": 1.0, "delta": 0.1}, "points"),
+    ],
+)
+def test_bad_input_is_refused_by_its_field(operation: str, body: dict[str, object], field: str) -> None:
+    assert refused(operation, body)["field"] == field
+
+
+def test_equal_points_need_no_noise_and_no_answer_is_infinite() -> None:
+    problem = refused(GAUSSIAN, {"points": [[1.0]] * 4, "clip": 1.0, "practical_epsilon": 1.0, "delta": 0.1})
+
+    assert problem["field"] == "points"
+
+
+@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in EXAMPLES.items() for n in e])
+def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
+    body = EXAMPLES[operation][name].value
+
+    answer = asked(operation, body)
+
+    jsonschema.validate(body, QUESTIONS[operation].model_json_schema())
+    assert answer["sentence"]

@@ -1,0 +1,151 @@
+"""Questions of theory over a real socket: every example, every form of array, one typed problem for each mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from app.body import Body
+from app.call import JSON, NPY, Call
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import file_bytes, files_of, options_with
+from app.operations import perform
+from app.operations.quick import quick
+from app.schemas.query import spelled
+from app.schemas.theory import ARRAYS
+from tests.app.decoding.support import npy_bytes
+from tests.app.routes.asked import ENCODERS, post
+from tests.app.running import Running, running
+
+EXAMPLES = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
+FILES = [(operation, file) for operation in ARRAYS if ARRAYS[operation] for file in files_of(operation)]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("service"), workers="2") as found:
+        yield found
+
+
+def here(call: Call, body: bytes) -> Any:
+    return json.loads(bytes(perform(call, Body.of(body)).body))
+
+
+@pytest.mark.parametrize(("operation", "name"), EXAMPLES)
+def test_every_example_is_answered_as_in_this_process(operation: str, name: str, service: Running) -> None:
+    body = json.dumps(JSON_EXAMPLES[operation][name].value).encode()
+
+    answer = post(service, f"/v1/{operation}", body)
+
+    assert answer.status == 200, answer.body
+    assert answer.json() == here(Call(operation), body)
+
+
+@pytest.mark.parametrize(("operation", "file"), FILES)
+@pytest.mark.parametrize("encoding", ENCODERS)
+def test_a_compressed_file_is_answered_as_the_same_file_is(
+    operation: str, file: str, encoding: str, service: Running
+) -> None:
+    query, media_type = spelled(options_with(operation)) or (), files_of(operation)[file]
+    address, headers = f"/v1/{operation}?{urlencode(query)}", {"Content-Encoding": encoding}
+
+    answer = post(service, address, ENCODERS[encoding](file_bytes(file)), media_type, headers)
+
+    assert answer.status == 200, answer.body
+    assert answer.json() == here(Call(operation, media_type, query=query), file_bytes(file))
+
+
+POINTS = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.2, 0.1]]
+MANY = [[float(i), -float(i)] for i in range(80)]
+
+MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
+    ("theory/dp", {}, "missing-field", "epsilon"),
+    ("theory/dp", {"epsilon": -1}, "out-of-range", "epsilon"),
+    ("theory/dp", {"epsilon": 1, "delta": 1}, "out-of-range", "delta"),
+    ("theory/dp", {"epsilon": 1, "points": POINTS}, "unknown-field", None),
+    ("theory/together", {"members": [1.0] * 9, "nonmembers": [1.0] * 9}, "missing-field", "claimed_epsilon"),
+    (
+        "theory/together",
+        {"members": [1.0], "nonmembers": [1.0], "claimed_epsilon": 1},
+        "too-few-records",
+        None,
+    ),
+    ("theory/mip", {"draws": []}, "too-few-records", "draws"),
+    ("theory/mip", {"draws": ["a"]}, "wrong-type", "draws"),
+    ("theory/mip", {"draws": [1.0, 2.0], "eta": 0.7}, "out-of-range", "eta"),
+    ("theory/mip-finite", {"laws": [[0.5, 0.6], [0.5, 0.5]], "n": 2}, "bad-probabilities", "laws"),
+    ("theory/mis", {"probabilities": [0.5, 0.6]}, "bad-probabilities", "probabilities"),
+    ("theory/mis", {"probabilities": [1.5, -0.5]}, "out-of-range|bad-probabilities", "probabilities"),
+    ("theory/mis", {"values": []}, "too-few-records", "values"),
+    ("theory/mis", {"values": ["a"], "tallies": [1]}, "bad-option", None),
+    ("theory/mis-overfitting", {"train_losses": [1.0]}, "missing-field", "heldout_losses"),
+    ("theory/pmp-exponential", {"losses": MANY, "epsilon": 1, "sensitivity": 100}, "too-many-subsets", None),
+    (
+        "theory/pmp-exponential",
+        {"losses": POINTS, "epsilon": 1, "sensitivity": 0},
+        "out-of-range",
+        "sensitivity",
+    ),
+    ("theory/pmp-gaussian", {"clip": 1, "sigma": 1, "delta": 0.1}, "missing-field", "points"),
+    ("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "sigma": 1, "delta": 0}, "out-of-range", "delta"),
+]
+
+
+@pytest.mark.parametrize(("operation", "body", "slugs", "field"), MISTAKES)
+def test_each_mistake_is_one_typed_problem(
+    operation: str, body: dict[str, Any], slugs: str, field: str | None, service: Running
+) -> None:
+    answer = post(service, f"/v1/{operation}", json.dumps(body).encode())
+
+    found = answer.json()
+    assert answer.status == 422, found
+    assert found["type"].rpartition(":")[2] in slugs.split("|"), found
+    assert field is None or found["field"] == field
+
+
+def test_options_of_an_array_stand_in_the_address(service: Running) -> None:
+    body = npy_bytes(np.array(POINTS))
+
+    right = post(service, "/v1/theory/pmp-gaussian?clip=1&sigma=1&delta=0.1", body, NPY)
+    unknown = post(service, "/v1/theory/pmp-gaussian?clip=1&sigma=1&delta=0.1&members=2", body, NPY)
+
+    assert right.status == 200
+    assert (unknown.status, unknown.json()["type"]) == (422, "urn:mace:problem:unknown-field")
+
+
+def test_only_a_promise_that_needs_no_accountant_is_answered_without_a_worker() -> None:
+    def told(**body: object) -> bool:
+        return quick(Call("theory/dp"), json.dumps(body).encode())
+
+    assert told(epsilon=1, delta=1e-5, prior=0.1)
+    assert not told(mu=1)
+    assert not told(rdp=[[2, 0.1]], delta=1e-5)
+    assert not told(noise_multiplier=1, steps=10, delta=1e-5)
+    assert not any(quick(Call(operation), b"{}") for operation in ARRAYS if operation != "theory/dp")
+
+
+def test_an_accountant_that_is_not_installed_is_told_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dp_accounting"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    body = {"noise_multiplier": 1.0, "steps": 10, "sampling_rate": 0.1, "delta": 1e-5}
+
+    found = here(Call("theory/dp"), json.dumps(body).encode())
+
+    assert found["type"] == "urn:mace:problem:not-installed"
+    assert "pip install 'mace[accounting]'" in found["detail"]
+
+
+def test_a_question_posted_as_another_format_than_it_has_is_refused(service: Running) -> None:
+    answer = post(service, "/v1/theory/dp", b"epsilon\n1\n", "text/csv")
+
+    assert (answer.status, answer.json()["type"]) == (415, "urn:mace:problem:unsupported-media-type")
+    assert JSON in answer.json()["detail"]

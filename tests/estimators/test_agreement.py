@@ -1,0 +1,134 @@
+"""A claim beside the records: worlds at exactly what they claim are rarely contradicted, worlds beyond it are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from estimators import Counts, Scores
+from estimators.advantage import advantage
+from estimators.agreement import agreement
+from estimators.audit.epsilon import epsilon_lower_bound
+from estimators.errors import OptionError, OutOfRange
+from estimators.sample.counting import finest
+from estimators.theory.dp import GaussianDp
+
+COUNTS = Counts.of([120, 300, 580], [310, 420, 270], edges=[0.4, 0.7])
+
+
+def answers(rng, epsilon, n_members, n_nonmembers):
+    """Randomised response, blurred inside each answer: what its epsilon allows is attained in every row at once."""
+    honest = expit(epsilon)
+    members = np.where(rng.random(n_members) < honest, 1.0, -1.0)
+    nonmembers = np.where(rng.random(n_nonmembers) < honest, -1.0, 1.0)
+    return Scores.of(members + 0.5 * rng.random(n_members), nonmembers + 0.5 * rng.random(n_nonmembers))
+
+
+def shifted(rng, mu, n_members, n_nonmembers):
+    return Scores.of(rng.normal(mu, 1.0, n_members), rng.normal(0.0, 1.0, n_nonmembers))
+
+
+def contradicted(draw, size, claim, sides, prior, runs):
+    rng = np.random.default_rng(17)
+    return np.mean(
+        [
+            agreement(draw(rng, size, *sides), *claim, prior, rates=(0.01, 0.1)).decision == "contradicted"
+            for _ in range(runs)
+        ]
+    )
+
+
+@pytest.mark.parametrize("sides", [(100, 100), (100, 900)])
+@pytest.mark.parametrize(("epsilon", "prior"), [(0.0, 0.5), (1.0, 0.5), (1.0, 0.3), (3.0, 0.5)])
+def test_randomised_response_at_its_claim_is_contradicted_no_more_often_than_stated(epsilon, prior, sides):
+    runs = 60  # the long run is benchmarks/agreement.py
+
+    assert contradicted(answers, epsilon, (epsilon, 0.0), sides, prior, runs) <= 0.05
+
+
+@pytest.mark.parametrize(("delta", "runs"), [(1e-5, 60), (0.1, 20)])
+def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated(delta, runs):
+    claim = GaussianDp(1.0).pair(delta)
+
+    assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05
+
+
+@pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 0.01)])
+def test_a_score_beyond_its_claim_is_contradicted(claim):
+    assert contradicted(answers, 1.5, claim, (600, 600), 0.5, 5) == 1.0
+
+
+def test_rows_are_what_theory_allows_beside_what_was_measured():
+    found = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,))
+
+    rows = {row.quantity: row for row in found.rows}
+    each = 1.0 - 0.05 / 3.0  # one advantage, one rate, one epsilon
+    measured = advantage(COUNTS, 0.4, confidence=each)
+    assert rows["advantage"].allowed == pytest.approx(max(0.2, np.tanh(0.1)))
+    assert (rows["advantage"].found.lower, rows["advantage"].found.upper) == (measured.lower, measured.upper)
+    assert rows["mip_eta"].found.upper == pytest.approx((measured.upper - 0.2) / 2)
+    assert rows["mis_delta"].found.upper == pytest.approx((measured.upper - 0.2) / 0.8)
+    assert rows["tpr_at_fpr_0.1"].allowed == pytest.approx(0.1 * np.exp(0.2))
+    assert rows["epsilon"].allowed == 0.2
+    assert rows["epsilon"].found.lower == epsilon_lower_bound(COUNTS, each).value
+    assert rows["epsilon"].agrees == "no"
+    assert found.decision == "contradicted"
+    assert "is contradicted by" in found.sentence
+    assert "aseline" in found.sentence
+
+
+def test_a_generous_claim_agrees_and_is_not_proven():
+    found = agreement(COUNTS, 3.0, 0.1)
+
+    agrees = {row.quantity: row.agrees for row in found.rows}
+    assert found.decision == "not contradicted"
+    assert agrees["advantage"] == agrees["mip_eta"] == agrees["mis_delta"] == agrees["epsilon"] == "yes"
+    assert "does not prove it" in found.sentence
+
+
+def test_a_claim_about_adding_or_removing_allows_more():
+    replaced, added = (agreement(COUNTS, 0.4, adjacency=a) for a in ("replace", "add_remove"))
+
+    assert [row.agrees for row in replaced.rows].count("no") > [row.agrees for row in added.rows].count("no")
+    assert added.rows[0].allowed == pytest.approx(1.0 - np.exp(-0.4))
+    assert added.rows[-1].allowed == pytest.approx(0.8)
+    coins = agreement(COUNTS, 0.4, adjacency="add_remove", inclusion="independent")
+    assert coins.rows[0].allowed == replaced.rows[0].allowed
+
+
+def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
+    found = agreement(COUNTS, 8.0, 0.01, adjacency="add_remove")
+
+    assert "epsilon" not in {row.quantity for row in found.rows}
+    assert "no_epsilon" in {caution.code for caution in found.cautions}
+
+
+def test_a_vector_has_an_advantage_and_nothing_else():
+    rng = np.random.default_rng(2)
+
+    found = agreement(Scores.of(rng.normal(1.5, 1, (60, 2)), rng.normal(0, 1, (60, 2))), 0.1)
+
+    assert [row.quantity for row in found.rows] == ["advantage", "mip_eta", "mis_delta"]
+    assert found.decision == "contradicted"
+
+
+def test_categories_have_no_rates():
+    rng = np.random.default_rng(3)
+    members, nonmembers = (
+        rng.choice(["a", "b", "c"], 300, p=[0.7, 0.2, 0.1]),
+        rng.choice(["a", "b", "c"], 300),
+    )
+
+    found = agreement(finest(Scores.of(members, nonmembers)), 0.1)
+
+    assert [row.quantity for row in found.rows] == ["advantage", "mip_eta", "mis_delta", "epsilon"]
+
+
+def test_what_cannot_be_claimed_is_refused():
+    with pytest.raises(OutOfRange, match="epsilon"):
+        agreement(COUNTS, -1.0)
+    with pytest.raises(OutOfRange, match="prior"):
+        agreement(COUNTS, 1.0, prior=0.0)
+    with pytest.raises(OptionError, match="training sets of one size"):
+        agreement(COUNTS, 1.0, adjacency="replace", inclusion="independent")

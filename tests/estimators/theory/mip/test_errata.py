@@ -1,0 +1,125 @@
+"""Every slip of the paper: its formula fails in numbers, ours holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from estimators.theory import mip
+from estimators.theory.mip.printed import printed_eta, printed_fails_from
+from estimators.theory.subsets import matrix
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_theorem_8_needs_a_factor_of_two(epsilon: float) -> None:
+    """Randomised response: TPR - FPR is tanh(epsilon/2), twice its eta; the paper says at most once."""
+    true = 1 / (1 + np.exp(-epsilon))
+    eta = mip.finite_eta([[true, 1 - true], [1 - true, true]], 2).eta
+
+    gap = true - (1 - true)
+
+    assert gap > eta * 1.9  # the paper's TPR <= FPR + eta
+    assert gap == pytest.approx(2 * eta, abs=1e-12)
+    assert gap == pytest.approx(np.tanh(epsilon / 2), abs=1e-12)
+
+
+@pytest.mark.parametrize("dimension", [2, 5, 30])
+def test_corollary_10s_laplace_radius_is_not_the_law_theorem_9_speaks_of(dimension: int) -> None:
+    generator, n = np.random.default_rng(dimension), 20_000
+    noise = mip.KNorm(mip.Norm.moment(np.linspace(1, 2, dimension)))
+    printed = generator.laplace(scale=3.0, size=(n, 1)) * noise.norm.sphere(n, generator)
+
+    ours = noise.sample(3.0, n, generator)
+
+    law = stats.gamma(dimension, scale=3.0).cdf  # of ||X|| under a density ~ exp(-||x||/3)
+    assert stats.kstest(noise.size(printed), law).pvalue < 1e-100
+    assert stats.kstest(noise.size(ours), law).pvalue > 0.01
+
+
+def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None:
+    """Found here: theta = +-sigma_i by membership; a model of 10^5 parameters is enough at eta = 0.1."""
+    scale = mip.corollary_10_scale(0.1, 1.0, 2.0)
+
+    assert printed_eta(scale, 99_000) < 0.1
+    assert printed_eta(scale, 100_000) > 0.1
+    assert printed_eta(scale, 10**6) > 0.2
+    assert printed_eta(mip.corollary_10_scale(0.4, 1.0, 2.0), 10**6) > 0.45
+    assert 5e4 < printed_fails_from(0.3) < 6e4
+
+
+def test_what_is_attained_against_the_printed_radius_is_simulated_too() -> None:
+    generator, d, scale = np.random.default_rng(0), 400, 30.0
+    direction = generator.standard_normal((20_000, d))
+    cosine = direction[:, 0] / np.linalg.norm(direction, axis=1)
+    along = generator.laplace(scale=scale, size=20_000) * cosine
+
+    attained = (np.abs(along) < 1.0).mean() / 2.0
+
+    assert attained == pytest.approx(printed_eta(scale, d), abs=0.01)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 10, 100])
+def test_theorem_9s_tail_step_is_true_in_no_dimension_and_without_its_half_on_the_line_only(
+    dimension: int,
+) -> None:
+    """The step: P(||X|| <= g s c ln c - s c) >= 1 - exp(1 - g ln c)/2. ||X|| is Gamma(d), its tail at d = 1 exp(-r)."""
+    eta, moment = 0.1, 2.0
+    c, gamma = (7.5 / eta) ** (1 + 2 / moment), moment / (moment + 2)
+    radius = gamma * np.log(c) - 1  # in units of c sigma, the scale of the noise
+    inside = stats.gamma(dimension).cdf(radius)
+
+    assert inside < 1 - 0.5 * np.exp(-radius)
+    assert (inside >= 1 - np.exp(-radius) - 1e-12) == (dimension == 1)
+    # the theorem stands all the same: its noise is far more than ours
+    assert mip.theorem_9_scale(eta, 1.0, moment) > mip.linear_scale(eta, 1.0)
+
+
+def test_algorithm_1_finds_its_scale_in_the_released_half_and_so_gives_it_away() -> None:
+    """Found here: nine zeros and a one. Without the one in the half every fit is 0, and so are sigma and the noise."""
+    generator, data = np.random.default_rng(0), np.array([1.0] + [0.0] * 9)
+    right = 0
+    for _ in range(200):
+        order = generator.permutation(10)
+        half = data[order[:5]]
+        fits = np.array([half[generator.permutation(5)[:2]].mean() for _ in range(64)])
+        sigma = fits.std()
+        released = half.mean() + sigma * generator.laplace(scale=mip.corollary_10_scale(0.1, 1.0, 2.0))
+        right += (released != 0.0) == (0 in order[:5])
+
+    assert right == 200  # eta = 1/2, where 0.1 was asked for
+
+    ours = mip.privatize(np.mean, data, 0.1, seed=0)
+    attacked = mip.attack(np.mean, data, ours.noise, ours.scale, seed=1, releases=2000)
+    assert attacked.eta <= 0.1
+
+
+def test_algorithm_1s_moment_of_odd_order_is_none_without_absolute_values() -> None:
+    draws = np.array([[0.0], [-1.0], [0.2], [-3.0]])
+    centred = draws - draws.mean(axis=0)
+
+    assert (centred**3).mean() < 0.0  # as printed; its cube root is no bound on anything
+    assert mip.spread_of_draws(draws, 3.0)[0] == pytest.approx((np.abs(centred) ** 3).mean() ** (1 / 3))
+
+
+def test_halves_of_a_half_have_another_moment_than_the_theorem_asks_for() -> None:
+    """The mean of n/4 of n/2 records varies sqrt(2) times as much as that of n/2 of n; other fits vary less."""
+    data = np.random.default_rng(3).normal(size=12)
+    asked = (matrix(12, 6, "") @ data / 6).std()
+
+    printed = np.sqrt(np.mean([(matrix(6, 3, "") @ data[row] / 3).var() for row in matrix(12, 6, "")]))
+
+    assert printed == pytest.approx(asked * np.sqrt(2), rel=1e-9)
+
+
+def test_a_scale_that_depends_on_membership_is_an_output_too() -> None:
+    """The same mean with noise of scale 1 or 2 by membership."""
+    rows = np.array([[True, False], [False, True]])
+    noise = mip.KNorm(mip.Norm.euclid(1))
+
+    fixed = mip.attained_eta([0.0, 0.0], rows, noise, 1.0).max()
+
+    grid = np.linspace(-60, 60, 200_001)
+    apart = np.abs(stats.laplace.pdf(grid) - stats.laplace.pdf(grid, scale=2.0))
+    assert fixed < 1e-12
+    assert np.trapezoid(apart, grid) / 4 > 0.1

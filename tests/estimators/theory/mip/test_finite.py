@@ -1,0 +1,119 @@
+"""Proposition 2, exactly: against brute force over adversaries, at any size of the training set."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, TooManySubsets
+from estimators.theory import mip
+
+
+def best_of_all_adversaries(laws: NDArray[np.float64], n: int, k: int, record: int) -> float:
+    """Every deterministic rule from outcomes to guesses: its accuracy, literally."""
+    sets = list(combinations(range(n), k))
+    best = 0.0
+    for rule in product((False, True), repeat=laws.shape[1]):
+        right = sum(
+            law[outcome]
+            for members, law in zip(sets, laws, strict=True)
+            for outcome, guess in enumerate(rule)
+            if guess == (record in members)
+        )
+        best = max(best, right / len(sets))
+    return best
+
+
+def random_laws(n: int, k: int, outcomes: int, seed: int) -> NDArray[np.float64]:
+    generator = np.random.default_rng(seed)
+    return generator.dirichlet(np.full(outcomes, 0.4), len(list(combinations(range(n), k))))
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 1), (6, 5)])
+def test_eta_is_what_the_best_of_all_adversaries_gains_on_the_better_constant_guess(n: int, k: int) -> None:
+    laws = random_laws(n, k, 4, seed=n + k)
+
+    found = mip.finite_eta(laws, n, k)
+
+    for record in range(n):
+        best = best_of_all_adversaries(laws, n, k, record)
+        assert found.per_record[record] == pytest.approx(best - max(k / n, 1 - k / n), abs=1e-12)
+    assert found.eta == found.per_record[found.worst]
+    assert found.baseline == max(k / n, 1 - k / n)
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3), (7, 5)])
+def test_swaps_never_say_less_than_the_truth(n: int, k: int) -> None:
+    for seed in range(20):
+        found = mip.finite_eta(random_laws(n, k, 3, seed), n, k)
+
+        assert (found.coupling >= found.per_record - 1e-12).all()
+        assert found.coupling.max() <= min(k, n - k) / n + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [0.0, 0.05, 0.5])
+def test_theorem_4_is_attained_by_the_papers_mechanism(epsilon: float, delta: float) -> None:
+    high, low = (1 - delta) / (1 + np.exp(-epsilon)), (1 - delta) / (1 + np.exp(epsilon))
+
+    found = mip.finite_eta([[delta, high, low, 0.0], [0.0, low, high, delta]], 2)
+
+    promised = delta + (1 - delta) / (1 + np.exp(-epsilon)) - 0.5
+    np.testing.assert_allclose(found.per_record, promised, atol=1e-12)
+    np.testing.assert_allclose(found.coupling, promised, atol=1e-12)
+
+
+def test_an_algorithm_that_does_not_look_leaks_exactly_nothing() -> None:
+    found = mip.finite_eta(np.full((20, 3), 1 / 3), 6)
+
+    assert found.eta == 0.0
+    assert found.bound == 0.0
+
+
+def test_one_that_tells_the_training_set_leaks_all_there_is() -> None:
+    found = mip.finite_eta(np.eye(20), 6)
+
+    np.testing.assert_allclose(found.per_record, 0.5, atol=1e-12)
+
+
+def test_theorem_5s_algorithm_leaks_less_the_more_records_there_are_and_has_no_epsilon() -> None:
+    def told(members: tuple[int, ...]) -> list[float]:
+        return [1.0, 0.0] if members == tuple(range(len(members))) else [0.0, 1.0]
+
+    few, many = (mip.finite_eta(mip.laws_of(told, n), n).eta for n in (4, 10))
+
+    assert few == pytest.approx(1 / 6)  # the first half alone is told, 1 of C(4, 2)
+    assert many == pytest.approx(1 / 252)
+
+
+def test_laws_come_from_a_function_in_lexicographic_order() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def law(members: tuple[int, ...]) -> list[float]:
+        seen.append(members)
+        return [0.5, 0.5]
+
+    assert mip.laws_of(law, 5, 2).shape == (10, 2)
+    assert seen == list(combinations(range(5), 2))
+
+
+def test_rows_that_are_no_distributions_are_refused_and_not_repeated() -> None:
+    for row in ([0.7, 0.2], [1.5, -0.5], [float("nan"), 1.0]):
+        with pytest.raises(NotDistribution, match="sum 1") as caught:
+            mip.finite_eta([[0.5, 0.5], row], 2)
+        assert caught.value.index == 1
+        assert "0.7" not in caught.value.message
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(DimensionMismatch, match="need 6"):
+        mip.finite_eta(np.eye(5), 4)
+    with pytest.raises(DimensionMismatch, match="rows of as many"):
+        mip.finite_eta([[0.5, 0.5], [1.0]], 2)
+    with pytest.raises(OutOfRange, match="everybody is in"):
+        mip.finite_eta(np.eye(1), 4, 4)
+    with pytest.raises(TooManySubsets, match="swaps or draws"):
+        mip.finite_eta(np.eye(2), 40)

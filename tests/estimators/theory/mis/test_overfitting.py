@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators.errors import NotFinite, OutOfRange, TooFewRecords, UnknownName
+from estimators.theory.mis.divergence import divergence, security_at
+from estimators.theory.mis.overfitting import overfits, overfitting
+
+
+def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():
+    train, heldout = np.arange(100.0), np.arange(50.0, 150.0)
+    for gamma in (0.5, 1.0, 2.0):
+        found = overfitting(train, heldout, gamma, thresholds=[69.0])
+
+        assert found.alpha.tolist() == [0.3]
+        assert found.heldout.tolist() == [0.2]
+        assert found.security.value == pytest.approx(min(security_at(0.7, 0.2, gamma), 1.0))
+        assert found.at_most[0] == pytest.approx(
+            min(security_at(1.0 - found.alpha_upper[0], found.heldout_upper[0], gamma), 1.0)
+        )
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+def test_the_bound_is_above_the_true_security_of_the_losses_and_below_one_threshold_chosen_blindly(gamma):
+    rng = np.random.default_rng(0)
+    train, heldout = rng.exponential(0.01, 5000), rng.exponential(1.0, 5000)
+    grid = np.linspace(0.0, 2.0, 200_001)
+    train_cdf, heldout_cdf = 1.0 - np.exp(-grid / 0.01), 1.0 - np.exp(-grid)
+    truth = min(security_at(t, f, gamma) for t, f in zip(train_cdf, heldout_cdf, strict=True))
+
+    found = overfitting(train, heldout, gamma)
+
+    assert truth <= found.security.upper < truth + 0.03
+    assert truth == pytest.approx(
+        1.0 - divergence(np.diff(heldout_cdf, append=1.0), np.diff(train_cdf, append=1.0), gamma), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize(("n_train", "n_heldout"), [(20, 20), (200, 50), (50, 400)])
+@pytest.mark.parametrize("scale", [1.0, 0.2])
+def test_the_bound_holds_as_often_as_it_says_though_the_best_cut_is_chosen(n_train, n_heldout, scale):
+    rng = np.random.default_rng(1)
+    grid = np.geomspace(1e-4, 50.0, 4000)
+    truth = float((np.exp(-grid / scale) + 1.0 - np.exp(-grid)).min())
+    runs, missed = 600, 0
+    for _ in range(runs):
+        found = overfitting(rng.exponential(scale, n_train), rng.exponential(1.0, n_heldout), confidence=0.8)
+        missed += found.security.upper < min(truth, 1.0)
+
+    assert missed / runs <= 0.2
+
+
+def test_ties_and_losses_of_zero_are_no_obstacle():
+    found = overfitting(np.zeros(500), np.repeat([0.0, 1.0], [5, 495]))
+
+    assert 0.01 < found.security.upper < 0.06
+    assert found.security.value == pytest.approx(0.01)
+
+
+def test_no_overfitting_gives_no_bound():
+    losses = np.random.default_rng(2).random(300)
+
+    assert overfitting(losses, losses).security.upper == 1.0
+
+
+def test_what_is_covered_depends_on_where_the_losses_come_from():
+    one = overfitting([0.0], [1.0])
+    many = overfitting([0.0], [1.0], losses_of="independent_trainings")
+
+    assert "one model" in one.security.interval.guarantee.covers
+    assert "learning procedure" in many.security.interval.guarantee.covers
+    assert one.security.upper == many.security.upper
+
+
+def test_proposition_10_turns_a_mean_loss_into_a_threshold():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        losses = rng.exponential(size=40) ** 3
+        epsilon = overfits(losses.mean(), 0.3)
+
+        assert np.mean(losses <= epsilon) >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("train", "heldout", "options", "error"),
+    [
+        ([], [1.0], {}, TooFewRecords),
+        ([1.0], [], {}, TooFewRecords),
+        ([np.nan], [1.0], {}, NotFinite),
+        ([1.0], [1.0], {"thresholds": []}, TooFewRecords),
+        ([1.0], [1.0], {"gamma": 0.0}, OutOfRange),
+        ([1.0], [1.0], {"confidence": 1.0}, OutOfRange),
+        ([1.0], [1.0], {"losses_of": "models"}, UnknownName),
+    ],
+)
+def test_bad_input_is_refused(train, heldout, options, error):
+    with pytest.raises(error):
+        overfitting(train, heldout, **options)

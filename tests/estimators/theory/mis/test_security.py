@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from math import sqrt
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from estimators.errors import NotDistribution, OutOfRange
+from estimators.theory.mis.deviation import excess
+from estimators.theory.mis.divergence import gamma_of
+from estimators.theory.mis.diversity import c_k
+from estimators.theory.mis.security import (
+    bracket,
+    records_needed,
+    simple_delta,
+    simple_records,
+    worst_delta,
+    worst_security,
+)
+from tests.estimators.theory.mis import worlds
+
+SHARES = [(0.5, 1.0), (0.3, 1.0), (0.7, 1.0), (0.5, 3.0), (0.6, 0.4)]
+WORLDS = [
+    np.array([0.5, 0.3, 0.2]),
+    np.array([0.9, 0.07, 0.03]),
+    np.array([1 / 3, 1 / 3, 1 / 3]),
+    np.array([0.01, 0.99]),
+]
+
+
+@pytest.mark.parametrize(("nu", "weight"), SHARES)
+@pytest.mark.parametrize("p", WORLDS, ids=str)
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_theorem_14_is_the_security_of_handing_out_the_training_set(p, n, nu, weight):
+    security = worst_security(p, n, gamma_of(nu, weight))
+
+    assert security == pytest.approx(worlds.security(p, n, worlds.release, nu, weight), abs=1e-12)
+    assert security == pytest.approx(worlds.security(p, n, worlds.empirical, nu, weight), abs=1e-12)
+
+
+@pytest.mark.parametrize(("nu", "weight"), SHARES)
+def test_no_algorithm_is_worse_not_even_one_that_looks_at_the_order_or_tosses_coins(nu, weight):
+    rng = np.random.default_rng(5)
+    p, n = np.array([0.5, 0.3, 0.2]), 4
+    for outcomes in (2, 5, 40):
+        table: dict[tuple[int, ...], np.ndarray] = {}
+
+        def algorithm(data, table=table, outcomes=outcomes):
+            law = table.setdefault(data, rng.dirichlet(np.full(outcomes, 0.1)))
+            return dict(enumerate(law))
+
+        found = worlds.security(p, n, algorithm, nu, weight)
+
+        assert found >= worst_security(p, n, gamma_of(nu, weight)) - 1e-12
+
+
+@pytest.mark.parametrize("gamma", [0.3, 0.9, 1.0, 1.1, 4.0])
+@pytest.mark.parametrize("n", [1, 3, 40, 400])
+def test_it_is_equation_17_as_printed_at_fifty_digits(gamma, n):
+    p = np.array([1e-12, 1e-6, 0.001, 0.1, 0.2, 0.698998999999])
+    p = p / p.sum()
+    with mp.workdps(50):
+        g = mp.mpf(gamma)
+        total = mp.mpf(0)
+        for each in p:
+            q = mp.mpf(float(each))
+            for b in range(n + 1):
+                total += mp.binomial(n, b) * q**b * (1 - q) ** (n - b) * abs(mp.mpf(b) / n - g * q)
+        delta = max(1, g) * (total / (2 * g) - abs(1 - 1 / g) / 2)
+
+    assert worst_delta(p, n, gamma) == pytest.approx(float(delta), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [10, 10**4, 10**6, 10**9])
+@pytest.mark.parametrize("p", [1e-12, 1e-9, 1e-6, 0.01, 0.3, 0.5, 0.999, 1.0 - 1e-9])
+def test_terms_are_exact_up_to_a_billion_records_and_down_to_the_rarest_category(n, p):
+    with mp.workdps(60):  # De Moivre's identity (Lemma 31)
+        q, size = mp.mpf(p), mp.mpf(n)
+        m = int(mp.floor(size * q))
+        log_term = (
+            mp.loggamma(size + 1)
+            - mp.loggamma(m + 1)
+            - mp.loggamma(size - m)
+            + (m + 1) * mp.log(q)
+            + (size - m) * mp.log(1 - q)
+        )
+        exact = float(mp.exp(log_term) / size)
+
+    assert excess(np.array([p]), n)[0] == pytest.approx(exact, rel=2e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("gamma", [0.99, 1.01])
+def test_terms_away_from_gamma_1_are_exact_at_many_records(gamma):
+    n, p = 200_000, 0.003
+    with mp.workdps(40):
+        q, cut = mp.mpf(p), mp.mpf(gamma) * n * mp.mpf(p)
+        law = [mp.binomial(n, b) * q**b * (1 - q) ** (n - b) for b in range(1200)]
+        below = mp.fsum((cut - b) * w for b, w in enumerate(law) if b < cut)
+        exact = (below + n * q - cut if gamma > 1 else below / mp.mpf(gamma)) / n
+
+    assert excess(np.array([p]), n, gamma)[0] == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_certain_and_impossible_categories_give_nothing_away():
+    assert worst_delta([1.0, 0.0], 10) == 0.0
+    assert worst_delta([1.0, 0.0], 10, 0.5) == 0.0
+    assert worst_delta([1.0, 0.0], 10, 2.0) == 0.0
+
+
+@pytest.mark.parametrize("p", WORLDS, ids=str)
+def test_gamma_1_is_the_worst_share_of_nonmembers(p):
+    for n in (1, 5, 37, 1000):
+        around = [worst_delta(p, n, gamma) for gamma in (0.01, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0)]
+
+        assert max(around) == around[3]
+
+
+@pytest.mark.parametrize("gamma", [0.7, 1.0, 1.6])
+def test_more_records_never_give_more_away(gamma):
+    p = np.random.default_rng(7).dirichlet(np.ones(12))
+    curve = [worst_delta(p, n, gamma) for n in range(1, 400)]
+
+    assert np.all(np.diff(curve) <= 1e-15)
+
+
+def test_the_simple_bound_and_the_bracket_of_corollary_15_hold_it():
+    rng = np.random.default_rng(8)
+    for size in (2, 5, 30):
+        p = rng.dirichlet(np.ones(size) * 3.0)
+        for n in (5, 50, 500, 50_000):
+            low, high = bracket(p, n)
+            delta = worst_delta(p, n)
+
+            assert low <= delta <= high + 1e-15
+            assert delta <= simple_delta(c_k(p), n)
+
+
+def test_table_1_is_the_simple_bound_and_three_of_its_nine_cells_are_rounded_below_it():
+    printed = {1000: (0.07, 0.11, 0.15), 5000: (0.03, 0.05, 0.07), 10000: (0.02, 0.03, 0.05)}
+
+    for n, row in printed.items():
+        assert [round(simple_delta(c, n), 2) for c in (4.3, 6.74, 9.2)] == list(row)
+    too_low = [
+        (n, c)
+        for n, row in printed.items()
+        for c, said in zip((4.3, 6.74, 9.2), row, strict=True)
+        if said < simple_delta(c, n)
+    ]
+    assert too_low == [(5000, 4.3), (10000, 4.3), (10000, 6.74)]
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.6, 1.5])
+def test_records_needed_is_the_least_number_that_suffices(gamma):
+    p = np.random.default_rng(9).dirichlet(np.ones(20))
+    for wanted in (0.3, 0.05, 0.004):
+        n = int(records_needed(p, wanted, gamma))
+
+        assert worst_delta(p, n, gamma) <= wanted
+        assert n == 1 or worst_delta(p, n - 1, gamma) > wanted
+        assert n <= simple_records(c_k(p), wanted)
+
+
+def test_records_needed_beyond_counting_is_infinite():
+    assert records_needed([0.5, 0.5], 1e-9) == float("inf")
+    assert simple_records(1.0, 1e-9) == float("inf")
+
+
+def test_the_exact_number_of_records_is_about_two_over_pi_of_the_simple_one():
+    p = np.full(50, 0.02)
+
+    assert records_needed(p, 0.01) / simple_records(c_k(p), 0.01) == pytest.approx(2.0 / np.pi, rel=0.01)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(NotDistribution):
+        worst_delta([0.5, 0.6], 10)
+    for n in (0, 2.5, 10**16):
+        with pytest.raises(OutOfRange):
+            worst_delta([0.5, 0.5], n)
+    for gamma in (0.0, -1.0, float("inf")):
+        with pytest.raises(OutOfRange):
+            worst_delta([0.5, 0.5], 10, gamma)
+    with pytest.raises(OutOfRange):
+        records_needed([0.5, 0.5], 1.0)
+
+
+def test_the_exact_value_approaches_c_k_over_sqrt_2_pi_n():
+    p, n = np.array([0.5, 0.25, 0.25]), 10**9
+
+    assert worst_delta(p, n) == pytest.approx(c_k(p) / sqrt(2.0 * np.pi * n), rel=1e-8)

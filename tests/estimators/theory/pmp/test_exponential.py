@@ -1,0 +1,134 @@
+"""The exponential mechanism, against the literal sum over training sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, TooManySubsets
+from estimators.theory import subsets
+from estimators.theory.pmp import halves, rows
+from estimators.theory.pmp.exponential import Summed, Tabled
+from tests.estimators.theory.pmp.worlds import (
+    ONE_WAY,
+    dp_epsilon,
+    exponential_laws,
+    practical_epsilons,
+)
+
+
+def losses_of(seed: int, n: int, outcomes: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    return np.random.default_rng(seed).random((2 * n, outcomes))
+
+
+@pytest.mark.parametrize(("n", "outcomes", "epsilon"), [(1, 2, 1.0), (2, 3, 8.0), (3, 5, 0.1), (4, 2, 30.0)])
+def test_practical_epsilons_are_those_of_the_literal_sum(n: int, outcomes: int, epsilon: float) -> None:
+    losses = losses_of(n, n, outcomes)
+    laws = exponential_laws(losses, epsilon, 1.0)
+    mechanism = Summed(losses, 1.0)
+
+    found = mechanism.exact(epsilon)
+
+    assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n), rel=1e-10)
+    assert mechanism.on_records(epsilon) == pytest.approx(dp_epsilon(laws, n), rel=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5, 20.0])
+def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon: float) -> None:
+    scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
+    blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
+
+    quick, slow = halves.in_and_out(scores), rows.in_and_out(blocks, 252, 10)
+
+    np.testing.assert_allclose(quick.inside, slow.inside, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(quick.outside, slow.outside, rtol=1e-12, atol=1e-13)
+
+
+def test_probabilities_too_small_for_floats_keep_their_ratio() -> None:
+    mechanism = Summed(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.9], [0.0, 0.8]]), 1.0)
+    far = 4000.0
+
+    found = mechanism.exact(far)
+
+    assert np.exp(found.inside[:, 1]).max() == 0.0
+    # outcome 1 costs 1.7 at least with record 3, 1.9 without: e^(-2000 L), each from one training set of three
+    assert found.epsilon == pytest.approx(2000.0 * (1.9 - 1.7) - np.log(2.0), rel=1e-9)
+    assert found.worst.record == 3
+
+
+def test_the_papers_one_direction_misses_what_the_definition_asks() -> None:
+    found = Summed(ONE_WAY, 1.0).exact(2.0)
+
+    assert found.one_way == pytest.approx(0.991230583357758)
+    assert found.epsilon == pytest.approx(max(practical_epsilons(exponential_laws(ONE_WAY, 2.0, 1.0), 2)))
+    assert found.epsilon > 1.6 > found.one_way
+    assert found.worst.says == "nonmember"
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 200.0])
+def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed: int, epsilon: float) -> None:
+    mechanism = Summed(losses_of(seed, 4, 4) ** 3, 1.0)
+
+    truth, bound = mechanism.exact(epsilon).epsilons, mechanism.exchanges(epsilon)
+
+    assert (truth <= bound + 1e-12).all()
+    assert bound.max() <= epsilon
+    assert truth.max() <= mechanism.on_records(epsilon) + 1e-12 <= epsilon + 1e-9
+    assert (mechanism.exchanges(epsilon * 1.1) >= bound).all()
+
+
+def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
+    losses = np.zeros((40, 2))
+    losses[0, 1] = 1.0  # one outlier among equals: only its own exchanges move anything
+    mechanism = Summed(losses, 1.0)
+
+    bound = mechanism.exchanges(4.0)
+
+    assert bound[1:].max() == pytest.approx(np.log(1 + (np.exp(2.0) - 1) / 20))
+    assert bound[0] == pytest.approx(2.0)
+
+
+def test_any_loss_is_asked_by_its_table_of_training_sets() -> None:
+    losses = losses_of(0, 3, 4)
+    table = subsets.matrix(6, 3, "") @ losses
+
+    summed, tabled = Summed(losses, 1.0), Tabled(table, 1.0)
+
+    np.testing.assert_allclose(summed.exact(5.0).epsilons, tabled.exact(5.0).epsilons, rtol=1e-12)
+    assert summed.on_records(5.0) == pytest.approx(tabled.on_records(5.0), rel=1e-12)
+
+
+def test_a_mean_is_a_sum_of_a_smaller_sensitivity() -> None:
+    losses = losses_of(1, 3, 4)
+
+    assert Summed.mean(losses, 1.0 / 3).exact(5.0).epsilon == pytest.approx(
+        Summed(losses, 1.0).exact(5.0).epsilon
+    )
+
+
+def test_one_outcome_or_equal_records_give_nothing_away() -> None:
+    assert Summed(losses_of(0, 3, 1), 1.0).exact(5.0).epsilon == pytest.approx(0.0, abs=1e-14)
+    assert Summed(np.ones((6, 3)), 1.0).exact(5.0).epsilon == pytest.approx(0.0, abs=1e-14)
+    assert Summed(np.ones((6, 3)), 1.0).on_records(5.0) == pytest.approx(0.0, abs=1e-14)
+
+
+def test_bad_input_is_refused_one_clear_error_each() -> None:
+    with pytest.raises(OutOfRange, match=r"sensitivity: .* above 0"):
+        Summed(np.ones((4, 2)), 0.0)
+    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
+        Summed(ONE_WAY, 0.5)
+    with pytest.raises(OutOfRange, match="sensitivity: exchanging"):
+        Tabled(np.array([[0.0, 1.0], [2.0, 0.0]]), 1.0)
+    with pytest.raises(OutOfRange, match="epsilon"):
+        Summed(ONE_WAY, 1.0).exact(0.0)
+    with pytest.raises(TooFewRecords, match="even"):
+        Summed(np.ones((5, 2)), 1.0)
+    with pytest.raises(TooFewRecords):
+        Summed(np.ones((0, 2)), 1.0)
+    with pytest.raises(NotFinite, match="row 2"):
+        Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0)
+    with pytest.raises(DimensionMismatch, match="training set"):
+        Tabled(np.ones((7, 2)), 1.0)
+    with pytest.raises(TooManySubsets, match="set draws"):
+        Summed(np.zeros((40, 2)), 1.0).exact(1.0)

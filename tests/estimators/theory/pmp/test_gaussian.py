@@ -1,0 +1,187 @@
+"""The Gaussian mechanism: Proposition 12 against its literal sum, and against the integral it bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators.errors import NotFinite, OutOfRange, TooFewRecords
+from estimators.theory import shifts, subsets
+from estimators.theory.pmp.distances import clipped, of_query, of_sum
+from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.laws import Floats
+
+
+def points_of(seed: int, records: int, dimension: int) -> Floats:
+    return np.random.default_rng(seed).normal(size=(records, dimension))
+
+
+def literal(points: Floats, sigma: float, epsilon: float) -> float:
+    """The O(n^2) form after Proposition 12."""
+    apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2)) / sigma
+    return max(
+        float(shifts.gaussian_delta(np.delete(apart[x], x), epsilon).mean()) for x in range(len(points))
+    )
+
+
+def integrated(points: Floats, sigma: float, epsilon: float) -> float:
+    """Both hockey sticks of the two mixtures on the line, by a fine sum, for the worst record."""
+    n = len(points) // 2
+    chosen = subsets.matrix(2 * n, n, "")
+    centres = chosen @ points[:, 0]
+    t = np.linspace(centres.min() - 10 * sigma, centres.max() + 10 * sigma, 20_001)
+    densities = np.exp(-(((t - centres[:, None]) / sigma) ** 2) / 2) / (sigma * np.sqrt(2 * np.pi))
+    worst = 0.0
+    for x in range(2 * n):
+        p, q = densities[chosen[:, x]].mean(axis=0), densities[~chosen[:, x]].mean(axis=0)
+        for one, other in ((p, q), (q, p)):
+            worst = max(worst, float(np.maximum(one - np.exp(epsilon) * other, 0.0).sum() * (t[1] - t[0])))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.5, 2.0])
+@pytest.mark.parametrize("sigma", [0.2, 1.0, 5.0])
+def test_proposition_12_is_never_below_the_truth(epsilon: float, sigma: float) -> None:
+    points = points_of(3, 8, 1)
+
+    found = Gaussian(of_sum(points), sigma).delta(epsilon)
+
+    assert integrated(points, sigma, epsilon) <= found + 1e-9
+    assert found == pytest.approx(literal(points, sigma, epsilon), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
+def test_for_n_1_it_is_the_truth(epsilon: float) -> None:
+    points = np.array([[0.0], [1.5]])
+
+    found = Gaussian(of_sum(points), 1.0).delta(epsilon)
+
+    assert found == pytest.approx(integrated(points, 1.0, epsilon), abs=1e-7)
+    assert found == pytest.approx(shifts.gaussian_delta(1.5, epsilon), rel=1e-12)
+
+
+def test_the_quadratic_form_is_the_sum_over_all_neighbours() -> None:
+    points = points_of(0, 8, 3)
+    by_sum = Gaussian(of_sum(points / 4), 0.3)
+    by_query = Gaussian(of_query(subsets.matrix(8, 4, "") @ points / 4, 4), 0.3)
+
+    for epsilon in (0.0, 0.1, 1.0, 4.0):
+        assert by_sum.delta(epsilon) == pytest.approx(by_query.delta(epsilon), rel=1e-10)
+    for delta in (1e-6, 0.01, 0.3):
+        assert by_sum.epsilon(delta) == pytest.approx(by_query.epsilon(delta), rel=1e-9)
+        assert by_sum.on_records(delta) == pytest.approx(by_query.on_records(delta), rel=1e-9)
+
+
+def test_any_query_is_the_mean_over_its_neighbours() -> None:
+    chosen = subsets.matrix(4, 2, "")
+    values = np.array([[3.0], [0.0], [1.0], [7.0], [2.0], [2.0]])
+    moved = of_query(values, 2)
+
+    def exchanged(x: int) -> list[float]:
+        with_x = [row for row in range(6) if chosen[row, x]]
+        without = [row for row in range(6) if not chosen[row, x]]
+        return sorted(
+            abs(float(values[a, 0] - values[b, 0]))
+            for a in with_x
+            for b in without
+            if (chosen[a] & chosen[b]).sum() == 1
+        )
+
+    for x in range(4):
+        assert sorted(moved.row(x).tolist()) == exchanged(x)
+    assert moved.exchanges == 6
+
+
+@pytest.mark.parametrize(
+    ("records", "dimension", "outliers"), [(40, 1, 0), (300, 20, 0), (200, 5, 2), (200, 5, 20)]
+)
+def test_epsilon_is_the_least_at_which_the_literal_form_gives_delta(
+    records: int, dimension: int, outliers: int
+) -> None:
+    points = points_of(records, records, dimension)
+    points[:outliers] *= 1000.0
+    moved = of_sum(points)
+    sigma = shifts.gaussian_sigma(moved.largest, 10.0, 1e-2)
+
+    found = Gaussian(moved, sigma).epsilon(1e-2)
+
+    assert literal(points, sigma, found) <= 1e-2 * (1 + 1e-9)
+    assert literal(points, sigma, found * (1 - 1e-6)) > 1e-2
+    assert found <= Gaussian(moved, sigma).on_records(1e-2)
+
+
+@pytest.mark.parametrize("outliers", [0, 3])
+def test_bins_are_never_below_and_hardly_above(outliers: int) -> None:
+    points = points_of(1, 400, 6)
+    points[:outliers] *= 500.0
+    grid = np.array([0.0, 0.2, 1.0, 3.0])
+    mechanism = Gaussian(of_sum(points), 2.0)
+
+    bins, exact = mechanism.deltas(grid), np.array([mechanism.delta(float(e)) for e in grid])
+
+    assert (bins >= exact).all()
+    assert (bins <= exact * 1.03 + 1e-12).all()
+
+
+def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = points_of(2, 300, 10)
+    patient = Gaussian(of_sum(points), 3.0)
+    exact, exact_delta = patient.epsilon(1e-2), patient.delta(0.5)
+
+    monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
+
+    assert exact <= patient.epsilon(1e-2) <= exact * 1.02
+    assert exact_delta <= patient.delta(0.5) <= exact_delta * 1.02
+
+
+def test_one_records_epsilon_is_at_most_everybodys() -> None:
+    points = points_of(4, 20, 2)
+    mechanism = Gaussian(of_sum(points), 1.0)
+
+    each = [mechanism.record_epsilon(x, 0.01) for x in range(20)]
+
+    assert max(each) == pytest.approx(mechanism.epsilon(0.01), rel=1e-9)
+
+
+def test_equal_points_give_nothing_away_and_twins_contribute_nothing() -> None:
+    equal = Gaussian(of_sum(np.ones((6, 2))), 0.1)
+    assert equal.epsilon(1e-5) == equal.on_records(1e-5) == equal.delta(0.0) == 0.0
+    assert equal.deltas(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]
+
+    twins = np.repeat(np.array([[0.0], [1.0]]), 2, axis=0)
+    found = Gaussian(of_sum(twins), 1.0)
+
+    assert found.delta(0.0) == pytest.approx(2 / 3 * shifts.gaussian_total_variation(1.0), rel=1e-12)
+
+
+def test_total_variation_bounds_what_the_best_attacker_gains() -> None:
+    points = points_of(5, 8, 1)
+    mechanism = Gaussian(of_sum(points), 1.0)
+
+    assert integrated(points, 1.0, 0.0) <= mechanism.total_variation()
+
+
+def test_points_are_shortened_to_the_clip_whatever_their_size() -> None:
+    points = np.array([[3.0, 4.0], [0.3, 0.4], [3e200, 4e200], [0.0, 0.0]])
+
+    np.testing.assert_allclose(clipped(points, 1.0), [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [0.0, 0.0]])
+    assert of_sum(clipped(points, 1.0)).largest <= 2.0
+
+
+def test_bad_input_is_refused_one_clear_error_each() -> None:
+    with pytest.raises(TooFewRecords, match="even"):
+        clipped(np.ones((5, 2)), 1.0)
+    with pytest.raises(TooFewRecords):
+        clipped(np.ones((0, 2)), 1.0)
+    with pytest.raises(NotFinite, match="row 1"):
+        clipped(np.array([[0.0], [np.nan]]), 1.0)
+    with pytest.raises(OutOfRange, match="clip"):
+        clipped(np.ones((4, 2)), 0.0)
+    with pytest.raises(OutOfRange, match="sigma"):
+        Gaussian(of_sum(np.ones((4, 2))), 0.0)
+    with pytest.raises(OutOfRange, match="delta"):
+        Gaussian(of_sum(np.ones((4, 2))), 1.0).epsilon(0.0)
+    with pytest.raises(OutOfRange, match="epsilon"):
+        Gaussian(of_sum(np.ones((4, 2))), 1.0).delta(-1.0)
+    with pytest.raises(OutOfRange, match="at most 65536"):
+        of_sum(np.zeros((65_538, 1)))

@@ -1,0 +1,118 @@
+"""Practical membership privacy of finite laws: the definition, the paper's numbers, and its slips."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from math import log
+
+import numpy as np
+import pytest
+
+from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange
+from estimators.theory.pmp.laws import finite
+from tests.estimators.theory.pmp.worlds import dp_epsilon, modular_sum, practical_epsilons, training_sets
+
+
+def test_the_modular_sum_is_ln_2_for_n_3_and_ln_38_37_for_n_6() -> None:
+    assert finite(modular_sum(3), 3).epsilon == pytest.approx(log(2), abs=1e-15)
+    assert finite(modular_sum(6), 6).epsilon == pytest.approx(log(38 / 37), abs=1e-15)
+    assert log(38 / 37) < log(40 / 37)  # what the paper states for n = 6: true, and not tight
+
+
+def test_no_epsilon_is_enough_for_the_modular_sum_to_be_dp() -> None:
+    laws, sets = modular_sum(3), training_sets(3)
+
+    first, second = laws[sets.index((0, 1, 2))], laws[sets.index((0, 1, 3))]
+
+    assert (first * second).sum() == 0.0  # neighbours whose outcomes have nothing in common
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_epsilon_and_delta_are_those_of_every_event_both_ways(seed: int) -> None:
+    n, outcomes = 3, 4
+    laws = np.random.default_rng(seed).dirichlet(np.ones(outcomes) / 2, size=20)
+    found = finite(laws, n)
+    events = [list(e) for e in chain(*(combinations(range(outcomes), k) for k in range(outcomes + 1)))]
+
+    def least_delta(epsilon: float) -> float:
+        worst = 0.0
+        for x in range(2 * n):
+            inside = np.array([x in chosen for chosen in training_sets(n)])
+            p, q = laws[inside].mean(axis=0), laws[~inside].mean(axis=0)
+            for event in events:
+                a, b = p[event].sum(), q[event].sum()
+                worst = max(worst, a - np.exp(epsilon) * b, b - np.exp(epsilon) * a)
+        return float(worst)
+
+    for epsilon in (0.0, 0.1, 0.4):
+        assert found.deltas(epsilon).max() == pytest.approx(least_delta(epsilon), abs=1e-14)
+    assert least_delta(found.epsilon) < 1e-14 < least_delta(found.epsilon - 1e-3)
+    for delta in (1e-4, 0.01, 0.1):
+        at = found.epsilon_at(delta)
+        assert least_delta(at) <= delta + 1e-12
+        assert at == 0.0 or least_delta(at - 1e-6) > delta
+    assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_never_exceeds_dp(seed: int) -> None:
+    laws = np.random.default_rng(seed).dirichlet(np.ones(3), size=20)
+
+    assert finite(laws, 3).epsilon <= dp_epsilon(laws, 3) + 1e-12
+
+
+def test_a_record_given_away_has_no_epsilon_until_delta_covers_it() -> None:
+    n, share = 2, 0.1
+    release = np.full((6, 5), 0.0)
+    for row, chosen in enumerate(training_sets(n)):
+        release[row, list(chosen)] = share  # each record in is published with this probability
+        release[row, 4] = 1.0 - n * share
+    found = finite(release, n)
+
+    assert found.epsilon == float("inf")
+    assert found.worst.says == "member"
+    assert found.epsilon_at(share / 2) == float("inf")
+    assert found.epsilon_at(share) == pytest.approx(0.0, abs=1e-12)
+    # the paper says eta-MIP when a record is published with probability n eta; eta/2 is the truth
+    assert found.mip_eta == pytest.approx(share / 2)
+
+
+def test_outcomes_that_never_happen_say_nothing() -> None:
+    laws = np.column_stack([np.full((6, 2), 0.5), np.zeros(6)])
+
+    assert finite(laws, 2).epsilon == 0.0
+    assert finite(laws, 2).successes.tolist() == [0.5] * 4
+
+
+def test_corollary_4_is_wrong_by_a_factor_of_2_in_delta() -> None:
+    # n = 1: the laws in and out are those of the two neighbours, so (epsilon, delta)-PMP is (epsilon, delta)-DP
+    apart = np.array([[0.6, 0.4], [0.4, 0.6]])
+    found = finite(apart, 1)
+    delta_of_dp = 0.2
+
+    assert found.deltas(0.0).max() == pytest.approx(delta_of_dp)
+    # as printed, (0, 2 delta)-PMP would make it (0, delta)-DP: it is (0, 0.2)-PMP and not (0, 0.1)-DP
+    assert found.deltas(0.0).max() <= 2 * 0.1 + 1e-12
+    assert delta_of_dp > 0.1
+
+
+def test_the_mean_over_training_sets_with_a_record_has_1_over_their_number() -> None:
+    # the proof of Lemma 3 prints 2/N, with which the probability of all outcomes is 2
+    found = finite(modular_sum(3), 3)
+
+    assert np.exp(found.inside).sum(axis=1).tolist() == pytest.approx([1.0] * 6)
+    assert np.exp(found.outside).sum(axis=1).tolist() == pytest.approx([1.0] * 6)
+
+
+def test_what_is_no_law_is_refused() -> None:
+    with pytest.raises(DimensionMismatch, match="20"):
+        finite(np.ones((19, 1)), 3)
+    with pytest.raises(NotDistribution, match="row 1") as refused:
+        finite(np.array([[0.5, 0.5], [0.5, 0.6]]), 1)
+    assert refused.value.index == 1
+    with pytest.raises(NotDistribution):
+        finite(np.array([[0.5, 0.5], [1.5, -0.5]]), 1)
+    with pytest.raises(NotDistribution):
+        finite(np.array([[0.5, 0.5], [np.nan, 0.5]]), 1)
+    with pytest.raises(OutOfRange, match="delta"):
+        finite(modular_sum(3), 3).epsilon_at(1.0)

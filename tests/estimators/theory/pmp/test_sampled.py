@@ -1,0 +1,93 @@
+"""Training sets at random: the interval holds at every number of draws, for all records and outcomes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from estimators.errors import OutOfRange
+from estimators.theory import subsets
+from estimators.theory.pmp.exponential import Summed
+from estimators.theory.pmp.sampled import log_range, sampled
+
+
+@pytest.mark.parametrize(
+    ("n", "outcomes", "epsilon", "draws"), [(3, 3, 1.0, 50), (3, 2, 6.0, 400), (2, 4, 3.0, 2000)]
+)
+def test_limits_hold_for_all_records_at_once(n: int, outcomes: int, epsilon: float, draws: int) -> None:
+    losses = np.random.default_rng(n).random((2 * n, outcomes))
+    mechanism = Summed(losses, 1.0)
+    truth = mechanism.exact(epsilon).epsilons
+
+    found = [sampled(mechanism, epsilon, draws, 0.6, seed) for seed in range(60)]
+
+    held = [bool(((f.lowers <= truth) & (truth <= f.uppers)).all()) for f in found]
+    assert np.mean(held) >= 0.6
+    assert np.mean([truth.max() in f.estimate.interval for f in found]) >= 0.6
+
+
+def test_limits_close_in_on_the_truth() -> None:
+    mechanism = Summed(np.random.default_rng(1).random((12, 4)), 1.0)
+    truth = mechanism.exact(1.0).epsilon
+
+    found = sampled(mechanism, 1.0, 200_000)
+
+    assert truth in found.estimate.interval
+    assert found.estimate.interval.width < 0.012
+    assert found.estimate.value == pytest.approx(truth, abs=0.006)
+    assert found.laws.epsilons == pytest.approx(mechanism.exact(1.0).epsilons, abs=0.006)
+    assert found.estimate.interval.guarantee.finite_sample
+
+
+def test_a_few_draws_know_no_less_than_the_bound_by_exchanges() -> None:
+    mechanism = Summed(np.random.default_rng(2).random((60, 5)), 1.0)
+
+    found = sampled(mechanism, 2.0, 2)
+
+    assert found.estimate.lower == 0.0
+    assert (found.uppers <= mechanism.exchanges(2.0)).all()
+
+
+def test_an_outcome_that_cannot_be_learned_of_keeps_its_bound() -> None:
+    losses = np.zeros((40, 2))
+    losses[:, 1] = np.linspace(0.0, 1.0, 40)
+    mechanism = Summed(losses, 1.0)
+
+    found = sampled(mechanism, 300.0, 500)  # outcome 1 has a probability of e^-1500
+
+    assert found.estimate.lower <= found.estimate.upper <= 300.0
+    assert np.isfinite(found.estimate.value or 0.0)
+
+
+def test_log_probabilities_stay_within_their_range() -> None:
+    scores = np.random.default_rng(3).normal(size=(10, 4)) * 2
+    logs = log_softmax(subsets.matrix(10, 5, "") @ scores, axis=1)
+
+    low, high = log_range(scores)
+
+    assert (low <= logs.min(axis=0) + 1e-12).all()
+    assert (high >= logs.max(axis=0) - 1e-12).all()
+
+
+def test_equal_records_and_a_single_outcome_are_no_trouble() -> None:
+    for losses in (np.ones((40, 3)), np.random.default_rng(0).random((40, 1))):
+        found = sampled(Summed(losses, 1.0), 1.0, 100)
+
+        assert found.estimate.upper < 1e-3
+
+
+def test_progress_is_told_and_the_seed_repeats() -> None:
+    mechanism = Summed(np.random.default_rng(1).random((30, 4)), 1.0)
+    told: list[float] = []
+
+    one = sampled(mechanism, 1.0, 100_000, seed=7, told=told.append)
+    two = sampled(mechanism, 1.0, 100_000, seed=7)
+    other = sampled(mechanism, 1.0, 100_000, seed=8)
+
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert told[-1] == 1.0
+    assert one.estimate == two.estimate != other.estimate
+    with pytest.raises(OutOfRange, match="draws"):
+        sampled(mechanism, 1.0, 1)

@@ -1,0 +1,41 @@
+"""What a practical epsilon means."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+import pytest
+
+from estimators.theory.pmp.laws import finite
+from estimators.theory.pmp.success import mip_eta, mip_eta_as_printed, success
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1, 0.123, 2.14, 50.0])
+def test_success_is_lemma_6(epsilon: float) -> None:
+    assert success(epsilon) == pytest.approx(1 / (1 + exp(-epsilon)), rel=1e-14)
+
+
+def test_the_papers_words() -> None:
+    assert round(success(0.1), 3) == 0.525
+    assert round(success(0.123), 2) == 0.53
+    assert success(7.0) > 0.999
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0])
+def test_lemma_13_is_up_to_twice_what_randomised_response_attains(epsilon: float) -> None:
+    p = 1 / (1 + exp(-epsilon))
+    found = finite(np.array([[p, 1 - p], [1 - p, p]]), 1)
+
+    assert found.epsilon == pytest.approx(epsilon, rel=1e-9)
+    assert found.mip_eta == pytest.approx(mip_eta(epsilon), rel=1e-9)
+    assert mip_eta(epsilon) < mip_eta_as_printed(epsilon)
+    assert mip_eta_as_printed(1e-6) / mip_eta(1e-6) == pytest.approx(2.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.1, 0.3])
+def test_with_delta_it_bounds_the_best_attacker_of_any_laws(delta: float) -> None:
+    for seed in range(20):
+        found = finite(np.random.default_rng(seed).dirichlet(np.ones(3) / 3, size=20), 3)
+
+        assert found.successes.max() <= success(found.epsilon_at(delta), delta) + 1e-12

@@ -1,0 +1,105 @@
+"""Noise and itself, shifted: against integration, arithmetic of many digits, and Balle and Wang's own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from estimators.errors import OutOfRange
+from estimators.theory import shifts
+
+MANY_DIGITS = [
+    # shift, epsilon, ln delta; mpmath 1.3, 400 digits: log(Phi(v/2 - e/v) - exp(e) * Phi(-v/2 - e/v))
+    (1e-08, 1e-08, -20.905801764665007),
+    (1e-05, 0.0002, -218.43066397440776),
+    (0.001, 0.03, -464.61740916430443),
+    (0.05, 1.0, -209.4138817471677),
+    (0.0999999, 0.1, -4.738502428168196),
+    (0.1000001, 0.1, -4.738496622277266),
+    (0.5, 2.0, -11.57064265001697),
+    (1.0, 30.0, -442.84937808230364),
+    (5.0, 1.0, -0.020354067659902643),
+    (40.0, 800.0, -0.7132832272183182),
+    (60.0, 900.0, -4.899406726321506e-51),
+]
+
+
+@pytest.mark.parametrize(("shift", "epsilon", "log_delta"), MANY_DIGITS)
+def test_the_hockey_stick_keeps_its_digits_where_its_terms_cancel(
+    shift: float, epsilon: float, log_delta: float
+) -> None:
+    found = float(shifts.gaussian_log_delta(shift, epsilon))
+
+    assert found == pytest.approx(log_delta, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(("shift", "epsilon"), [(0.3, 0.1), (1.0, 0.0), (2.0, 3.0), (4.0, 0.5)])
+def test_the_hockey_stick_is_the_integral_that_defines_it(shift: float, epsilon: float) -> None:
+    def over(t: float) -> float:
+        p, q = np.exp(-((t - shift) ** 2) / 2), np.exp(-(t**2) / 2)
+        return max(p - np.exp(epsilon) * q, 0.0) / np.sqrt(2 * np.pi)
+
+    crossing = epsilon / shift + shift / 2.0
+
+    assert shifts.gaussian_delta(shift, epsilon) == pytest.approx(quad(over, crossing, 40.0)[0], abs=1e-9)
+
+
+def test_nothing_moved_gives_nothing_away_and_far_apart_gives_all() -> None:
+    for epsilon in (0.0, 1e-3, 1.0, 1e6):
+        assert shifts.gaussian_delta(0.0, epsilon) == 0.0
+    assert shifts.gaussian_delta(1e200, 5.0) == 1.0
+    assert shifts.gaussian_delta(1e-200, 5.0) == 0.0
+    assert shifts.laplace_total_variation(0.0) == shifts.knorm_total_variation(0.0) == 0.0
+
+
+def test_it_rises_with_the_shift_and_falls_with_epsilon() -> None:
+    grid = np.concatenate([np.linspace(0.0, 0.2, 2001), np.geomspace(0.2, 60.0, 500)])
+    for epsilon in (0.0, 1e-6, 0.05, 1.0, 20.0):
+        assert (np.diff(shifts.gaussian_delta(grid, epsilon)) >= -1e-15).all()
+    found = np.stack([shifts.gaussian_delta(grid, e) for e in np.linspace(0.0, 5.0, 200)])
+    assert (np.diff(found, axis=0) <= 1e-15).all()
+
+
+def test_at_epsilon_0_it_is_the_total_variation() -> None:
+    v = np.array([1e-12, 0.01, 1.0, 7.0])
+
+    np.testing.assert_allclose(shifts.gaussian_delta(v, 0.0), shifts.gaussian_total_variation(v), rtol=1e-13)
+    np.testing.assert_allclose(shifts.gaussian_total_variation(v)[1:], 2 * ndtr(v[1:] / 2) - 1, rtol=1e-12)
+
+
+def test_sigma_solves_balle_and_wangs_equation() -> None:
+    # mpmath 1.3, 50 digits: 1 / findroot(lambda v: Phi(v/2 - 1/v) - e * Phi(-v/2 - 1/v) - 1e-5, 0.268)
+    assert shifts.gaussian_sigma(1.0, 1.0, 1e-5) == pytest.approx(3.730631634815942, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 10.0, 100.0, 1e4])
+@pytest.mark.parametrize("delta", [1e-300, 1e-10, 1e-2, 0.9])
+def test_sigma_and_epsilon_undo_each_other_to_the_last_digits(epsilon: float, delta: float) -> None:
+    shift = shifts.gaussian_shift(epsilon, delta)
+
+    assert float(shifts.gaussian_log_delta(shift, epsilon)) <= np.log(delta)
+    assert float(shifts.gaussian_log_delta(shift * (1 + 1e-7), epsilon)) > np.log(delta)
+    assert shifts.gaussian_epsilon(shift, delta) == pytest.approx(epsilon, rel=1e-7)
+
+
+def test_the_edges_of_epsilon_are_exact() -> None:
+    assert shifts.gaussian_epsilon(0.0, 0.0) == 0.0
+    assert shifts.gaussian_epsilon(1.0, 0.0) == float("inf")
+    assert shifts.gaussian_epsilon(1.0, 0.5) == 0.0
+    with pytest.raises(OutOfRange, match="delta"):
+        shifts.gaussian_sigma(1.0, 1.0, 0.0)
+    with pytest.raises(OutOfRange, match="epsilon"):
+        shifts.gaussian_delta(1.0, -0.1)
+
+
+@pytest.mark.parametrize("shift", [0.01, 0.5, 2.0, 9.0])
+def test_laplace_on_the_line_is_the_integral_and_below_the_bound_for_any_norm(shift: float) -> None:
+    found = shifts.laplace_total_variation(shift)
+    apart = quad(
+        lambda t: abs(np.exp(-abs(t)) - np.exp(-abs(t - shift))) / 4, -60, 80, points=(0, shift), limit=400
+    )
+
+    assert found == pytest.approx(apart[0], abs=1e-9)
+    assert found <= shifts.knorm_total_variation(shift) <= shift / 2.0 + 1e-15
