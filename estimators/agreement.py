@@ -173,6 +173,8 @@ def _scaled(found: Estimate, less: float, by: float, covers: str) -> Estimate:
     """The advantage above its baseline in another unit."""
     given = found.interval
     guarantee = Guarantee(covers, given.guarantee.assumes, given.guarantee.finite_sample)
+    if by == 0.0:  # a prior that rounds to 0 or 1: nothing is above the baseline
+        return Estimate(0.0, Interval(0.0, 1.0, given.confidence, guarantee))
     low, high = (max(0.0, (end - less) / by) for end in (given.lower, given.upper))
     value = None if found.value is None else max(0.0, (found.value - less) / by)
     return Estimate(value, Interval(low, high, given.confidence, guarantee))

@@ -163,7 +163,8 @@ def last(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def _log_density(z: Floats) -> Floats:
-    return np.asarray(-(z**2) / 2.0 - log(2.0 * pi) / 2.0)
+    with np.errstate(over="ignore"):  # the square of 1e200: a density of nought
+        return np.asarray(-(z**2) / 2.0 - log(2.0 * pi) / 2.0)
 
 
 def _mills(z: Floats) -> Floats:

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import OutOfRange, TooFewRecords
 from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.mip.certificate import Sizes, as_rows
+from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.moments import moment_of, spread_of_draws
 from estimators.theory.mip.noises import KNorm, Noise
 from estimators.theory.mip.norms import spread_of
 from estimators.theory.mip.scales import Formula, formulas
+from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
 
@@ -55,9 +56,9 @@ class Fits:
         if draws is None and before is None:
             raise TooFewRecords("draws: need draws, or before, after and record", field="draws")
         return cls(
-            None if draws is None else as_rows("draws", draws),
-            None if before is None else as_rows("before", before),
-            None if after is None else as_rows("after", after),
+            None if draws is None else rows_of("draws", draws),
+            None if before is None else rows_of("before", before),
+            None if after is None else rows_of("after", after),
             None if record is None else np.asarray(record),
         )
 

@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import (
     DimensionMismatch,
-    NotFinite,
-    OutOfRange,
     TooFewRecords,
     require_open_unit,
     require_positive,
@@ -31,6 +29,7 @@ from estimators.errors import (
 from estimators.theory.mip.betting import all_below, rows_needed, upper_mean
 from estimators.theory.mip.noises import Noise
 from estimators.theory.mip.scales import require_eta
+from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -118,25 +117,9 @@ class Sizes:
 
 def parameters(name: str, given: ArrayLike, noise: Noise) -> Floats:
     """Rows of parameters, checked against the noise."""
-    rows = as_rows(name, given)
+    rows = rows_of(name, given)
     if rows.shape[1] != noise.dimension:
         raise DimensionMismatch(
             f"{name}: rows have {rows.shape[1]} numbers, the noise has {noise.dimension}", field=name
         )
-    return rows
-
-
-def as_rows(name: str, given: ArrayLike) -> Floats:
-    """Parameters as a matrix, one fit a row; a plain list of numbers is one parameter each."""
-    try:
-        rows = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise OutOfRange(f"{name}: need numbers, or rows of as many numbers each", field=name) from None
-    if rows.ndim == 1:
-        rows = rows[:, None]
-    if rows.ndim != 2 or rows.size == 0:
-        raise TooFewRecords(f"{name}: need at least one row of numbers", field=name)
-    bad = ~np.isfinite(rows).all(axis=1)
-    if bad.any():
-        raise NotFinite(f"{name}: holds a number that is not finite", field=name, index=int(bad.argmax()))
     return rows

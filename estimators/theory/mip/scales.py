@@ -52,12 +52,12 @@ def moment_eta(scale: float, noise: Noise, sigma: float) -> float:
 
 
 def linear_scale(eta: float, sigma: float) -> float:
-    """sigma/(2 eta): any norm, any moment, any dimension (METHODS section 6)."""
+    """sigma/(2 eta): any norm, any moment, any dimension (the study before this project)."""
     return require_positive("sigma", sigma) / (2.0 * require_eta(eta))
 
 
 def tanh_scale(eta: float, sigma: float) -> float:
-    """sigma/artanh(2 eta): log densities differ by at most ||v||/s either way (METHODS section 6); ours is less."""
+    """sigma/artanh(2 eta): log densities differ by at most ||v||/s either way. Valid; ours is less."""
     return require_positive("sigma", sigma) / float(np.arctanh(2.0 * require_eta(eta)))
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_positive
+from estimators.errors import OutOfRange, TooFewRecords, require_positive
 from estimators.theory import subsets
 from estimators.theory.pmp.neighbours import Neighbours
+from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
 
@@ -54,12 +56,9 @@ class Distances:
 
 def clipped(points: Floats, clip: float) -> Floats:
     """Rows shortened to norm ``clip``, which makes the sum's sensitivity 2 clip when one record is exchanged."""
-    given, clip = np.asarray(points, dtype=np.float64), require_positive("clip", clip)
-    if given.ndim != 2 or not given.shape[1] or len(given) < 2 or len(given) % 2:
-        raise TooFewRecords("points: need an even number of rows, 2n, of at least one number", field="points")
-    if not np.isfinite(given).all():
-        first = int((~np.isfinite(given).all(axis=1)).argmax())
-        raise NotFinite(f"points: row {first} is not finite", field="points", index=first)
+    given, clip = rows_of("points", points, inf), require_positive("clip", clip)
+    if len(given) % 2:
+        raise TooFewRecords(f"points: got {len(given)} rows, need an even number, 2n", field="points")
     largest = np.abs(given).max(axis=1, keepdims=True)
     safe = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers overflow, of small ones vanish
     norms = safe * np.sqrt(((given / safe) ** 2).sum(axis=1, keepdims=True))

@@ -15,7 +15,6 @@ from scipy.special import log_softmax, logsumexp
 
 from estimators.errors import (
     DimensionMismatch,
-    NotFinite,
     OutOfRange,
     TooFewRecords,
     require_positive,
@@ -24,6 +23,7 @@ from estimators.theory import subsets
 from estimators.theory.pmp import halves, rows
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.neighbours import Neighbours
+from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class Summed:
     n: int = field(init=False)
 
     def __post_init__(self) -> None:
-        losses = _finite(self.losses)
+        losses = rows_of("losses", self.losses)
         require_positive("sensitivity", self.sensitivity)
         if len(losses) < 2 or len(losses) % 2:
             raise TooFewRecords(f"losses: got {len(losses)} rows, need an even number, 2n", field="losses")
@@ -62,7 +62,7 @@ class Summed:
     @classmethod
     def mean(cls, losses: Floats, sensitivity: float) -> Summed:
         """The same for a loss that is the mean over the training set."""
-        given = _finite(losses)
+        given = rows_of("losses", losses)
         return cls(given / max(len(given) // 2, 1), sensitivity)
 
     def scores(self, epsilon: float) -> Floats:
@@ -126,7 +126,7 @@ class Tabled:
     n: int = field(init=False)
 
     def __post_init__(self) -> None:
-        losses = _finite(self.losses)
+        losses = rows_of("losses", self.losses)
         require_positive("sensitivity", self.sensitivity)
         n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
         if not n:
@@ -152,16 +152,6 @@ class Tabled:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""
         logs = log_softmax(self.logits(epsilon), axis=1)
         return max(float(np.abs(logs[a] - logs[b]).max()) for _, _, a, b in Neighbours(self.n))
-
-
-def _finite(losses: Floats) -> Floats:
-    given = np.asarray(losses, dtype=np.float64)
-    if given.ndim != 2 or not given.size:
-        raise TooFewRecords("losses: got no table, need rows of one loss an outcome", field="losses")
-    if not np.isfinite(given).all():
-        first = int((~np.isfinite(given).all(axis=1)).argmax())
-        raise NotFinite(f"losses: row {first} is not finite", field="losses", index=first)
-    return given
 
 
 def _require_reach(reach: float, sensitivity: float) -> None:

@@ -2,33 +2,21 @@
 
     OMP_NUM_THREADS=1 .venv/bin/python -m examples.theory.mis [NAME...]
 
-Text stays as it is; a table stands between <!-- its name --> and <!-- end -->. Without names all are made anew.
+Without names all are made anew.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 from app.report.charts.frame import Spec
 from examples.theory.drawing import write_svg
 from examples.theory.mis import digits, figure1, figure2, table1
+from examples.theory.readme import blocks, write_blocks
 
 HERE = Path(__file__).parent
 README = HERE / "README.md"
-BLOCK = re.compile(r"(?<=<!-- )(?P<name>(?!end)\w+)( -->\n\n)(?P<table>.*?)(?=\n\n<!-- end -->)", re.DOTALL)
-
-
-def blocks(text: str) -> dict[str, str]:
-    """What stands in it, by name."""
-    return {found["name"]: found["table"] for found in BLOCK.finditer(text)}
-
-
-def put(text: str, name: str, told: str) -> str:
-    """The same with another table under that name."""
-    before = blocks(text)[name]
-    return text.replace(f"<!-- {name} -->\n\n{before}", f"<!-- {name} -->\n\n{told}")
 
 
 def made(name: str) -> tuple[str, Spec | list[Spec]]:
@@ -47,9 +35,9 @@ def made(name: str) -> tuple[str, Spec | list[Spec]]:
 
 def main() -> None:
     """Compute (all: some minutes), and write."""
-    for name in sys.argv[1:] or blocks(README.read_text("utf-8")):
+    for name in sys.argv[1:] or blocks(README):
         told, drawn = made(name)
-        README.write_text(put(README.read_text("utf-8"), name, told), encoding="utf-8")
+        write_blocks(README, {name: told})
         write_svg(drawn, HERE / f"{name}.svg")
 
 

@@ -8,10 +8,10 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, log10
 from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
+from math import floor, log10
 from typing import Any
 
 import pytest

@@ -22,7 +22,7 @@ from estimators.theory.mip.noises import KNorm
 from estimators.theory.mip.norms import Norm
 from examples.theory.drawing import svg
 from examples.theory.mip import figure1, proposition11, section52, small
-from examples.theory.mip.__main__ import HERE, README, blocks
+from examples.theory.mip.__main__ import HERE, README
 from examples.theory.mip.generator import STEPS, dp_trained, half, records, relative_error, trained
 from examples.theory.mip.laplace import exact_eta
 from examples.theory.mip.mechanisms import (
@@ -36,6 +36,7 @@ from examples.theory.mip.mechanisms import (
     theorem_4_epsilon,
 )
 from examples.theory.mip.proposition11 import Enumerated, attained
+from examples.theory.readme import blocks
 
 SMALL = (4, 6, 8, 10)
 OURS = ("sigma/(2 eta)", "same, M = 1", "swaps")
@@ -43,7 +44,7 @@ QUICK = section52.Size(200, 4, (0.05, 0.1, 0.45))
 
 
 def shown(name: str) -> str:
-    return blocks(README.read_text("utf-8"))[name]
+    return blocks(README)[name]
 
 
 # --- the exact eta ------------------------------------------------------------------------------------------

@@ -22,9 +22,10 @@ from estimators.theory.mis.overfitting import LossesOf
 from estimators.theory.mis.security import simple_delta, worst_delta
 from examples.theory.drawing import svg
 from examples.theory.mis import digits, figure1, figure2, table1
-from examples.theory.mis.__main__ import HERE, README, blocks, put
+from examples.theory.mis.__main__ import HERE, README
 from examples.theory.mis.network import Network
 from examples.theory.mis.regression import NOISE, THRESHOLDS, Losses, below, ceiling, draw
+from examples.theory.readme import blocks, write_blocks
 
 GAMES = [(0.5, 1.0), (0.7, 1.0), (0.3, 2.0), (0.2, 0.5)]
 WORLDS = [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (1.0,)]
@@ -32,7 +33,7 @@ WORLDS = [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (1.0,)]
 
 def shown(name: str) -> list[list[str]]:
     """The rows of a table in the README."""
-    lines = [line for line in blocks(README.read_text("utf-8"))[name].splitlines() if line.startswith("|")]
+    lines = [line for line in blocks(README)[name].splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "---" not in line]
 
 
@@ -140,17 +141,18 @@ def test_exact_values_are_below_bound_and_print_whatever_the_distribution(cell: 
 
 
 def test_the_table_and_the_figure_shown_are_those_computed() -> None:
-    assert blocks(README.read_text("utf-8"))["table1"] == table1.told()
+    assert blocks(README)["table1"] == table1.told()
     assert (HERE / "table1.svg").read_text("utf-8") == svg(table1.figure())
 
 
-def test_a_table_is_put_where_its_name_stands_and_nowhere_else() -> None:
-    text = "a\n\n<!-- one -->\n\nold\n\n<!-- end -->\n\n<!-- two -->\n\nold\n\n<!-- end -->\n"
+def test_a_table_is_put_where_its_name_stands_and_nowhere_else(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text("a\n\n<!-- one -->\n\nold\n\n<!-- end -->\n\n<!-- two -->\n\nold\n\n<!-- end -->\n")
 
-    found = put(text, "two", "new")
+    write_blocks(file, {"two": "new"})
 
-    assert blocks(found) == {"one": "old", "two": "new"}
-    assert found.startswith("a\n\n<!-- one -->")
+    assert blocks(file) == {"one": "old", "two": "new"}
+    assert file.read_text().startswith("a\n\n<!-- one -->")
 
 
 # --- section 6.2 ----------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_no_shift_is_told_apart_better_than_stated(order: float, shift: tuple[fl
 
 
 def test_a_norm_with_corners_attains_the_bound_in_many_dimensions() -> None:
-    """Max norm, shifted along the diagonal; and METHODS' tanh(v/2) lies above, at any shift."""
+    """Max norm, shifted along the diagonal; and the earlier tanh(v/2) lies above, at any shift."""
     generator, d, v = np.random.default_rng(6), 400, 1.0
     law = mip.KNorm(mip.Norm.max(d))
     x = law.sample(1.0, 20_000, generator)

@@ -41,7 +41,7 @@ def swap_scale(records: NDArray[np.float64], noise: mip.Noise, eta: float) -> fl
 
 
 def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
-    """METHODS section 6: sigma/(2 eta) attains 0.057-0.091, swaps 0.090-0.100, the paper 0.0001, at eta = 0.1."""
+    """At eta = 0.1 sigma/(2 eta) attains 0.057-0.091, swaps 0.090-0.100, the paper 0.0001 (study 6)."""
     attained: dict[str, list[float]] = {"linear": [], "moment": [], "swaps": [], "paper": []}
     for records in worlds():
         outputs = HALVES @ records / 4.0
@@ -58,7 +58,7 @@ def test_methods_numbers_for_eight_records_and_the_mean_query() -> None:
     assert 0.056 < min(attained["linear"]) < max(attained["linear"]) < 0.091
     assert 0.090 < min(attained["swaps"]) < max(attained["swaps"]) <= 0.1
     assert max(attained["paper"]) < 0.00014
-    # solved for exactly, the moment bound is nearer than METHODS' line, and never beyond
+    # solved for exactly, the moment bound is nearer than the line, and never beyond
     assert all(a < b <= 0.1 for a, b in zip(attained["linear"], attained["moment"], strict=True))
     assert max(attained["moment"]) > 0.099
 
