@@ -18,6 +18,7 @@ PLOT = 330
 
 DECIDED = {"yes": "pass", "no": "fail", "open": "inconclusive"}
 """Whether a measurement agrees with what is allowed, as the decision on a limit."""
+SAID = {"yes": "agrees", "no": "contradicts", "open": "open"}
 
 
 def gate(found: Place) -> Figure:
@@ -38,6 +39,7 @@ def agreement(found: Place) -> Figure | None:
             **row.value,
             "maximum": row.value["allowed"],
             "decision": DECIDED[row.value["agrees"]],
+            "agrees": SAID[row.value["agrees"]],
             "name": row.value["says"],
         }
         for row in limited[:MOST]
@@ -82,7 +84,7 @@ def _row(limit: Mapping[str, Any]) -> Spec:
     texts = (
         (inert(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
         (f"at most {three(most)}", -12, 31, "right", "normal"),
-        (limit["decision"], PLOT + 12, 12, "left", "bold"),
+        (limit.get("agrees", limit["decision"]), PLOT + 12, 12, "left", "bold"),
         (_interval(limit), PLOT + 12, 31, "left", "normal"),
     )
     layers += [_text(*parts) for parts in texts]
@@ -107,7 +109,8 @@ def _interval(limit: Mapping[str, Any]) -> str:
 
 def _said(limit: Mapping[str, Any]) -> str:
     upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
-    return f"{limit['decision']}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
+    said = limit.get("agrees", limit["decision"])
+    return f"{said}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
 
 
 def _table(every: list[Place]) -> Table:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import TypeVar
 
-from app.report.charts.frame import DASHED, Spec, chart, rows, scaled
+from app.report.charts.frame import Spec, chart, rows, scaled
 from app.report.charts.words import inert, rounded, short
-from app.report.model import Cell, Figure, Kind, Table
-from app.report.palette import BASELINE, INK, MEMBER, NONMEMBER, THRESHOLD
+from app.report.model import LISTED, Cell, Figure, Kind, Table
+from app.report.palette import BASELINE, INK, MEMBER, NONMEMBER, OPEN, THRESHOLD
 from app.report.place import Place, at
 
 HEIGHT = 300
-COLOURS = (MEMBER, NONMEMBER, INK, THRESHOLD, BASELINE)
-"""Of the curves in their order; the fifth and later ones are dashed, too."""
+COLOURS = (MEMBER, NONMEMBER, INK, THRESHOLD, BASELINE, OPEN)
+DASHES = ([1, 0], [5, 4], [2, 3], [9, 3, 2, 3], [1, 5], [12, 4])
+"""Of the curves in their order: told apart without their colours, too; a seventh looks like the sixth."""
 
-LEAST = 1e-15
+LEAST = 1e-12
 """What a logarithmic axis begins at, if a curve goes further down."""
 
+MOST_POWERS = 8
+"""Powers of ten that are written along an axis."""
+
 Point = tuple[float, float]
+Look = TypeVar("Look")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,8 @@ class Axis:
     title: str
     logarithmic: bool = False
     kind: Kind = "plain"
+    unit: bool = False
+    """Whether it goes from 0 to 1, whatever is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,7 @@ class Series:
 
 
 def curves(
-    name: str, title: str, held: Place, x: Axis, y: Axis, series: Sequence[Series], at_most: int = 20
+    name: str, title: str, held: Place, x: Axis, y: Axis, series: Sequence[Series], *beneath: Spec
 ) -> Figure | None:
     """Curves over one axis, with the numbers behind them; none where there are fewer than two points to join."""
     drawn = [(each, _points(held[x.name], at(held, each.name), x, y)) for each in series]
@@ -58,8 +67,8 @@ def curves(
         "data": rows(data),
         "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "linear"},
         "encoding": {
-            "x": _scale("x", x),
-            "y": _scale("y", y),
+            "x": _scale("x", x, [a for _, points in drawn for a, _ in points]),
+            "y": _scale("y", y, [b for _, points in drawn for _, b in points]),
             "color": _coloured(labels),
             "strokeDash": _dashed(labels),
         },
@@ -69,8 +78,8 @@ def curves(
         for label, (_, points) in zip(labels, drawn, strict=True)
     )
     told = {at for _, points in drawn for at in (points[0][0], points[-1][0])}
-    table = _table(title, held, x, [each for each, _ in drawn], told, at_most)
-    return Figure(name, title, text, chart(layer, height=HEIGHT), table)
+    table = _table(title, held, x, [each for each, _ in drawn], told)
+    return Figure(name, title, text, chart(*beneath, layer, height=HEIGHT), table)
 
 
 def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:
@@ -85,40 +94,43 @@ def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:
     ]
 
 
-def _scale(field: str, axis: Axis) -> Spec:
-    found = scaled(field, axis.title, tickCount=6)
-    if axis.logarithmic:
-        found["scale"] = {"type": "log", "nice": False}
+def _scale(field: str, axis: Axis, values: Sequence[float]) -> Spec:
+    """The axis; a logarithmic one has its lines at powers of ten, and not more of them than can be read."""
+    if not axis.logarithmic:
+        return scaled(field, axis.title, (0, 1) if axis.unit else None, tickCount=6)
+    first, last = floor(log10(min(values))), ceil(log10(max(values)))
+    step = max(1, ceil((last - first) / MOST_POWERS))
+    found = scaled(field, axis.title, values=[10.0**power for power in range(first, last + 1, step)])
+    found["scale"] = {"type": "log", "nice": False}
     return found
 
 
 def _coloured(labels: Sequence[str]) -> Spec:
-    colours = [COLOURS[min(place, len(COLOURS) - 1)] for place in range(len(labels))]
     return {
         "field": "curve",
         "type": "nominal",
-        "scale": {"domain": list(labels), "range": colours},
+        "scale": {"domain": list(labels), "range": [_of(COLOURS, place) for place in range(len(labels))]},
         "legend": {} if len(labels) > 1 else None,
     }
 
 
 def _dashed(labels: Sequence[str]) -> Spec:
-    """The first is drawn through, the others are told apart without their colours, too."""
-    dashes = [[1, 0], list(DASHED), [2, 3], [9, 3, 2, 3], [1, 5]]
     return {
         "field": "curve",
         "type": "nominal",
-        "scale": {"domain": list(labels), "range": [dashes[min(i, 4)] for i in range(len(labels))]},
+        "scale": {"domain": list(labels), "range": [_of(DASHES, place) for place in range(len(labels))]},
         "legend": None,
     }
 
 
-def _table(
-    title: str, held: Place, x: Axis, series: Sequence[Series], told: Set[float], at_most: int
-) -> Table:
+def _of(looks: Sequence[Look], place: int) -> Look:
+    return looks[min(place, len(looks) - 1)]
+
+
+def _table(title: str, held: Place, x: Axis, series: Sequence[Series], told: Set[float]) -> Table:
     """Evenly spread rows of the lists that were drawn, with the ends of which the description speaks."""
     xs = held[x.name].value
-    spread = {round(i * (len(xs) - 1) / (at_most - 1)) for i in range(at_most)}
+    spread = {round(i * (len(xs) - 1) / (LISTED - 1)) for i in range(LISTED)}
     places = sorted(spread | {place for place, value in enumerate(xs) if value in told})
     lines = tuple(tuple(_row(held, x, series, place)) for place in places)
     return Table(title, (x.title, *(each.label for each in series)), lines)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from app.report.charts.frame import DASHED, Spec, rows
 from app.report.charts.lines import Axis, Series, curves
 from app.report.model import Figure
+from app.report.palette import BASELINE
 from app.report.place import Place
 
 Found = tuple[Figure | None, ...]
@@ -11,12 +13,14 @@ Found = tuple[Figure | None, ...]
 
 def promise(answer: Place) -> Found:
     """The most a true positive rate can be, and the deltas that go with epsilons."""
-    fpr, tpr = Axis("fpr", "false positive rate"), Axis("tpr", "true positive rate, at most")
+    fpr, tpr = (
+        Axis("fpr", "false positive rate", unit=True),
+        Axis("tpr", "true positive rate, at most", unit=True),
+    )
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta", logarithmic=True)
+    allowed = (Series("tpr", "allowed"),)
     return (
-        curves(
-            "roc", "What the promise leaves an attacker", answer["roc"], fpr, tpr, (Series("tpr", "allowed"),)
-        ),
+        curves("roc", "What the promise leaves an attacker", answer["roc"], fpr, tpr, allowed, _guessing()),
         curves(
             "trade", "Delta against epsilon", answer["curve"], epsilon, delta, (Series("delta", "delta"),)
         ),
@@ -50,7 +54,7 @@ def discrete(answer: Place) -> Found:
 
 def overfitting(answer: Place) -> Found:
     """The upper bound on the security over cuts of the loss."""
-    cut, security = Axis("threshold", "cut of the loss"), Axis("security", "security, at most")
+    cut, security = Axis("threshold", "cut of the loss"), Axis("security", "security, at most", unit=True)
     series = (Series("security_at_most", "at most"),)
     return (curves("cuts", "What each cut of the loss shows", answer["curve"], cut, security, series),)
 
@@ -59,8 +63,20 @@ def gaussian(answer: Place) -> Found:
     """Deltas over epsilon: practical, on these records, and of the mechanism."""
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta, at most", logarithmic=True)
     series = (
-        Series("practical_delta", "who knows the records, not which half"),
-        Series("records_delta", "differential privacy, on these records"),
-        Series("dp_delta", "differential privacy"),
+        Series("practical_delta", "not knowing which half was used"),
+        Series("records_delta", "the worst case of these records"),
+        Series("dp_delta", "the worst case of any"),
     )
     return (curves("deltas", "Delta against epsilon", answer["curve"], epsilon, delta, series),)
+
+
+def _guessing() -> Spec:
+    """The line of an attacker who guesses."""
+    return {
+        "data": rows([{"x": 0, "y": 0}, {"x": 1, "y": 1}]),
+        "mark": {"type": "line", "color": BASELINE, "strokeDash": list(DASHED), "strokeWidth": 1.5},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative"},
+            "y": {"field": "y", "type": "quantitative"},
+        },
+    }

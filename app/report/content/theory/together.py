@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.report.charts.gate import SAID
 from app.report.content import provenance, unestablished
 from app.report.content.album import Album
 from app.report.content.guarantees import Numbers
@@ -13,7 +14,6 @@ HEAD = ("Quantity", "Allowed at most", "Estimate", "Lower end", "Upper end", "Ag
 NOT_SHOWN: Words = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
 )
-SAID = {"yes": "yes", "no": "no", "open": "open"}
 
 
 def content(answer: Place, album: Album, context: Context) -> Report:
