@@ -59,6 +59,7 @@ def worlds(k: int) -> Iterator[tuple[str, np.ndarray]]:
     yield "geometric 0.9", 0.9 ** np.arange(k) / (0.9 ** np.arange(k)).sum()
     yield "Zipf", 1.0 / np.arange(1, k + 1) / (1.0 / np.arange(1, k + 1)).sum()
     yield "one of 0.9", np.append(0.9, np.full(k - 1, 0.1 / (k - 1)))
+    yield "one of 0.999", np.append(0.999, np.full(k - 1, 0.001 / (k - 1)))
 
 
 def coverage(runs: int) -> None:

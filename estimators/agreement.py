@@ -1,45 +1,71 @@
 """A claimed (epsilon, delta) beside the records: what theory allows, what was measured, and whether they agree.
 
 Each quantity has one interval, and the error is shared by all of them, so that with probability ``confidence`` no row
-says no although the claim is true, and none says yes although its quantity is larger. A no holds at any resolution; a
-yes speaks of the score at the resolution its guarantee names, as no upper end can do better without assumptions. Three
-quantities are the same advantage in other units, so they share one interval.
+says no although the claim is true, and none says yes although its quantity is larger at the resolution its guarantee
+names: no upper end can do better without assumptions. A no holds at any resolution. Three quantities are the same
+advantage in other units, so they share one interval.
+
+**One run and delta.** Delta bounds what befalls a record on average over runs. One run may spend it on many records at
+once: what prints every membership with probability delta is (0, delta)-DP, and so is what prints a share s of them with
+probability delta/s, so spending delta of the error on the event is not enough. Given all else that a run let out, a
+record's two laws are e^epsilon apart but for excesses whose means over runs are at most delta each. What a quantity can
+be is a linear program with the excesses on its right-hand side, so the lines that are tight where all of them are
+delta/beta bound it by a weighted sum of them everywhere (duality); by Markov's inequality it is above what
+(epsilon, delta/beta) allows with probability beta at most. A row says no only beyond that. Its lower end misses with
+half of the row's error, and beta is the half that the upper end would miss with, which is not needed for a no. Pure
+epsilon-DP holds in every run, and nothing is added. Epsilon's own bound has its own price for delta.
+
+What rows take for granted remains: scores that are independent draws given who is a member and what the run shares, and
+for epsilon, records included each by a coin of its own, which members of a fixed number are not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
+import numpy as np
+
 from estimators.advantage import advantage
 from estimators.audit.closeness import epsilon_upper, tail_cells
-from estimators.audit.epsilon import EMPIRICAL, Direction, epsilon_lower_bound
+from estimators.audit.epsilon import EMPIRICAL, Direction, direction_of, epsilon_lower_bound
 from estimators.audit.roc import FALSE_POSITIVE_RATES, operating_points
 from estimators.errors import require_open_unit
+from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
-from estimators.theory.dp import Adjacency, ApproximateDp, Grant, Inclusion, granted
-from estimators.theory.dp.envelope import advantage_of
-from estimators.theory.dp.papers import normalised
+from estimators.statement import Caution, Estimate, Guarantee, Interval, at_least, at_most, exactly, percent
+from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, granted
+from estimators.theory.dp.envelope import Envelope
+from estimators.theory.weights import advantage_of, normalised
+
+FIXED = Caution(
+    "independent_inclusion",
+    "epsilon's lower end is proven where each record is included by a coin of its own; members here are a fixed number",
+)
+SHARED = "; given, too, what a run shares: delta may strike many records of one run at once, and a no allows for that"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One quantity: the largest value the claim allows, and what the records say; an upper end may be infinite."""
+    """One quantity: the largest value the claim allows, and what the records say; an upper end may be infinite.
+
+    ``in_one_run`` is what the claim lets a run exceed only with the probability set aside for that.
+    """
 
     quantity: str
     says: str
     allowed: float
+    in_one_run: float
     found: Estimate
 
     @property
     def agrees(self) -> Literal["yes", "no", "open"]:
-        """``yes`` if the upper end is allowed, ``no`` if the lower end is above what is allowed, else ``open``."""
-        if self.found.lower > self.allowed:
+        """``yes`` if the upper end is allowed, ``no`` if the lower end is above that of one run, else ``open``."""
+        if self.found.lower > self.in_one_run:
             return "no"
         return "yes" if self.found.upper <= self.allowed < inf else "open"
 
@@ -68,14 +94,15 @@ class Agreement:
     @property
     def sentence(self) -> str:
         """The outcome in plain words."""
-        claim = f"epsilon {self.epsilon:g} at delta {self.delta:g}"
+        claim = f"epsilon {exactly(self.epsilon)} at delta {exactly(self.delta)}"
         sure, against = percent(self.confidence), self._which("no")
         if against:
             worst = against[0]
             return (
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
-                f"{at_least(worst.found.lower, beyond=worst.allowed)}, and the claim allows {at_most(worst.allowed)}. "
+                f"{at_least(worst.found.lower, beyond=worst.in_one_run)}, and the claim allows "
+                f"{at_most(worst.in_one_run)}{self._once(worst)}, if {self._granted(worst)}. "
                 f"Baseline of the advantage: {self.baseline:.3f}."
             )
         agreed = len(self._which("yes"))
@@ -85,6 +112,15 @@ class Agreement:
             f"{len(self.rows) - agreed} are open, all intervals holding together with {sure} "
             f"confidence. Baseline of the advantage: {self.baseline:.3f}."
         )
+
+    def _once(self, row: Row) -> str:
+        return f" of one run ({at_most(row.allowed)} on average)" if row.in_one_run > row.allowed else ""
+
+    @staticmethod
+    def _granted(row: Row) -> str:
+        if row.quantity == "epsilon":
+            return "inclusion was random and independent"
+        return "scores are independent draws given who is a member"
 
     def _which(self, agrees: str) -> list[Row]:
         return [row for row in self.rows if row.agrees == agrees]
@@ -111,41 +147,68 @@ def agreement(
     grant = granted(ApproximateDp(epsilon, delta), adjacency, inclusion)
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    asked = tuple(rates) if fine is not None and fine.cells.ordered else ()
-    tests = 1 + len(asked) + (fine is not None)
+    ordered = dict(_ordered(fine, direction)) if fine is not None and fine.cells.ordered else {}
+    tests = 1 + len(rates) * len(ordered) + (fine is not None)
     each = 1.0 - (1.0 - confidence) / tests
+    spent = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
+    once = granted(spent, adjacency, inclusion).envelope
     rows: list[Row] = []
     best = advantage(data if fine is None else fine, p, confidence=each, seed=seed)
-    rows.extend(_advantage(best.estimate, grant, p))
+    rows.extend(_advantage(best.estimate, grant.envelope, once, delta, p))
     cautions = [*best.cautions]
     if fine is not None:
-        rows.extend(_rates(fine, asked, grant, each))
+        for which, counts in ordered.items():
+            rows.extend(_rates(counts, which, rates, grant.envelope, once, delta, each))
         row, said = _epsilon(fine, grant, each, direction, seed)
         rows.extend(row)
         cautions.extend(said)
     return Agreement(float(epsilon), float(delta), p, confidence, tuple(rows), tuple(dict.fromkeys(cautions)))
 
 
-def _advantage(found: Estimate, grant: Grant, prior: float) -> Iterator[Row]:
+def _advantage(
+    found: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float
+) -> Iterator[Row]:
+    weights = prior, 1.0 - prior
     baseline = abs(2.0 * prior - 1.0)
-    best = grant.envelope.best(prior, 1.0 - prior)
-    eta = max(0.0, best - max(prior, 1.0 - prior))
-    yield Row("advantage", f"the advantage at prior {prior:g}", advantage_of(best, prior), found)
+    eta, most = envelope.gain(*weights), once.gain(*weights)
+    found = _in_one_run(found, delta)
+    allowed, says = advantage_of(eta, prior), f"the advantage at prior {exactly(prior)}"
+    yield Row("advantage", says, allowed, advantage_of(most, prior), found)
     half = _scaled(
         found, baseline, 2.0, "MIP's eta of this score: its accuracy above the better constant guess"
     )
-    yield Row("mip_eta", "MIP's eta", eta, half)
+    yield Row("mip_eta", "MIP's eta", eta, most, half)
     share = _scaled(
         found, baseline, 1.0 - baseline, "MIS's Delta of this score at lambda 1: 1 less its security"
     )
-    allowed = normalised(best, prior, 1.0 - prior)
-    yield Row("mis_delta", "MIS's Delta, 1 less the security", allowed, share)
+    allowed, says = normalised(eta, *weights), "MIS's Delta, 1 less the security"
+    yield Row("mis_delta", says, allowed, normalised(most, *weights), share)
 
 
-def _rates(fine: Counts, rates: Sequence[float], grant: Grant, confidence: float) -> Iterator[Row]:
-    for point in operating_points(fine, rates, confidence):
-        allowed = min(1.0, float(grant.envelope.tpr(point.fpr)))
-        yield Row(f"tpr_at_fpr_{point.fpr:g}", f"the TPR at FPR {point.fpr:g}", allowed, point.estimate)
+def _ordered(fine: Counts, direction: Direction | str) -> Iterator[tuple[str, Counts]]:
+    """The cells with those first from above that speak for membership; both ways if either may."""
+    wanted = direction_of(direction)
+    if wanted is not Direction.LOW:
+        yield "high", fine
+    if wanted is not Direction.HIGH:
+        places = Intervals(np.arange(1.0, fine.cells.size))  # of the order alone: rates know no more
+        yield "low", Counts(fine.members[::-1], fine.nonmembers[::-1], places)
+
+
+def _rates(
+    counts: Counts,
+    which: str,
+    rates: Sequence[float],
+    envelope: Envelope,
+    once: Envelope,
+    delta: float,
+    confidence: float,
+) -> Iterator[Row]:
+    for point in operating_points(counts, rates, confidence):
+        allowed, most = (min(1.0, float(each.tpr(point.fpr))) for each in (envelope, once))
+        says = f"the TPR at FPR {exactly(point.fpr)}, {which} scores taken for members"
+        name = f"tpr_at_fpr_{point.fpr:g}_{which}"
+        yield Row(name, says, allowed, most, _in_one_run(point.estimate, delta))
 
 
 def _epsilon(
@@ -161,12 +224,26 @@ def _epsilon(
     upper = epsilon_upper(cells, delta, (1.0 - confidence) / 2.0, epsilon)
     high = inf if upper is None or upper < bound.value else upper
     covers = (
-        f"the epsilon at delta {delta:g} of this score's two distributions: lower end at any resolution, upper end at "
-        f"a resolution of {cells.size} cells; not that of the mechanism"
+        f"the epsilon at delta {exactly(delta)} of this score's two distributions: lower end at any resolution, upper "
+        f"end at a resolution of {cells.size} cells; not that of the mechanism"
     )
-    interval = Interval(bound.value, high, confidence, Guarantee(covers, EMPIRICAL, delta == 0.0))
-    row = Row("epsilon", f"epsilon at delta {delta:g}", epsilon, Estimate(None, interval))
-    return (row,), bound.cautions
+    assumes, said = EMPIRICAL, bound.cautions
+    if grant.fixed:
+        assumes, said = f"{EMPIRICAL}; {FIXED.message}", (*said, FIXED)
+    interval = Interval(bound.value, high, confidence, Guarantee(covers, assumes, delta == 0.0))
+    row = Row("epsilon", f"epsilon at delta {exactly(delta)}", epsilon, epsilon, Estimate(None, interval))
+    return (row,), said
+
+
+def _in_one_run(found: Estimate, delta: float) -> Estimate:
+    """What a no assumes, where there is a delta, is said with the interval."""
+    if delta == 0.0:
+        return found
+    given = found.interval
+    guarantee = Guarantee(
+        given.guarantee.covers, given.guarantee.assumes + SHARED, given.guarantee.finite_sample
+    )
+    return replace(found, interval=replace(given, guarantee=guarantee))
 
 
 def _scaled(found: Estimate, less: float, by: float, covers: str) -> Estimate:

@@ -105,6 +105,27 @@ def at_most(value: float, digits: int = 3, within: float = inf) -> str:
     return said if float(said) <= within or digits >= DIGITS else at_most(value, digits + 1, within)
 
 
+def figures_up(value: float) -> str:
+    """An upper end of any size: rounded up to four significant digits."""
+    return _figures(value, ROUND_CEILING)
+
+
+def figures_down(value: float) -> str:
+    """A lower end of any size, rounded down likewise."""
+    return _figures(value, ROUND_FLOOR)
+
+
+def exactly(value: float) -> str:
+    """``4.0`` as ``4``, ``0.03224109`` with all its digits: read back, it is the same float."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def _figures(value: float, towards: str) -> str:
+    if not isfinite(value):
+        return str(value)
+    return f"{float(Context(prec=4, rounding=towards).plus(Decimal(repr(float(value))))):z.4g}"
+
+
 def _rounded(value: float, digits: int, towards: str) -> str:
     if not isfinite(value):
         return str(value)

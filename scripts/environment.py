@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "mace-stamp.json"
-ALWAYS = ("run", "build")  # the project and what installs it
+ALWAYS = ("run", "accounting", "build")  # the project, what its examples ask for, and what installs it
 GROUPS = (*ALWAYS, "test", "check")
 
 

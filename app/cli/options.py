@@ -106,7 +106,8 @@ def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     default = _default(question, name)
     if default is not None:
         text += f" (default {_spelled(default)})"
-    metavar = "NAME" if names else "N" if schema.get("type") in {"number", "integer"} else "TEXT"
+    kind = schema.get("items", schema).get("type")
+    metavar = "NAME" if names else "N" if kind in {"number", "integer"} else "TEXT"
     if schema.get("type") == "array":
         metavar = f"{metavar},…"
     if name in PAIRS:

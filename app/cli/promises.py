@@ -6,11 +6,11 @@ Every answer is shown by the same rules, from its own names. In tables numbers a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from app.schemas.theory.parts import BoundAnswer
 from app.words import plain, shown
+from estimators.statement import figures_down, figures_up
 
 Text = list[str]
 Row = Sequence[str]
@@ -21,7 +21,6 @@ MOST_ROWS = 12
 LONGEST = 24
 """Letters of a text that goes into a table."""
 
-DIGITS = 4
 PASSED_OVER = frozenset({"sentence", "warnings", "guarantee", "provenance", "says", "source", "assumes"})
 DOWN = ("lower", "at_least", "security")
 """Words in the names of lower ends; everything else that theory promises is at most so much."""
@@ -70,7 +69,8 @@ def _blocks(part: Mapping[str, Any], above: str) -> Iterator[Text]:
 
 def _bounds(bounds: Sequence[BoundAnswer]) -> Text:
     """Every bound, one a line, those of one quantity together."""
-    rows: list[Row] = [(f"{TIGHTEST} is the tightest that is proven", "at most", "source")]
+    marked = any(bound["tightest"] for bound in bounds)
+    rows: list[Row] = [(f"{TIGHTEST} is the tightest that is proven" if marked else "", "at most", "source")]
     for quantity in dict.fromkeys(bound["quantity"] for bound in bounds):
         rows.append((_words(quantity), "", ""))
         rows += [_bound(bound) for bound in bounds if bound["quantity"] == quantity]
@@ -130,7 +130,11 @@ def _columns(title: str, part: Mapping[str, Any]) -> Text:
     elif len(places) > MOST_ROWS:
         step = (len(places) - 1) / (MOST_ROWS - 1)
         places = [round(step * each) for each in range(MOST_ROWS)]
-    rows = [[_cell(name, column[place]) for name, column in columns.items()] for place in places]
+    (_, along), *others = columns.items()
+    rows = [
+        [_position(along[place]), *(_cell(name, column[place]) for name, column in others)]
+        for place in places
+    ]
     left = [f"{len(places)} of {len(first)} rows; --json has all"] if len(places) < len(first) else []
     return [title, *_table([list(map(_words, columns)), *rows]), *left]
 
@@ -160,11 +164,14 @@ def _cell(name: str, value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            towards = ROUND_FLOOR if _is_lower(name) else ROUND_CEILING
-            rounded = Context(prec=DIGITS, rounding=towards).plus(Decimal(repr(value)))
-            return f"{float(rounded):.6g}"
+            return figures_down(value) if _is_lower(name) else figures_up(value)
         case _:
             return shown(str(value))
+
+
+def _position(value: object) -> str:
+    """Where along a curve: no bound, so it is rounded to the nearest."""
+    return f"{value:.6g}" if isinstance(value, float) else _cell("", value)
 
 
 def _is_lower(name: str) -> bool:

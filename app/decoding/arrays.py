@@ -25,9 +25,6 @@ from app.schemas.query import SIDED
 from app.schemas.theory import ARRAYS
 from estimators.errors import DimensionMismatch, InputError, NotFinite, TooFewRecords
 
-PAIR = ("before", "after")
-"""Arrays that come together in one of three dimensions, each entry a row of either."""
-
 
 def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
     """A whole table as the material of the question."""
@@ -38,17 +35,11 @@ def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
 
 
 def of_one(array: NDArray[Any], call: Call, limit: int) -> Material:
-    """An array without names: the first that the question takes, or two of its arrays in one."""
-    main, *_ = names = ARRAYS[call.operation]
-    if array.ndim == 3 and set(PAIR) <= set(names) and array.shape[1] == len(PAIR):
-        arrays = {name: array[:, place] for place, name in enumerate(PAIR)}
-    elif array.ndim in (1, 2):
-        arrays = {main: array}
-    else:
-        pair = f", or three of which the second is {' and '.join(PAIR)}" if set(PAIR) <= set(names) else ""
-        raise DimensionMismatch(
-            f"{main}: the array has {array.ndim} dimensions; need one or two{pair}", field=main
-        )
+    """An array without names: the first that the question takes."""
+    main = ARRAYS[call.operation][0]
+    if array.ndim not in (1, 2):
+        raise DimensionMismatch(f"{main}: the array has {array.ndim} dimensions; need one or two", field=main)
+    arrays = {main: array}
     if 8 * array.size > limit:
         raise Problem("too-large", f"{main}: the array takes more than {limit} bytes", field=main)
     return Material(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)

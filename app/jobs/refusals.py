@@ -17,7 +17,7 @@ def too_long(seconds: float) -> Problem:
     return Problem(
         "time-limit",
         f"the request took longer than the {seconds:g} seconds granted to one; "
-        "post counts (POST /v1/counts) instead of records, send fewer records, "
+        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about, "
         "or ask the operator to raise MACE_TIME_LIMIT",
     )
 
@@ -27,7 +27,7 @@ def out_of_memory(granted: int) -> Problem:
     return Problem(
         "memory-limit",
         f"the request needs more than the {granted // 2**20} MiB of memory granted to one; "
-        "send fewer records, post counts (POST /v1/counts) instead of records, "
+        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about, "
         "or ask the operator to raise MACE_MEMORY_LIMIT",
     )
 
@@ -37,7 +37,7 @@ def lost() -> Problem:
     return Problem(
         "worker-lost",
         "the process that worked on this request ended before it answered, most likely for want of memory; "
-        "send fewer records or post counts (POST /v1/counts), or try again",
+        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about; or try again",
     )
 
 

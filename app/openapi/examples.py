@@ -5,11 +5,6 @@ Their scores are those of a model that has overfitted: members are predicted wit
 
 from __future__ import annotations
 
-import io
-
-import numpy as np
-
-from app.call import ARROW, CSV, NPY, PARQUET
 from app.openapi import theory
 from app.openapi.example import Example
 
@@ -120,40 +115,3 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     **theory.EXAMPLES,
 }
 """JSON bodies, by operation; the first of each is what Swagger UI shows."""
-
-FILES = {"scores.csv": CSV, "scores.npy": NPY, "scores.arrow": ARROW, "scores.parquet": PARQUET}
-"""Bodies in other formats, served under ``/examples/``: one file each, the same records as ``SAMPLE``."""
-
-
-def csv_text() -> str:
-    """The sample as a table: two scores a record, whether it is a member, and its group."""
-    rows = ["score,loss,member,group"]
-    scores = MEMBERS + NONMEMBERS
-    rows += [
-        f"{score:.2f},{1 - score:.2f},{int(i < len(MEMBERS))},{GROUPS[i]}" for i, score in enumerate(scores)
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def file_bytes(name: str) -> bytes:
-    """One of ``FILES``, made when asked for."""
-    scores = np.array(MEMBERS + NONMEMBERS)
-    member = np.arange(len(scores)) < len(MEMBERS)
-    sink = io.BytesIO()
-    if name == "scores.csv":
-        return csv_text().encode()
-    if name == "scores.npy":
-        np.save(sink, np.column_stack([scores, member]))
-        return sink.getvalue()
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = pa.table(
-        {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": pa.array(GROUPS)}
-    )
-    if name == "scores.parquet":
-        parquet.write_table(table, sink)
-    else:
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-    return sink.getvalue()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.call import ARROW, CSV, NPY, PARQUET
-from app.openapi import examples
-from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from app.schemas.query import SIDED, TABLE, takes_arrays
 from app.schemas.questions import columns_of
 from app.schemas.theory import ARRAYS, QUESTIONS
@@ -23,20 +22,26 @@ from app.schemas.theory import ARRAYS, QUESTIONS
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FILES = {"scores.csv": CSV, "scores.npy": NPY, "scores.arrow": ARROW, "scores.parquet": PARQUET}
+"""Scores in formats other than JSON: the same records as ``SAMPLE``."""
+
 SUFFIXES = {CSV: "csv", NPY: "npy", ARROW: "arrow", PARQUET: "parquet"}
+
+
+Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 
 @cache
 def files_of(operation: str) -> Mapping[str, str]:
     """The files that can be posted to an operation, and how each is written."""
     if not ARRAYS.get(operation):
-        return examples.FILES
+        return FILES
     return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in SUFFIXES.items()}
 
 
 def files() -> dict[str, str]:
     """Every file there is, and how it is written."""
-    return examples.FILES | {name: form for operation in ARRAYS for name, form in files_of(operation).items()}
+    return FILES | {name: form for operation in ARRAYS for name, form in files_of(operation).items()}
 
 
 def options_with(operation: str) -> Mapping[str, object]:
@@ -49,10 +54,34 @@ def options_with(operation: str) -> Mapping[str, object]:
 
 def file_bytes(name: str) -> bytes:
     """One of the files, made when asked for."""
-    if name in examples.FILES:
-        return examples.file_bytes(name)
+    if name == "scores.csv":
+        return csv_text().encode()
+    if name in FILES:
+        return _written(_scores(FILES[name]), FILES[name])
     operation = next(operation for operation in ARRAYS if name in files_of(operation))
-    columns, form = _columns(operation), files_of(operation)[name]
+    return _written(_columns(operation), files_of(operation)[name])
+
+
+def csv_text() -> str:
+    """The sample as a table: two scores a record, whether it is a member, and its group."""
+    rows = ["score,loss,member,group"]
+    scores = MEMBERS + NONMEMBERS
+    rows += [
+        f"{score:.2f},{1 - score:.2f},{int(i < len(MEMBERS))},{GROUPS[i]}" for i, score in enumerate(scores)
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _scores(form: str) -> Columns:
+    """The same as columns; an array has the score and the membership alone."""
+    scores = np.array(MEMBERS + NONMEMBERS)
+    member = np.arange(len(scores)) < len(MEMBERS)
+    if form == NPY:
+        return {"score": scores, "member": member}
+    return {"score": scores, "loss": np.round(1 - scores, 2), "member": member, "group": np.array(GROUPS)}
+
+
+def _written(columns: Columns, form: str) -> bytes:
     sink = io.BytesIO()
     if form == CSV:
         return _csv(columns)
@@ -66,7 +95,7 @@ def file_bytes(name: str) -> bytes:
     return sink.getvalue()
 
 
-def _csv(columns: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> bytes:
+def _csv(columns: Columns) -> bytes:
     """A header and a row for each record; by Python's own writer, for this stands in the document itself."""
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
@@ -98,7 +127,7 @@ def _example(operation: str) -> Mapping[str, Any]:
     return found
 
 
-def _columns(operation: str) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
+def _columns(operation: str) -> Columns:
     """The columns of the example's table."""
     value = _example(operation)
     if not takes_arrays(operation):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import assert_never
 
 from app.report.model import Cell, Name, Number, Phrase, Said, Table
 from app.words import plain, shown
-from estimators.statement import at_least, at_most
+from estimators.statement import at_least, at_most, figures_down, figures_up
 
 DASH = "–"
 
@@ -33,9 +33,9 @@ def spelt(number: Number) -> str:
         case "plain":
             return f"{value:z.4g}"
         case "floor":
-            return _significant(value, ROUND_FLOOR)
+            return figures_down(value)
         case "ceiling":
-            return _significant(value, ROUND_CEILING)
+            return figures_up(value)
         case "count":
             return f"{value:,}"
         case "exact":
@@ -56,12 +56,6 @@ def called(path: str) -> str:
 def _outward(number: Number) -> Callable[[float], str]:
     name = called(number.path)
     return at_least if name in LOWER else at_most if name in UPPER else "{:z.3f}".format
-
-
-def _significant(value: float, towards: str) -> str:
-    """Four significant digits, rounded one way."""
-    with localcontext(prec=4, rounding=towards):
-        return f"{float(+Decimal(repr(value))):z.4g}"
 
 
 def _guesses(number: Number, value: float) -> str:

@@ -14,6 +14,7 @@ from estimators.sample.scores import MIN_RECORDS
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Confidence = Annotated[float, Field(ge=0.5, le=0.999999)]
 Row = Annotated[list[Number], Field(min_length=1)]
 Column = list[Number] | list[Row] | list[str] | list[bool]
 Side = Annotated[Column, Field(json_schema_extra={"minItems": MIN_RECORDS})]

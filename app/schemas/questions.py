@@ -14,6 +14,7 @@ from app.schemas import theory
 from app.schemas.columns import (
     SIDES_OR_COUNTS,
     Asked,
+    Confidence,
     CountsGiven,
     Labels,
     LabelsOfSides,
@@ -261,7 +262,7 @@ class CompareQuestion(Asked):
     query: Literal["auto", "continuous", "discrete"] = Field("auto", description="how scores are to be read")
     estimator: Estimator = Estimator()
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: float = Field(0.95, ge=0.5, le=0.999999, description="for all statements of a table together")
+    confidence: Confidence = Field(0.95, description="for all statements of a table together")
     seed: int = Field(0, ge=0, le=2**53, description="seed of everything random in the answer")
 
 
@@ -291,7 +292,7 @@ class PlanQuestion(Asked):
     width: Share | None = Field(None, description="width the interval should have")
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
-    confidence: float = Field(0.95, ge=0.5, le=0.999999, description="confidence of the interval")
+    confidence: Confidence = Field(0.95, description="confidence of the interval")
 
 
 class CountsQuestion(Sampled):

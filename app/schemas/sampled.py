@@ -6,7 +6,16 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from app.schemas.columns import SIDES_OR_COUNTS, Asked, CountsGiven, Labels, LabelsOfSides, Share, Side
+from app.schemas.columns import (
+    SIDES_OR_COUNTS,
+    Asked,
+    Confidence,
+    CountsGiven,
+    Labels,
+    LabelsOfSides,
+    Share,
+    Side,
+)
 
 
 class Sampled(Asked):
@@ -32,6 +41,4 @@ class Judged(Sampled):
     """What every question about a sample has in common."""
 
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: float = Field(
-        0.95, ge=0.5, le=0.999999, description="probability that both ends of an interval hold"
-    )
+    confidence: Confidence = Field(0.95, description="probability that both ends of an interval hold")

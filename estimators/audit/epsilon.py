@@ -43,6 +43,14 @@ class Direction(Enum):
     EITHER = "either"
 
 
+def direction_of(given: Direction | str) -> Direction:
+    """A direction by its name."""
+    try:
+        return Direction(given)
+    except ValueError:
+        raise UnknownName.among("direction", given, [d.value for d in Direction]) from None
+
+
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
     """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
@@ -133,10 +141,7 @@ def epsilon_lower_bound(
     require_data(counts, Counts)
     require_count("seed", seed, 0)
     delta = require_share("delta", delta)
-    try:
-        ends = Direction(direction)
-    except ValueError:
-        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
+    ends = direction_of(direction)
     members, nonmembers, cautions = counts.members, counts.nonmembers, list[Caution]()
     if not counts.cells.ordered:
         ends = Direction.HIGH

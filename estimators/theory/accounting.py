@@ -71,7 +71,7 @@ class NoisySteps:
 
 def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = None) -> DpCurve:
     """All (epsilon, delta) that Renyi epsilons give, by order (Canonne, Kamath and Steinke 2020, Proposition 12)."""
-    rdp = _accountant("rdp.rdp_privacy_accountant")
+    rdp = _accountant("rdp.rdp_privacy_accountant", "rdp")
     orders, epsilons = _checked(points)
     deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]
     at = () if delta is None else _pair(float(rdp.compute_epsilon(orders, epsilons, delta)[0]), delta)
@@ -95,7 +95,10 @@ def _checked(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> DpCurve:
     """By the law of the privacy loss, rounded so that every delta is from above, and composed."""
-    losses, relations = _accountant("pld.privacy_loss_distribution"), _accountant("privacy_accountant")
+    losses, relations = (
+        _accountant(name, "noise_multiplier")
+        for name in ("pld.privacy_loss_distribution", "privacy_accountant")
+    )
     relation = relations.NeighboringRelation
     law = losses.from_gaussian_mechanism(
         standard_deviation=noise.multiplier,
@@ -134,7 +137,7 @@ def _pair(epsilon: float, delta: float) -> tuple[tuple[float, float], ...]:
     return ((epsilon, delta),) if isfinite(epsilon) else ()
 
 
-def _accountant(name: str) -> Any:
+def _accountant(name: str, field: str) -> Any:
     try:
         return import_module(f"dp_accounting.{name}")
     except ModuleNotFoundError as error:
@@ -142,5 +145,5 @@ def _accountant(name: str) -> Any:
             raise
         raise NotInstalled(
             "accounting: needs the package dp-accounting; pip install 'mace[accounting]'",
-            field="noise_multiplier",
+            field=field,
         ) from None

@@ -7,7 +7,7 @@ proportional to exp(-||x||/s). Everything is zero at shift 0 and rises with the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log, pi, sqrt
+from math import inf, log, pi, sqrt
 from typing import overload
 
 import numpy as np
@@ -92,9 +92,9 @@ def gaussian_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     Lemma 10 of PMP is Balle and Wang's Theorem 8; their Algorithm 1 solves the same equation.
     """
     shift = gaussian_shift(epsilon, delta)
-    if shift == 0.0:
+    sigma = sensitivity / shift if shift > 0.0 else inf
+    if not sigma < inf:
         raise OutOfRange("delta: so small that no float is noise enough", field="delta")
-    sigma = sensitivity / shift
     return sigma if sensitivity / sigma <= shift else float(np.nextafter(sigma, np.inf))
 
 
@@ -107,7 +107,7 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
     if gaussian_total_variation(shift) <= delta:
         return 0.0
     if delta == 0.0:
-        return float("inf")
+        return inf
     goal = log(delta)
 
     def fails(epsilon: float) -> bool:

@@ -6,6 +6,7 @@ A block of training sets is a matrix of booleans, one training set a row, true w
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import chain, combinations, islice
 from math import comb
 
@@ -36,7 +37,7 @@ def require_few(records: int, size: int, instead: str, most: int = MOST) -> int:
     number = how_many(records, size)
     if number > most:
         raise TooManySubsets(
-            f"records: {size} of {records} can be chosen in {number:.3g} ways, at most {most:,} can be gone "
+            f"records: {size} of {records} can be chosen in {Decimal(number):.3g} ways, at most {most:,} can be gone "
             f"through; {instead}",
             field="records",
         )

@@ -12,7 +12,7 @@ from estimators.agreement import agreement
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import OptionError, OutOfRange
 from estimators.sample.counting import finest
-from estimators.theory.dp import GaussianDp
+from estimators.theory.dp import GaussianDp, advantage_ceiling
 
 COUNTS = Counts.of([120, 300, 580], [310, 420, 270], edges=[0.4, 0.7])
 
@@ -54,13 +54,66 @@ def test_a_gaussian_score_at_its_claim_is_contradicted_no_more_often_than_stated
     assert contradicted(shifted, 1.0, claim, (100, 100), 0.4, runs) <= 0.05
 
 
-@pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 0.01)])
+@pytest.mark.parametrize("claim", [(0.5, 0.0), (0.5, 1e-3)])
 def test_a_score_beyond_its_claim_is_contradicted(claim):
     assert contradicted(answers, 1.5, claim, (600, 600), 0.5, 5) == 1.0
 
 
+def struck(rng, probability, share, size):
+    """(0, probability x share)-DP of a record's coin: some runs print the membership of a share of the records."""
+    hit = share if rng.random() < probability else 0.0
+    members, nonmembers = rng.random((2, size))
+    return Scores.of(
+        np.where(rng.random(size) < hit, 1.0 + members, members),
+        np.where(rng.random(size) < hit, nonmembers - 1.0, nonmembers),
+    )
+
+
+@pytest.mark.parametrize(("probability", "share", "size", "runs"), [(0.1, 1.0, 60, 60), (0.5, 0.2, 2000, 12)])
+def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
+    probability, share, size, runs
+):
+    rng = np.random.default_rng(5)
+
+    found = [
+        agreement(struck(rng, probability, share, size), 0.0, 0.1, rates=(0.1,), inclusion="independent")
+        for _ in range(runs)
+    ]
+
+    assert np.mean([each.decision == "contradicted" for each in found]) <= 0.05
+    assert (
+        np.mean([each.rows[0].found.lower > each.rows[0].allowed for each in found]) > 0.05
+    )  # had it to hold in each
+
+
+def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
+    found = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
+
+    rows = {row.quantity: row for row in found.rows}
+    spent = 1e-4 / (0.05 / 3.0 / 2.0)
+    assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, spent), abs=1e-12)
+    assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(spent + 0.1 * np.exp(0.5), abs=1e-12)
+    assert rows["epsilon"].in_one_run == rows["epsilon"].allowed == 0.5
+    assert "strike many records" in rows["advantage"].found.interval.guarantee.assumes
+    pure = agreement(COUNTS, 0.5, rates=(0.1,), direction="high")
+    assert all(row.in_one_run == row.allowed for row in pure.rows)
+
+
+def test_epsilon_says_that_members_of_a_fixed_number_have_no_coins_of_their_own():
+    fixed, coins = (agreement(COUNTS, 0.2, inclusion=i) for i in ("fixed_number", "independent"))
+
+    assert "independent_inclusion" in {caution.code for caution in fixed.cautions}
+    assert "independent_inclusion" not in {caution.code for caution in coins.cautions}
+    assert "a fixed number" in fixed.rows[-1].found.interval.guarantee.assumes
+    assert "scores are independent draws given who is a member" in fixed.sentence
+
+
+def test_a_claim_is_said_with_all_its_digits():
+    assert "at delta 1.2345649e-05" in agreement(COUNTS, 3.0, 1.2345649e-5).sentence
+
+
 def test_rows_are_what_theory_allows_beside_what_was_measured():
-    found = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,))
+    found = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,), direction="high")
 
     rows = {row.quantity: row for row in found.rows}
     each = 1.0 - 0.05 / 3.0  # one advantage, one rate, one epsilon
@@ -69,9 +122,9 @@ def test_rows_are_what_theory_allows_beside_what_was_measured():
     assert (rows["advantage"].found.lower, rows["advantage"].found.upper) == (measured.lower, measured.upper)
     assert rows["mip_eta"].found.upper == pytest.approx((measured.upper - 0.2) / 2)
     assert rows["mis_delta"].found.upper == pytest.approx((measured.upper - 0.2) / 0.8)
-    assert rows["tpr_at_fpr_0.1"].allowed == pytest.approx(0.1 * np.exp(0.2))
+    assert rows["tpr_at_fpr_0.1_high"].allowed == pytest.approx(0.1 * np.exp(0.2))
     assert rows["epsilon"].allowed == 0.2
-    assert rows["epsilon"].found.lower == epsilon_lower_bound(COUNTS, each).value
+    assert rows["epsilon"].found.lower == epsilon_lower_bound(COUNTS, each, direction="high").value
     assert rows["epsilon"].agrees == "no"
     assert found.decision == "contradicted"
     assert "is contradicted by" in found.sentence
@@ -132,3 +185,18 @@ def test_what_cannot_be_claimed_is_refused():
         agreement(COUNTS, 1.0, prior=0.0)
     with pytest.raises(OptionError, match="training sets of one size"):
         agreement(COUNTS, 1.0, adjacency="replace", inclusion="independent")
+
+
+def test_low_scores_are_held_against_the_claim_as_high_ones_are():
+    rng = np.random.default_rng(8)
+    members, nonmembers = rng.normal(1.5, 1, 400), rng.normal(0, 1, 400)
+
+    high = agreement(Scores.of(members, nonmembers), 0.1, direction="high", rates=(0.1,))
+    low = agreement(Scores.of(-members, -nonmembers), 0.1, direction="low", rates=(0.1,))
+    either = agreement(Scores.of(-members, -nonmembers), 0.1, rates=(0.1,))
+
+    as_high, as_low = ({row.quantity: row for row in each.rows} for each in (high, low))
+    assert as_low["tpr_at_fpr_0.1_low"].found == as_high["tpr_at_fpr_0.1_high"].found
+    assert as_low["tpr_at_fpr_0.1_low"].agrees == "no"
+    found = {row.quantity: row.agrees for row in either.rows if row.quantity.startswith("tpr")}
+    assert found == {"tpr_at_fpr_0.1_high": "yes", "tpr_at_fpr_0.1_low": "no"}

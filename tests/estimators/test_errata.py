@@ -2,9 +2,9 @@
 
 | id | held by |
 | --- | --- |
-| E1 | theory/test_dp_ceilings.py::test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set |
-| E2 | theory/test_dp_ceilings.py::test_ceilings_meet_the_golden_values |
-| E3 | theory/test_dp_ceilings.py::test_ceilings_meet_the_golden_values |
+| E1 | theory/dp/test_ceilings.py::test_a_model_without_any_dp_loss_has_advantage_1_on_a_fixed_set |
+| E2 | theory/dp/test_ceilings.py::test_ceilings_meet_the_golden_values |
+| E3 | theory/dp/test_ceilings.py::test_ceilings_meet_the_golden_values |
 | E4 | test_errata.py::test_e4_without_leakage_the_advantage_is_the_baseline_and_not_0 |
 | E5 | test_errata.py::test_e5_the_first_n1_rows_are_the_members_and_the_rest_the_nonmembers |
 | E6 | test_errata.py::test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess |

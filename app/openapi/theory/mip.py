@@ -42,7 +42,7 @@ ABOUT: dict[str, str] = {
     "theory/mip": "Takes parameters of fits to random halves of your data (`draws`), or pairs of fits that differ by "
     "one swapped record (`before`, `after`, `record`), never the data. Answers the noise to add, with eta certified at "
     "every sample size, beside the paper's own calibrations. The certificate is about this data set and this fit, "
-    "over the random half and the noise.",
+    "over the random half and the noise. It is of noise of real numbers: round what you release to `noise.grid`.",
     "theory/mip-finite": "Takes the probabilities of every output given every training set of k records out of n (rows "
     "in lexicographic order). Answers by how much the best attack on each record beats the better constant guess.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from app.decoding.material import Column, Material
 from app.operations.answering import reply_of
 from app.operations.asking import stated
 from app.schemas.columns import Asked
-from app.schemas.theory.parts import OriginAnswer
+from app.schemas.theory.parts import OperationName, OriginAnswer
 from estimators import VERSION
 from estimators.report import digest
 
@@ -25,9 +26,10 @@ def reply(call: Call, question: Asked, material: Material, answered: Mapping[str
 def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:
     """What was asked, of which arrays, by which version."""
     return {
-        "method": call.operation,
+        "method": cast("OperationName", call.operation),
         "version": VERSION,
         "input_sha256": _fingerprint(arrays) if arrays else None,
+        "arrays": sorted(arrays),
         "options": stated(question, call),
     }
 

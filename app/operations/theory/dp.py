@@ -9,11 +9,19 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
-from app.operations.answering import question_of
-from app.operations.theory.answering import reply
+from app.operations.answering import question_of, reply_of
+from app.operations.theory.answering import origin
 from app.problems import Problem
-from app.schemas.theory.dp import PROMISES, DpQuestion, KeepingAnswer, StatedAnswer
-from estimators.statement import Caution, at_least, at_most
+from app.schemas.theory.dp import (
+    PROMISES,
+    DpAnswer,
+    DpQuestion,
+    EnvelopeAnswer,
+    KeepingAnswer,
+    StatedAnswer,
+    TradeAnswer,
+)
+from estimators.statement import Caution, at_least, at_most, exactly, figures_down, figures_up
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from estimators.theory.bounds import Bound
@@ -66,17 +74,18 @@ def answer(call: Call, material: Material) -> Reply:
     if q.advantage is not None:
         kept = dp.keeping(q.advantage, q.delta or 0.0, q.prior, q.adjacency, q.inclusion)
     stated = [] if asked is None else _stated(asked, q.delta)
-    answered = {
-        "sentence": " ".join([*_said(q, stated, table), *_kept_said(kept)]),
+    answered: DpAnswer = {
+        "sentence": " ".join([*_said(q, stated, table), *_kept_said(kept, q)]),
         "baseline": abs(2.0 * q.prior - 1.0),
         "stated": stated,
         "bounds": bounds(table),
         "roc": None if asked is None else _envelope(asked, q),
         "curve": None if asked is None else _curve(asked.promise),
         "keeping": None if kept is None else _kept(kept),
-        "warnings": statements.warnings(() if asked is None else asked.cautions),
+        "warnings": statements.warnings((RANDOM, *_assumed(q)) if asked is None else asked.cautions),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 def _require_one(q: DpQuestion) -> None:
@@ -115,8 +124,8 @@ def _asked(q: DpQuestion) -> _Asked | None:
         stated = tuple(
             (f"as the accountant has it for adjacency {each.value}", made[each]) for each in dp.Adjacency
         )
-        said = (POISSON,) if noise.sampling_rate < 1.0 else ()
-        return _Asked(made[needed], needed, stated, (RANDOM, *said))
+        sampled = (POISSON,) if noise.sampling_rate < 1.0 else ()
+        return _Asked(made[needed], needed, stated, (RANDOM, *sampled))
     promise: dp.Promise
     if q.epsilon is not None:
         promise = dp.ApproximateDp(q.epsilon, q.delta or 0.0)
@@ -126,8 +135,12 @@ def _asked(q: DpQuestion) -> _Asked | None:
         promise = renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
     else:
         return None
-    said = (ASSUMED,) if fixed and q.adjacency is None else ()
-    return _Asked(promise, given, ((f"as promised, for adjacency {given.value}", promise),), (RANDOM, *said))
+    return _Asked(promise, given, ((f"as promised, for adjacency {given.value}", promise),), (RANDOM, *_assumed(q)))
+
+
+def _assumed(q: DpQuestion) -> tuple[Caution, ...]:
+    """What is taken for granted where no adjacency was named."""
+    return (ASSUMED,) if q.inclusion == "fixed_number" and q.adjacency is None else ()
 
 
 def _stated(asked: _Asked, delta: float | None) -> list[StatedAnswer]:
@@ -141,13 +154,13 @@ def _stated(asked: _Asked, delta: float | None) -> list[StatedAnswer]:
     return found
 
 
-def _envelope(asked: _Asked, q: DpQuestion) -> dict[str, list[float]]:
+def _envelope(asked: _Asked, q: DpQuestion) -> EnvelopeAnswer:
     rates = sorted({*SHOWN_RATES, *q.false_positive_rates})
     envelope = dp.granted(asked.promise, asked.adjacency, q.inclusion).envelope
     return {"fpr": rates, "tpr": [min(1.0, float(height)) for height in envelope.tpr(rates)]}
 
 
-def _curve(promise: dp.Promise) -> dict[str, list[float]] | None:
+def _curve(promise: dp.Promise) -> TradeAnswer | None:
     drawn = promise.curve() if isinstance(promise, dp.GaussianDp) else promise
     if not isinstance(drawn, dp.DpCurve):
         return None
@@ -168,26 +181,34 @@ def _said(q: DpQuestion, stated: list[StatedAnswer], table: tuple[Bound, ...]) -
     if not table:
         return []
     least = {each.quantity: each.value for each in table if each.tightest}
-    known = [each for each in stated if each["epsilon"] is not None]
-    claim = f"epsilon {at_most(known[0]['epsilon'] or 0.0)} at delta {known[0]['delta']:g}, " if known else ""
+    known = [(each["epsilon"], each["delta"]) for each in stated if each["epsilon"] is not None]
+    claim = "".join(
+        f", epsilon {figures_up(epsilon)} at delta {exactly(delta)}," for epsilon, delta in known[:1]
+    )
     return [
-        f"The promise, {claim}allows an advantage of at most {at_most(least['advantage'])} at prior {q.prior:g}, where "
-        f"the baseline is {abs(2.0 * q.prior - 1.0):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "
+        f"The promise{claim} allows an advantage of at most {at_most(least['advantage'])} at prior {exactly(q.prior)}, "
+        f"where the baseline is {abs(2.0 * q.prior - 1.0):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "
         f"MIS's security at least {at_least(max(0.0, 1.0 - least['mis_delta']))}, and a guess is right at most "
         f"{at_most(100.0 * least['success'], 1)}% of the time."
     ]
 
 
-def _kept_said(kept: dp.Keeping | None) -> list[str]:
+def _kept_said(kept: dp.Keeping | None, q: DpQuestion) -> list[str]:
     if kept is None:
         return []
-    aim = f"an advantage of at most {kept.advantage:g} at prior {kept.prior:g}"
+    aim = f"an advantage of at most {exactly(kept.advantage)} at prior {exactly(kept.prior)}"
     baseline = f"the baseline is {abs(2.0 * kept.prior - 1.0):.3f}"
     if kept.epsilon is None:
-        return [f"No epsilon at delta {kept.delta:g} keeps {aim}; {baseline}."]
-    wide = "" if kept.mu is None else f", and by mu up to {at_least(kept.mu)}"
-    said = f"is kept by epsilon up to {at_least(kept.epsilon)} at delta {kept.delta:g}{wide}; {baseline}."
-    return [f"A{aim[1:]} {said}"]
+        return [f"No epsilon at delta {exactly(kept.delta)} keeps {aim}; {baseline}."]
+    wide = "" if kept.mu is None else f", and by mu up to {figures_down(kept.mu)}"
+    replaced = q.adjacency == "replace" or (q.adjacency is None and q.inclusion == "fixed_number")
+    about = (
+        ", promised about replacing one record"
+        if replaced
+        else ", promised about adding or removing one record"
+    )
+    upto = f"epsilon up to {figures_down(kept.epsilon)} at delta {exactly(kept.delta)}{wide}"
+    return [f"A{aim[1:]} is kept by {upto}{about}; {baseline}."]
 
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/dp": answer}

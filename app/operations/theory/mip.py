@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import cast
 
 from numpy.typing import ArrayLike
@@ -22,20 +22,25 @@ from app.schemas.theory.mip import (
     MipFiniteQuestion,
     MipQuestion,
 )
-from estimators.statement import Caution, Guarantee, at_most, percent
+from estimators.errors import OutOfRange
+from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory import mip
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
 from estimators.theory.mip.noises import Floats
+from estimators.theory.mip.release import grid_of
 
 ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 """Where the curve is drawn; the eta asked for is put among them."""
 
 COVERS = "accuracy of any attack on any record{}, over the random half and the noise"
+EVEN = "an even number of records (of an odd n guessing has (n+1)/(2n), and eta is above that)"
+NOTHING = 1e-12
+"""An eta below is what rounding leaves of 0."""
 
 
 def noise(call: Call, material: Material) -> Reply:
-    """Every calibration side by side, and the noise of the one that is certified with least."""
+    """Every calibration side by side, and the noise by the certificate that covers most."""
     q = question_of(MipQuestion, material)
     draws, before, after, record = (
         cast("ArrayLike", material.arrays.get(name)) for name in ARRAYS["theory/mip"]
@@ -46,7 +51,8 @@ def noise(call: Call, material: Material) -> Reply:
     certificates = asked.certificates(chosen)
     if not certificates:
         raise Problem("too-few-records", "draws: too few to certify anything; need at least 4", field="draws")
-    method, sizes = next(iter(certificates.items()))
+    method = _method(q, certificates)
+    sizes = certificates[method]
     found = tuple(
         each
         for label, shape in _shapes(q.moment).items()
@@ -55,16 +61,22 @@ def noise(call: Call, material: Material) -> Reply:
     )
     scale = next(each.scale for each in found if each.name == method and each.noise == _label(q))
     records = sizes.groups if method == "swaps" else None
-    covers, cautions = _coverage(q, sizes, method, isfinite(scale))
+    covers = COVERS.format(" that was swapped" if method == "swaps" else "")
+    assumes = CERTIFICATES[method][1] + (f"; {EVEN}" if q.records is None else "")
+    cautions = [
+        *_coverage(q, certificates, method),
+        *_too_few(q, sizes, isfinite(scale)),
+        *([ROUND] if 0.0 < scale < inf else []),
+    ]
     etas = sorted({*ETAS, q.eta})
     answered = {
         "sentence": _sentence(q, scale, method, sizes, bool((asked.spread != 1.0).any())),
         "eta": q.eta,
-        "baseline": 0.5,
+        "baseline": _baseline(q),
         "method": method,
         "certified": True,
         "confidence": q.confidence,
-        "guarantee": statements.guarantee(Guarantee(covers, CERTIFICATES[method][1], True)),
+        "guarantee": statements.guarantee(Guarantee(covers, assumes, True)),
         "noise": {
             "kind": q.noise,
             "norm": q.norm if q.noise == "laplace" else "euclid",
@@ -72,12 +84,13 @@ def noise(call: Call, material: Material) -> Reply:
             "dimension": chosen.dimension,
             "spread": asked.spread.tolist(),
             "deviation": chosen.deviation(scale).tolist() if isfinite(scale) else None,
+            "grid": grid_of(chosen, scale).tolist() if isfinite(scale) else None,
         },
         "draws": 0 if fits.draws is None else len(fits.draws),
         "swaps": 0 if fits.before is None else len(fits.before),
         "records": records,
         "calibrations": [_calibration(each) for each in found],
-        "bounds": bounds(bounds_of(found)),
+        "bounds": bounds(bounds_of(found, (method, _label(q)))),
         "curve": {
             "eta": etas,
             "scale": {name: [finite(at(eta)) for eta in etas] for name, at in asked.scales(chosen).items()},
@@ -98,8 +111,7 @@ def of_laws(call: Call, material: Material) -> Reply:
     exact = Bound("eta", "exact", "the sum of Proposition 2", found.eta, "MIP, Proposition 2")
     swaps = Bound("eta", "swaps", "E over swaps of what telling two laws gains", found.bound, "this project")
     answered = {
-        "sentence": f"The best attack on record {found.worst} is right with probability {accuracy:.6g}, where guessing "
-        f"alone is with {found.baseline:.6g}: eta is {found.eta:.6g}, exact to the digits shown.",
+        "sentence": _exactly(found),
         "eta": found.eta,
         "baseline": found.baseline,
         "accuracy": accuracy,
@@ -135,50 +147,97 @@ def _label(q: MipQuestion) -> str:
     return q.noise if q.noise == "gaussian" else f"{q.noise}_{q.norm}"
 
 
-def _coverage(q: MipQuestion, sizes: mip.Sizes, method: str, enough: bool) -> tuple[str, list[Caution]]:
-    """What the certificate is about, and what there is to know first."""
-    covers, cautions = COVERS.format(""), []
-    if method == "swaps":
-        missing = (q.records or sizes.groups) - sizes.groups
-        covers = COVERS.format(" that was swapped")
-        if missing > 0:
-            cautions.append(
-                Caution(
-                    "records_without_swaps", f"{missing} records were never swapped: nothing is said of them"
-                )
+ROUND = Caution(
+    "round_to_grid",
+    "what is certified is noise of real numbers: round the parameters, with the noise in them, to multiples of "
+    "noise.grid, or the last digits of floating point tell more than eta",
+)
+
+
+def _baseline(q: MipQuestion) -> float:
+    """What guessing has: of an odd number of records more than half are out."""
+    return 0.5 if q.records is None else (q.records - q.records // 2) / q.records
+
+
+def _method(q: MipQuestion, certificates: Mapping[str, mip.Sizes]) -> str:
+    """Swaps, if they are of all records or draws are too few to cover them all: what the rows hold decides nothing."""
+    if len(certificates) == 1:
+        return next(iter(certificates))
+    every = certificates["swaps"].groups == q.records
+    draws = certificates["draws"]
+    return "swaps" if every or draws.fewest < draws.needed(q.eta, q.confidence) else "draws"
+
+
+def _coverage(q: MipQuestion, certificates: Mapping[str, mip.Sizes], method: str) -> list[Caution]:
+    """Which records the certificate is about."""
+    if "swaps" not in certificates:
+        return []
+    swapped = certificates["swaps"].groups
+    if q.records is not None and q.records < swapped:
+        raise OutOfRange(f"records: got {q.records}, and {swapped} were swapped", field="records")
+    if method == "draws":
+        return [
+            Caution(
+                "swaps_not_used",
+                f"swaps cover {swapped} records, draws all: the noise is from draws; give records if all were swapped",
             )
+        ]
+    if q.records is None:
+        return [
+            Caution(
+                "swapped_records_only",
+                f"{swapped} records were swapped, and nothing is said of any other; give records, how many there are",
+            )
+        ]
+    missing = q.records - swapped
+    text = f"{missing} records were never swapped: nothing is said of them"
+    return [Caution("records_without_swaps", text)] if missing else []
+
+
+def _too_few(q: MipQuestion, sizes: mip.Sizes, enough: bool) -> list[Caution]:
+    """Why there is no scale, or more than there need be."""
     needed = sizes.needed(q.eta, q.confidence)
     if not enough and sizes.fewest >= needed:
-        cautions.append(
+        return [
             Caution(
                 "still_coordinate",
                 "a parameter without spread moved under swaps; give a spread, or more draws",
             )
-        )
-    elif sizes.fewest < 4 * needed:
-        cautions.append(
+        ]
+    if sizes.fewest < 4 * needed:
+        return [
             Caution(
                 "few_pairs",
                 f"{sizes.fewest} pairs, where {needed} are the least that certify anything: more mean less noise",
             )
-        )
-    return covers, cautions
+        ]
+    return []
 
 
 def _sentence(q: MipQuestion, scale: float, method: str, sizes: mip.Sizes, shaped: bool) -> str:
     kind = "Gaussian" if q.noise == "gaussian" else "Laplace"
-    top = at_most(0.5 + q.eta, within=1.0)
+    top = at_most(_baseline(q) + q.eta, within=1.0)
+    guessing = f"where guessing has {_baseline(q):.3g}"
     if isfinite(scale):
         whom = f"each of the {sizes.groups} records swapped" if method == "swaps" else "every record"
         unit = " times the spread" if shaped and _label(q) in USUAL else ""
         return (
-            f"{kind} noise of scale {at_most(scale)}{unit} keeps every attack on {whom} at an accuracy of at most "
-            f"{top}, where guessing has 0.5 ({percent(q.confidence)} confidence)."
+            f"{kind} noise of scale {figures_up(scale)}{unit} keeps every attack on {whom} at an accuracy of at most "
+            f"{top}, {guessing} ({percent(q.confidence)} confidence)."
         )
     return (
-        f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, where guessing has 0.5: "
+        f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, {guessing}: "
         f"there are {sizes.fewest} pairs for some record, and it takes at least "
         f"{sizes.needed(q.eta, q.confidence)}, without any parameter that moves and has no spread."
+    )
+
+
+def _exactly(found: mip.FiniteEta) -> str:
+    if found.eta < NOTHING:
+        return f"No attack beats guessing, which is right with probability {found.baseline:.6g}: eta is 0, to rounding."
+    return (
+        f"The best attack on record {found.worst} is right with probability {found.baseline + found.eta:.6g}, where "
+        f"guessing alone is with {found.baseline:.6g}: eta is {found.eta:.6g}, exact to the digits shown."
     )
 
 

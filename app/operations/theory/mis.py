@@ -12,14 +12,15 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
-from app.operations.answering import question_of
+from app.operations.answering import question_of, reply_of
 from app.operations.theory import mis_overfitting
-from app.operations.theory.answering import reply
-from app.operations.theory.mis_overfitting import weighed
+from app.operations.theory.answering import origin
+from app.operations.theory.mis_overfitting import AVERAGES, weighed
 from app.problems import Problem
 from app.schemas.theory.mis import (
     CoarsenedAnswer,
     DiversityAnswer,
+    MisAnswer,
     MisCurveAnswer,
     MisQuestion,
     NeededAnswer,
@@ -39,14 +40,10 @@ STEPS = 13
 USUAL = 0.05
 """The Delta a curve is drawn around where there is no sample whose size would suggest one."""
 
-AVERAGES = Caution(
-    "averages_over_training_sets",
-    "MIS is about an algorithm on training sets drawn at random from such data, and averages over them; one trained "
-    "model may give away more or less",
-)
 WORST = Caution(
     "worst_share",
-    "no share of nonmembers was given: everything here is at the worst share there is, where gamma is 1",
+    "no share of nonmembers was given: security is at the worst share there is, where gamma is 1, so it holds at every "
+    "share; the accuracy and its baseline are at that one share only",
 )
 UNKNOWN = Caution(
     "universe_unknown",
@@ -70,7 +67,7 @@ def answer(call: Call, material: Material) -> Reply:
     sizes = q.sizes or _usual(source, spread)
     n = sizes[0] if q.sizes else _middle(source, sizes)
     at = assessment.delta_of(source, n, gamma, q.confidence)
-    answered = {
+    answered: MisAnswer = {
         "sentence": _said(q, source, n, at, share),
         "categories": source.categories,
         "records": source.records if isinstance(source, Tally) else None,
@@ -84,8 +81,9 @@ def answer(call: Call, material: Material) -> Reply:
         "coarsened": None if q.coarsen_to is None else _coarsened(source, q, n, gamma),
         "bounds": bounds(assessment.bounds_of(source, n, gamma, q.confidence)),
         "warnings": statements.warnings(_cautions(q, source)),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 def _source(q: MisQuestion, material: Material) -> Source:
@@ -180,6 +178,7 @@ def _coarsened(source: Source, q: MisQuestion, n: int, gamma: float) -> Coarsene
         "c_k": [row.c_k for row in rows],
         "delta": [row.delta for row in rows],
         "delta_upper": [row.delta_upper for row in rows],
+        "cells_upper": [row.cells_upper for row in rows],
         "kept": [row.kept for row in rows],
         "records": [None if row.records is None else _whole(row.records) for row in rows],
     }
@@ -203,14 +202,17 @@ def _whole(value: float) -> int | None:
 
 def _said(q: MisQuestion, source: Source, n: int, at: Estimate, share: float) -> str:
     sure = f" ({percent(q.confidence)} confidence)" if isinstance(source, Tally) else ""
-    where = "whatever the share of nonmembers" if q.nonmember_share is None else "at this share of nonmembers"
+    secure = f"any algorithm has a security of at least {at_least(1.0 - at.upper)}{sure}"
     most = at_most(accuracy(at.upper, share, q.member_weight))
     trivial = at_most(baseline(share, q.member_weight))
-    return (
-        f"Trained on {n} such records, any algorithm has a security of at least {at_least(1.0 - at.upper)}{sure}, "
-        f"{where}: no attack has an accuracy above {most}, against a baseline of {trivial} for guessing"
+    attack = (
+        f"no attack has an accuracy above {most}, against a baseline of {trivial} for guessing"
         f"{weighed(q.member_weight)}."
     )
+    if q.nonmember_share is not None:
+        return f"Trained on {n} such records, {secure}, at this share of nonmembers: {attack}"
+    where = "as many nonmembers as members" if share == 0.5 else f"a share of nonmembers of {share:g}"
+    return f"Trained on {n} such records, {secure}, whatever the share of nonmembers. With {where}, {attack}"
 
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {

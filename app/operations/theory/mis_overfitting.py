@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
-from app.operations.answering import question_of
-from app.operations.theory.answering import reply
-from app.problems import Problem
-from app.schemas.theory.mis import MisOverfittingQuestion
+from app.operations.answering import question_of, reply_of
+from app.operations.theory.answering import origin
+from app.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 from estimators.statement import Caution, at_least, at_most, percent
 from estimators.theory.mis.divergence import accuracy, baseline, gamma_of
 from estimators.theory.mis.overfitting import Overfitting, overfitting
@@ -29,20 +27,23 @@ NO_GAP = Caution(
 
 AVERAGES = Caution(
     "averages_over_training_sets",
-    "MIS is about an algorithm on training sets drawn at random, and averages over them",
+    "MIS is about an algorithm on training sets drawn at random from such data, and averages over them; one trained "
+    "model may give away more or less",
 )
 
 
 def answer(call: Call, material: Material) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
     q = question_of(MisOverfittingQuestion, material)
-    train, heldout = (_needed(material, name) for name in ("train_losses", "heldout_losses"))
+    train, heldout = (
+        np.asarray(material.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
+    )
     gamma = gamma_of(q.nonmember_share, q.member_weight)
     found = overfitting(train, heldout, gamma, q.confidence, q.thresholds, q.losses_of)
     cautions = [ONE_MODEL] if q.losses_of == "one_model" else [AVERAGES]
     if found.security.upper >= 1.0:
         cautions.append(NO_GAP)
-    answered = {
+    answered: MisOverfittingAnswer = {
         "sentence": _said_of_losses(q, found),
         "security": statements.interval(found.security),
         "delta_at_least": 1.0 - found.security.upper,
@@ -59,14 +60,9 @@ def answer(call: Call, material: Material) -> Reply:
             "security_at_most": found.at_most.tolist(),
         },
         "warnings": statements.warnings(cautions),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
-
-
-def _needed(material: Material, name: str) -> NDArray[np.float64]:
-    if name not in material.arrays:
-        raise Problem("missing-field", f"{name}: is needed and not there", field=name)
-    return np.asarray(material.arrays[name], dtype=np.float64)
+    return reply_of(call, answered)
 
 
 def _said_of_losses(q: MisOverfittingQuestion, found: Overfitting) -> str:

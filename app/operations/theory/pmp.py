@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from app.operations.theory.answering import reply
 from app.problems import Problem
 from app.schemas.theory.pmp import PmpExponentialQuestion, PmpGaussianQuestion
 from estimators.errors import TooManySubsets
-from estimators.statement import Caution, at_most, percent
+from estimators.statement import Caution, at_most, exactly
 from estimators.theory import shifts, subsets
 from estimators.theory.pmp import choose, distances, promised
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
-from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
+from estimators.theory.pmp.given import percent
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled, sampled
 from estimators.theory.pmp.success import mip_eta, success
@@ -68,8 +70,9 @@ def exponential(call: Call, material: Material) -> Reply:
     each = laws.epsilons if drawn is None else drawn.uppers
     right = laws.successes if drawn is None else np.array([success(float(e)) for e in each])
     practical = laws.epsilon if drawn is None else float(drawn.estimate.value or 0.0)
+    most = float(right.max()) if drawn is None else success(drawn.estimate.upper)
     answered = {
-        "sentence": _said(mechanism, epsilon, laws, drawn),
+        "sentence": _said(q, mechanism, epsilon, drawn or laws, most),
         "epsilon": epsilon,
         "sensitivity": q.sensitivity,
         "method": "exact" if drawn is None else "sampled",
@@ -78,9 +81,9 @@ def exponential(call: Call, material: Material) -> Reply:
         "interval": None if drawn is None else statements.interval(drawn.estimate),
         "epsilon_on_records": mechanism.on_records(epsilon) if total <= MOST_PAIRED else None,
         "ratio": practical / epsilon,
-        "success": float(right.max()),
+        "success": most,
         "baseline": COIN,
-        "mip_eta": float(right.max()) - COIN,
+        "mip_eta": most - COIN,
         "worst": laws.worst._asdict(),
         "records": {
             "record": list(range(len(each))),
@@ -99,18 +102,21 @@ def gaussian(call: Call, material: Material) -> Reply:
     _one_of("sigma", sigma=q.sigma, epsilon=q.epsilon, practical_epsilon=q.practical_epsilon)
     points = distances.clipped(np.asarray(material.arrays["points"], dtype=np.float64), q.clip)
     shares = len(points) // 2 if q.query == "mean" else 1
-    sensitivity = 2.0 * q.clip / shares
+    sensitivity = 2.0 * (q.clip / shares)
     moved = distances.of_sum(points / shares)
     mechanism = Gaussian(moved, _sigma(q, moved, sensitivity))
-    epsilon = shifts.gaussian_epsilon(sensitivity / mechanism.sigma, q.delta)
-    on_records, practical = mechanism.on_records(q.delta), mechanism.epsilon(q.delta)
+    # sigma was solved for an epsilon that was given: solving back would be off by a rounding
+    epsilon = q.epsilon or dp_epsilon(sensitivity, mechanism.sigma, q.delta)
+    on_records = mechanism.on_records(q.delta)
+    practical = min(mechanism.epsilon(q.delta), q.practical_epsilon or inf)
     eta = min(mechanism.total_variation() / 2.0, mip_eta(practical, q.delta))
     grid = np.linspace(0.0, max(epsilon, practical, 1.0), POINTS)
     answered = {
-        "sentence": f"Gaussian noise of standard deviation {at_most(mechanism.sigma, 6)} is ({at_most(epsilon)}, "
-        f"{q.delta:g})-DP; on these {len(points)} records its practical epsilon is at most {at_most(practical)} at "
-        f"the same delta, and an attacker who knows them, but not which {len(points) // 2} were used, is right about "
-        f"any of them with probability at most {at_most(COIN + eta)}, where a coin has {COIN}.",
+        "sentence": f"Gaussian noise of standard deviation {exactly(mechanism.sigma)} is "
+        f"({exactly(q.epsilon) if q.epsilon else at_most(epsilon)}, {exactly(q.delta)})-DP; on these {len(points)} "
+        f"records its practical epsilon is at most {_kept(practical, q.practical_epsilon)} at the "
+        f"same delta, and an attacker who knows them, but not which {len(points) // 2} were used, is right about any "
+        f"of them with probability at most {at_most(COIN + eta)}, where a coin has {COIN}.",
         "sigma": mechanism.sigma,
         "sensitivity": sensitivity,
         "delta": q.delta,
@@ -128,7 +134,7 @@ def gaussian(call: Call, material: Material) -> Reply:
             "records_delta": [shifts.gaussian_delta(moved.largest / mechanism.sigma, e) for e in grid],
             "dp_delta": [shifts.gaussian_delta(sensitivity / mechanism.sigma, e) for e in grid],
         },
-        "bounds": bounds(promised.of_gaussian(mechanism, sensitivity, q.delta, practical)),
+        "bounds": bounds(promised.of_gaussian(mechanism, epsilon, practical, q.delta)),
         "warnings": statements.warnings((THESE_RECORDS, ONE_RELEASE)),
     }
     return reply(call, q, material, answered)
@@ -167,20 +173,23 @@ def _one_of(field: str, **given: float | None) -> None:
         raise Problem("bad-option", f"{field}: give one of {', '.join(given)}", field=field)
 
 
-def _said(mechanism: Mechanism, epsilon: float, laws: InOut, drawn: Sampled | None) -> str:
-    whom = f"on these {2 * mechanism.n} records"
-    start = f"An exponential mechanism that is {at_most(epsilon)}-DP has a practical epsilon of"
-    knows = (
-        f"an attacker who knows them, but not which {mechanism.n} were used, is right about any of them with"
-    )
-    if drawn is None:
-        right = at_most(float(laws.successes.max()))
-        return f"{start} {at_most(laws.epsilon)} {whom}: {knows} probability at most {right}, where a coin has {COIN}."
-    upper = drawn.estimate.upper
+def _kept(practical: float, wanted: float | None) -> str:
+    """A practical epsilon rounded up, but not beyond the one wanted, which it keeps."""
+    return at_most(practical, within=inf if wanted is None else max(practical, wanted))
+
+
+def _said(
+    q: PmpExponentialQuestion, mechanism: Mechanism, epsilon: float, found: InOut | Sampled, right: float
+) -> str:
+    """Epsilon with all its digits: who copies it has the mechanism whose practical epsilon this is."""
+    practical, how = found.epsilon if isinstance(found, InOut) else found.estimate.upper, ""
+    if isinstance(found, Sampled):
+        how = f" ({percent(q.confidence)} confidence, from {found.draws} training sets at random)"
     return (
-        f"{start} at most {at_most(upper)} {whom} ({percent(drawn.estimate.interval.confidence)} confidence, from "
-        f"{drawn.draws} training sets at random): {knows} probability at most {at_most(success(upper))}, "
-        f"where a coin has {COIN}."
+        f"An exponential mechanism that is {exactly(epsilon)}-DP has a practical epsilon of at most "
+        f"{_kept(practical, q.practical_epsilon)} on these {2 * mechanism.n} records{how}: an "
+        f"attacker who knows them, but not which {mechanism.n} were used, is right about any of them with "
+        f"probability at most {at_most(right)}, where a coin has {COIN}."
     )
 
 

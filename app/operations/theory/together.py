@@ -50,6 +50,7 @@ def _row(row: Row) -> AgreementAnswer:
         "quantity": row.quantity,
         "says": row.says,
         "allowed": finite(row.allowed),
+        "allowed_in_one_run": finite(row.in_one_run),
         "estimate": row.found.value,
         "lower": row.found.lower,
         "upper": finite(row.found.upper),

@@ -8,10 +8,11 @@ from math import ceil, floor, log10
 from typing import TypeVar
 
 from app.report.charts.frame import Spec, chart, rows, scaled
-from app.report.charts.words import inert, rounded, short
-from app.report.model import LISTED, Cell, Figure, Kind, Table
+from app.report.charts.words import inert, rounded
+from app.report.model import LISTED, Cell, Figure, Kind, Number, Table
 from app.report.palette import BASELINE, INK, MEMBER, NONMEMBER, OPEN, THRESHOLD
 from app.report.place import Place, at
+from app.report.spelling import spelt
 
 HEIGHT = 300
 COLOURS = (MEMBER, NONMEMBER, INK, THRESHOLD, BASELINE, OPEN)
@@ -74,12 +75,17 @@ def curves(
         },
     }
     text = f"{y.title} over {x.title}. " + " ".join(
-        f"{label}: {short(points[0][1])} at {short(points[0][0])}, {short(points[-1][1])} at {short(points[-1][0])}."
-        for label, (_, points) in zip(labels, drawn, strict=True)
+        f"{label}: {_said(points[0], x, each)}, {_said(points[-1], x, each)}."
+        for label, (each, points) in zip(labels, drawn, strict=True)
     )
     told = {at for _, points in drawn for at in (points[0][0], points[-1][0])}
     table = _table(title, held, x, [each for each, _ in drawn], told)
     return Figure(name, title, text, chart(*beneath, layer, height=HEIGHT), table)
+
+
+def _said(point: Point, x: Axis, series: Series) -> str:
+    """A point in words, rounded as its table rounds it."""
+    return f"{spelt(Number(point[1], '', series.kind))} at {spelt(Number(point[0], '', x.kind))}"
 
 
 def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:

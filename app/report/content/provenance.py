@@ -8,6 +8,7 @@ from importlib.metadata import version
 from app.report.content.reproduce import Asked, listings, unusual
 from app.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Section, Table, Words
 from app.report.place import Place
+from app.schemas.theory import ARRAYS
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""
@@ -32,8 +33,16 @@ def section(operation: str, source: Place, context: Context, grouped: bool = Fal
 
 
 def of_theory(source: Place, context: Context) -> Section:
-    """The facts and the options of what was asked of no scores."""
-    return Section("provenance", "Where this comes from", tuple(_tables(source, context)))
+    """The same of what was asked of arrays, or of nothing."""
+    operation, arrays = source["method"].value, _known(source["method"], source["arrays"])
+    asked = Asked(operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays)
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
+    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+
+
+def _known(operation: Place, arrays: Place) -> tuple[str, ...]:
+    """The arrays it was asked of: names of ours, since a kept answer may say anything."""
+    return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
 
 def _tables(source: Place, context: Context) -> Iterator[Table]:

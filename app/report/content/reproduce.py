@@ -27,7 +27,7 @@ class Asked:
     """One question again: its operation, the options that are not the usual ones, its file, and if it has groups.
 
     Options include the columns that were named; ``grouped`` stands for one that is not known. Counts are told apart,
-    since they are posted as such.
+    since they are posted as such. ``arrays`` are those a question of theory was asked of; None stands for scores.
     """
 
     operation: str
@@ -36,6 +36,12 @@ class Asked:
     grouped: bool = False
     others: tuple[str, ...] = ()
     counted: bool = False
+    arrays: tuple[str, ...] | None = None
+
+    @property
+    def bare(self) -> bool:
+        """Whether it was asked of nothing: its options are all there is."""
+        return self.arrays == () and self.flat is not None
 
     @property
     def unnamed(self) -> bool:
@@ -101,8 +107,8 @@ def listings(asked: Asked) -> tuple[Listing, ...]:
 
 def in_shell(asked: Asked) -> str:
     """``mace report scores.csv --threshold 0.1 -o report.html``."""
-    words = [command(asked.operation), *map(shlex.quote, asked.inputs)]
-    if asked.flat is None or asked.unnamed:
+    words = [command(asked.operation), *([] if asked.bare else map(shlex.quote, asked.inputs))]
+    if asked.flat is None or (asked.unnamed and not asked.bare):
         return f"{_saved(asked)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, text in asked.flat:
         words += _option(name, text, isinstance(asked.options.get(name), bool))
@@ -113,17 +119,22 @@ def in_shell(asked: Asked) -> str:
 
 def over_http(asked: Asked) -> str:
     """The file as it is, options in the query string; or all of it as one JSON request."""
+    if asked.bare:
+        return _posted(asked, JSON, shlex.quote(json.dumps(asked.options)), "")
     kind, flat = FORMATS[format_named(asked.file) or "csv"], asked.flat
     if flat is None or asked.unnamed or kind == JSON:
-        return f"{_saved(asked)}\n\n{_posted(asked, JSON, asked.file, '')}"
+        return f"{_saved(asked)}\n\n{_posted(asked, JSON, shlex.quote(f'@{asked.file}'), '')}"
     query = (*flat, ("group", "GROUP")) if asked.nameless else flat
     written = urlencode(query, safe=",", quote_via=quote)
-    return _posted(asked, kind, asked.file, f"?{written}" if written else "")
+    return _posted(asked, kind, shlex.quote(f"@{asked.file}"), f"?{written}" if written else "")
 
 
 def from_python(asked: Asked) -> str:
     """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
-    name = command(asked.operation).removeprefix("mace ")
+    name = command(asked.operation).removeprefix("mace ").replace(" ", ".").replace("-", "_")
+    if asked.bare:
+        arguments = ", ".join(f"{key}={value!a}" for key, value in asked.options.items())
+        return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
     if asked.unnamed:
         return f'import macekit\n\nmacekit.{name}("{REQUEST}").to_html()'
     given = {**asked.options, **({"group": "GROUP"} if asked.nameless else {})}
@@ -143,21 +154,23 @@ def _typed(name: str, otherwise: str) -> str:
     return f"./{name}" if name.startswith("-") else name if shown(name) == name else otherwise
 
 
-def _posted(asked: Asked, kind: str, file: str, query: str) -> str:
+def _posted(asked: Asked, kind: str, data: str, query: str) -> str:
     address = shlex.quote(f"{ADDRESS}/v1/{asked.operation}{query}")
-    packed = encoding_named(file)
+    packed = None if asked.bare else encoding_named(asked.file)
     headers = [
         f"Content-Type: {kind}",
         *([f"Content-Encoding: {packed}"] if packed else []),
         "Accept: text/html",
     ]
     said = " ".join(f"-H '{header}'" for header in headers)
-    return f"curl -s --data-binary {shlex.quote(f'@{file}')} {said} \\\n  -o report.html {address}"
+    return f"curl -s --data-binary {data} {said} \\\n  -o report.html {address}"
 
 
 def _saved(asked: Asked) -> str:
     """A JSON request, its records left out; letters beyond ASCII are spelt as JSON does."""
     sides = '"counts": {…}' if asked.counted else '"members": […], "nonmembers": […]'
+    if asked.arrays is not None:
+        sides = ", ".join(f'"{name}": […]' for name in asked.arrays)
     records = '"queries": {…}' if asked.operation == "compare" else sides
     groups = ', "groups": […]' if asked.grouped else ""
     of_table = {*TABLE, FIRST_MEMBERS}  # which a JSON request has not

@@ -28,6 +28,12 @@ Inclusion = Annotated[
 ]
 RenyiPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
+COINS: JsonDict = {
+    "if": {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}},
+    "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}},
+}
+"""Coins of their own go with adding or removing a record."""
+
 PROMISES: dict[str, tuple[str, ...]] = {
     "epsilon": ("number",),
     "mu": ("number",),
@@ -48,8 +54,7 @@ def _one_promise() -> JsonDict:
         rules.append({"if": given(kind, name), "then": then})
     noisy: JsonDict = {"then": absent("adjacency"), "else": absent("steps", "sampling_rate")}
     rules.append({"if": given("number", "noise_multiplier"), **noisy})
-    coins: JsonDict = {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}}
-    rules.append({"if": coins, "then": {"properties": {"adjacency": {"enum": ["add_remove", None]}}}})
+    rules.append(COINS)
     rules.append(
         {
             "if": {"allOf": [{"not": given(kind, name)} for name, (kind, *_) in PROMISES.items()]},

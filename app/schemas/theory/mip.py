@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Labels, Number, Row, given
+from app.schemas.columns import Asked, Confidence, Labels, Number, Row, given
 from app.schemas.parts import GuaranteeAnswer, WarningAnswer
 from app.schemas.theory.parts import BoundAnswer, OriginAnswer
 
@@ -46,9 +46,13 @@ class MipQuestion(Asked):
         None, description="which record was swapped, one label a row; each record of the data needs swaps"
     )
     records: int | None = Field(
-        None, ge=1, lt=2**53, description="how many records the data set has; those seen in record, if none"
+        None,
+        ge=2,
+        lt=2**53,
+        description="how many records the data set has: what guessing has follows from it, and whether all were "
+        "swapped; if none, an even number, and swaps cover only those seen in record",
     )
-    eta: Eta = Field(0.1, description="accuracy that any attack may have above one half")
+    eta: Eta = Field(0.1, description="accuracy that any attack may have above guessing")
     noise: Literal["gaussian", "laplace"] = Field(
         "gaussian",
         description="gaussian: independent in every coordinate; laplace: its density falls as exp(-norm/scale)",
@@ -65,9 +69,7 @@ class MipQuestion(Asked):
         description="noise of the coordinates in proportion, fixed beforehand; the spread of the draws, if none, "
         "and equal without draws",
     )
-    confidence: float = Field(
-        0.95, ge=0.5, le=0.999999, description="probability that what is certified holds"
-    )
+    confidence: Confidence = Field(0.95, description="probability that what is certified holds")
 
 
 class MipFiniteQuestion(Asked):
@@ -97,6 +99,10 @@ class NoiseAnswer(TypedDict):
     ]
     deviation: Annotated[
         list[float] | None, Field(description="root mean square of the noise in each coordinate")
+    ]
+    grid: Annotated[
+        list[float] | None,
+        Field(description="round each noisy coordinate to a multiple of this; 0 where it has no noise"),
     ]
 
 
@@ -130,7 +136,10 @@ class MipAnswer(TypedDict):
 
     sentence: str
     eta: float
-    baseline: Annotated[float, Field(description="accuracy of guessing: one half")]
+    baseline: Annotated[
+        float,
+        Field(description="accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records"),
+    ]
     method: Annotated[str, Field(description="name of the calibration the noise is from")]
     certified: Annotated[bool, Field(description="whether the scale is; false: an estimate was put in")]
     confidence: float | None

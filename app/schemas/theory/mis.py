@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Labels, Number, Share, Tallies
+from app.schemas.columns import Asked, Confidence, Labels, Number, Share, Tallies
 from app.schemas.parts import GuaranteeAnswer, IntervalAnswer, WarningAnswer
 from app.schemas.theory.parts import BoundAnswer, OriginAnswer
 
 Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
-Confidence = Annotated[float, Field(ge=0.5, le=0.999999)]
 Weight = Annotated[float, Field(ge=1e-9, le=1e9)]
 
 
@@ -53,6 +52,8 @@ class MisQuestion(Asked):
 
 class MisOverfittingQuestion(Asked):
     """How far apart training and held-out losses say that security can be at most."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["train_losses", "heldout_losses"]})
 
     train_losses: Losses | None = Field(None, description="loss of training records")
     heldout_losses: Losses | None = Field(None, description="loss of records that were not trained on")
@@ -116,7 +117,12 @@ class NeededAnswer(TypedDict):
         int | None,
         Field(description="Theorem 14, the least that suffices: an estimate where P was estimated"),
     ]
-    certified: Annotated[int | None, Field(description="by the upper end; null if no size is certified")]
+    certified: Annotated[
+        int | None,
+        Field(
+            description="no algorithm exceeds delta from here on, with that confidence; null if no size is certified"
+        ),
+    ]
     simple: Annotated[int | None, Field(description="(C_K / (2 delta))^2, from the upper end of C_K")]
 
 
@@ -135,11 +141,25 @@ class CoarsenedAnswer(TypedDict):
     c_k: list[float]
     delta: Annotated[list[float], Field(description="Theorem 14 at n; an estimate where P was estimated")]
     delta_upper: Annotated[
-        list[float | None], Field(description="certified for every merge, also one chosen here")
+        list[float],
+        Field(
+            description="the limit of the categories as they are: merging never raises delta, so it holds for every "
+            "merge, also one the training set chose; equal to delta where the distribution was given"
+        ),
+    ]
+    cells_upper: Annotated[
+        list[float],
+        Field(
+            description="Lemma 23, sqrt(cells - 1) / (2 sqrt n): for a merge the training set did not choose, and that "
+            "puts every category, seen or not, into one of its cells"
+        ),
     ]
     kept: Annotated[list[float], Field(description="share of records whose category stays as it was")]
     records: Annotated[
-        list[int | None], Field(description="training records that keep the wanted delta, if one is")
+        list[int | None],
+        Field(
+            description="training records that keep the wanted delta, if one is; an estimate where P was estimated"
+        ),
     ]
 
 
@@ -152,7 +172,11 @@ class MisAnswer(TypedDict):
     gamma: Annotated[float, Field(description="nu / (lambda (1 - nu)); 1 is the worst")]
     baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
     accuracy_at_most: Annotated[
-        float, Field(description="of any attack on any algorithm, at n; to be read beside baseline")
+        float,
+        Field(
+            description="of any attack on any algorithm, at n and nonmember_share; if none, at lambda / (1 + lambda): "
+            "as many nonmembers as members unless weighed, and at no other share; to be read beside baseline"
+        ),
     ]
     n: Annotated[
         int, Field(description="size of the training set the sentence, the bounds and coarsened are about")
@@ -161,7 +185,10 @@ class MisAnswer(TypedDict):
     curve: MisCurveAnswer
     records_needed: NeededAnswer | None
     coarsened: CoarsenedAnswer | None
-    bounds: Annotated[list[BoundAnswer], Field(description="of Delta at n")]
+    bounds: Annotated[
+        list[BoundAnswer],
+        Field(description="of Delta at n; from a sample each on its own, and none marked as the tightest"),
+    ]
     warnings: list[WarningAnswer]
     provenance: OriginAnswer
 

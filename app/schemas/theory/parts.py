@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
+
+OperationName = Literal[
+    "theory/dp",
+    "theory/mip",
+    "theory/mip-finite",
+    "theory/mis",
+    "theory/mis-overfitting",
+    "theory/pmp-exponential",
+    "theory/pmp-gaussian",
+]
 
 
 class OriginAnswer(TypedDict):
     """How the answer came about, enough to make it again."""
 
-    method: Annotated[str, Field(description="the operation")]
+    method: Annotated[OperationName, Field(description="the operation")]
     version: Annotated[str, Field(description="of the methods")]
     input_sha256: Annotated[str | None, Field(description="of the arrays; null if there were none")]
+    arrays: Annotated[list[str], Field(description="the arrays there were")]
     options: dict[str, object]
 
 

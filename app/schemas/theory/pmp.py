@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Row
+from app.schemas.columns import Asked, Confidence, Row
 from app.schemas.parts import IntervalAnswer, WarningAnswer
 from app.schemas.theory.parts import BoundAnswer, OriginAnswer
 
 Matrix = Annotated[list[Row], Field(min_length=2)]
-Epsilon = Annotated[float, Field(gt=0, le=1e6)]
+Epsilon = Annotated[float, Field(ge=1e-9, le=1e6)]
+Length = Annotated[float, Field(ge=1e-300, le=1e300)]
 
 
 class PmpExponentialQuestion(Asked):
@@ -43,7 +44,7 @@ class PmpExponentialQuestion(Asked):
         le=10_000_000,
         description="training sets drawn at random, when there are too many to go through",
     )
-    confidence: float = Field(0.95, ge=0.5, le=0.999999, description="of the interval, when drawn")
+    confidence: Confidence = Field(0.95, description="of the interval, when drawn")
     seed: int = Field(0, ge=0, le=2**53, description="seed of the draws")
 
 
@@ -53,10 +54,10 @@ class PmpGaussianQuestion(Asked):
     model_config = ConfigDict(json_schema_extra={"required": ["points", "clip", "delta"]})
 
     points: Matrix | None = Field(None, description="the 2n records, one row each")
-    clip: float = Field(gt=0, description="each row is shortened to at most this Euclidean norm")
+    clip: Length = Field(description="each row is shortened to at most this Euclidean norm")
     query: Literal["mean", "sum"] = Field("mean", description="what noise is added to")
     delta: float = Field(gt=0, lt=1, description="the delta that goes with every epsilon here")
-    sigma: float | None = Field(None, gt=0, description="standard deviation of the noise in each coordinate")
+    sigma: Length | None = Field(None, description="standard deviation of the noise in each coordinate")
     epsilon: Epsilon | None = Field(
         None, description="in place of sigma: the least noise that is (epsilon, delta)-DP"
     )

@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
 from app.schemas.columns import SIDES_OR_COUNTS, Asked, Share
 from app.schemas.parts import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 from app.schemas.sampled import Judged
-from app.schemas.theory.dp import Adjacency, Inclusion
-
-
-def _question() -> JsonDict:
-    """Coins of their own go with adding or removing a record."""
-    coins: JsonDict = {"required": ["inclusion"], "properties": {"inclusion": {"const": "independent"}}}
-    then: JsonDict = {"properties": {"adjacency": {"enum": ["add_remove", None]}}}
-    return {**SIDES_OR_COUNTS, "allOf": [{"if": coins, "then": then}]}
+from app.schemas.theory.dp import COINS, Adjacency, Inclusion
 
 
 class TogetherQuestion(Judged):
     """Scores of members and nonmembers, and the epsilon and delta that were claimed."""
 
-    model_config = ConfigDict(json_schema_extra=_question())
+    model_config = ConfigDict(json_schema_extra={**SIDES_OR_COUNTS, "allOf": [COINS]})
 
     claimed_epsilon: float = Field(ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
@@ -46,13 +38,21 @@ class AgreementAnswer(TypedDict):
     quantity: str
     says: str
     allowed: Annotated[float | None, Field(description="largest value the claim allows; null if any")]
+    allowed_in_one_run: Annotated[
+        float | None,
+        Field(
+            description="what the claim lets one run exceed only with the probability set aside for it, as delta may "
+            "strike many records at once; at delta 0, and for epsilon, it is allowed"
+        ),
+    ]
     estimate: float | None
     lower: float
     upper: Annotated[float | None, Field(description="null if the records do not bound it")]
     agrees: Annotated[
         Literal["yes", "no", "open"],
         Field(
-            description="yes: the upper end, at its resolution, is allowed; no: the lower end is not; open: neither"
+            description="yes: the upper end, at its resolution, is allowed; no: the lower end is above what is allowed "
+            "in one run; open: neither"
         ),
     ]
     guarantee: GuaranteeAnswer

@@ -13,6 +13,7 @@ from estimators.theory.dp.ceilings import (
     individual_risk_ceiling,
 )
 from estimators.theory.dp.keeping import Keeping, keeping
+from estimators.theory.dp.papers import epsilon_from_mip_eta, mip_eta
 from estimators.theory.dp.promise import (
     Adjacency,
     ApproximateDp,
@@ -37,9 +38,11 @@ __all__ = [
     "advantage_ceiling",
     "bounds",
     "epsilon_from_advantage",
+    "epsilon_from_mip_eta",
     "gdp_ceiling",
     "gdp_from_advantage",
     "granted",
     "individual_risk_ceiling",
     "keeping",
+    "mip_eta",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import logit, ndtr, ndtri
 
 from estimators.errors import (
     OutOfRange,
@@ -25,7 +25,7 @@ def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) ->
     epsilon = require_nonnegative("epsilon", epsilon)
     delta = require_share("delta", delta)
     p = require_open_unit("prior", prior)
-    inner = 1.0 - 2.0 * (1.0 - delta) * float(expit(-epsilon))  # 1 - 2a = (e^eps - 1 + 2 delta)/(e^eps + 1)
+    inner = delta + (1.0 - delta) * float(np.tanh(epsilon / 2.0))  # 1 - 2a, to the last bit near 0
     return max(inner, 1.0 - 2.0 * min(p, 1.0 - p) * (1.0 - delta))
 
 
@@ -62,7 +62,7 @@ def epsilon_from_advantage(advantage: float, delta: float = 0.0, prior: float = 
         return 0.0
     if advantage == 1.0:
         return float("inf")
-    return float(np.log((1.0 + advantage - 2.0 * delta) / (1.0 - advantage)))
+    return float(np.log1p(2.0 * (advantage - delta) / (1.0 - advantage)))
 
 
 def gdp_from_advantage(advantage: float, prior: float = 0.5) -> float:

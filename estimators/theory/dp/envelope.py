@@ -1,6 +1,8 @@
 """The ROC curve that no adversary is above: concave, and its own mirror image, as a promise holds both ways round.
 
-Everything a promise allows is read off it: the best of a weighted sum of TPR and 1 - FPR, and the TPR at an FPR.
+Everything a promise allows is read off it: the TPR at an FPR, and what members TPR + nonmembers (1 - FPR) gains over
+the better constant guess. That is max(less TPR - more FPR), the smaller weight first, as a mirror image may be taken:
+no difference of nearly equal numbers, however unequal the weights.
 """
 
 from __future__ import annotations
@@ -20,11 +22,6 @@ LARGEST = 700.0
 """Beyond it e^epsilon is no float, and 1 - e^-epsilon is 1."""
 
 
-def advantage_of(accuracy: float, prior: float) -> float:
-    """The baseline and what is gained over it, so that without a gain it is the baseline to the last bit."""
-    return abs(2.0 * prior - 1.0) + 2.0 * max(0.0, accuracy - max(prior, 1.0 - prior))
-
-
 class Envelope(Protocol):
     """The largest TPR at each FPR."""
 
@@ -32,8 +29,8 @@ class Envelope(Protocol):
         """Largest TPR at each FPR."""
         ...
 
-    def best(self, members: float, nonmembers: float) -> float:
-        """Largest ``members`` TPR + ``nonmembers`` (1 - FPR): accuracy, for weights that sum to one."""
+    def gain(self, members: float, nonmembers: float) -> float:
+        """Largest ``members`` TPR + ``nonmembers`` (1 - FPR), less the larger weight."""
         ...
 
     def twice(self) -> Envelope:
@@ -81,9 +78,10 @@ class Corners:
         """Straight between the corners."""
         return np.asarray(np.interp(np.asarray(fpr, dtype=np.float64), self.fpr, self.height))
 
-    def best(self, members: float, nonmembers: float) -> float:
-        """A linear function is largest at a corner."""
-        return float(np.max(members * self.height + nonmembers * (1.0 - self.fpr)))
+    def gain(self, members: float, nonmembers: float) -> float:
+        """A linear function is largest at a corner; (0, 0) gains nothing."""
+        less, more = sorted((members, nonmembers))
+        return max(0.0, float(np.max(less * self.height - more * self.fpr)))
 
     def twice(self) -> Corners:
         """It bends where the first step does, and where the first step ends at a bend of the second."""
@@ -95,7 +93,7 @@ class Corners:
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class GaussianEnvelope:
     """Phi(Phi^-1(FPR) + mu), the curve of N(mu, 1) against N(0, 1) (Dong, Roth and Su 2022)."""
 
     mu: float
@@ -104,13 +102,14 @@ class Gaussian:
         """The height of the curve."""
         return np.asarray(ndtr(ndtri(np.asarray(fpr, dtype=np.float64)) + self.mu))
 
-    def best(self, members: float, nonmembers: float) -> float:
-        """At the cut where the weighted densities are equal, mu/2 - log(members/nonmembers)/mu."""
+    def gain(self, members: float, nonmembers: float) -> float:
+        """At the cut where the weighted densities are equal, mu/2 + log(more/less)/mu."""
         if self.mu == 0.0:
-            return max(members, nonmembers)
-        tilt = log(members / nonmembers) / self.mu
-        return float(members * ndtr(self.mu / 2.0 + tilt) + nonmembers * ndtr(self.mu / 2.0 - tilt))
+            return 0.0
+        less, more = sorted((members, nonmembers))
+        tilt = log(more / less) / self.mu
+        return max(0.0, float(less * ndtr(self.mu / 2.0 - tilt) - more * ndtr(-self.mu / 2.0 - tilt)))
 
-    def twice(self) -> Gaussian:
+    def twice(self) -> GaussianEnvelope:
         """Two shifts add up."""
-        return Gaussian(2.0 * self.mu)
+        return GaussianEnvelope(2.0 * self.mu)

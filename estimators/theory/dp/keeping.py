@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from estimators.errors import OutOfRange, require_number, require_open_unit, require_share
-from estimators.theory.dp.envelope import LARGEST, advantage_of
+from estimators.theory.dp.envelope import LARGEST
 from estimators.theory.dp.promise import Adjacency, ApproximateDp, GaussianDp, Inclusion, Promise, granted
 from estimators.theory.shifts import last
+from estimators.theory.weights import advantage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,10 @@ def keeping(
     adjacency: Adjacency | str | None = None,
     inclusion: Inclusion | str = Inclusion.FIXED_NUMBER,
 ) -> Keeping:
-    """By bisection: what a promise allows rises with it."""
+    """By bisection: what a promise allows rises with it.
+
+    The advantage is kept to the rounding of a float, 1e-16: within 1e-12 of 1 that is much in epsilon, either way.
+    """
     most, p = require_number("advantage", advantage), require_open_unit("prior", prior)
     if not 0.0 <= most < 1.0:
         raise OutOfRange(
@@ -40,7 +44,7 @@ def keeping(
     def largest(promised: Callable[[float], Promise]) -> float | None:
         def holds(value: float) -> bool:
             envelope = granted(promised(value), adjacency, inclusion).envelope
-            return advantage_of(envelope.best(p, 1.0 - p), p) <= most
+            return advantage_of(envelope.gain(p, 1.0 - p), p) <= most
 
         return last(holds, 0.0, LARGEST) if holds(0.0) else None
 

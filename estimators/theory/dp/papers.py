@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import numpy as np
 from scipy.special import expit
 
-from estimators.errors import (
-    OutOfRange,
-    require_nonnegative,
-    require_number,
-    require_open_unit,
-    require_positive,
-    require_share,
-)
+from estimators.errors import OutOfRange, require_nonnegative, require_number, require_share
+from estimators.theory.dp.ceilings import advantage_ceiling, epsilon_from_advantage
+from estimators.theory.weights import gamma
 
 
 def mip_eta(epsilon: float, delta: float = 0.0) -> float:
@@ -22,18 +15,14 @@ def mip_eta(epsilon: float, delta: float = 0.0) -> float:
 
     Attained: n = 2, k = 1 and the randomised response that tells the truth outright with probability delta.
     """
-    epsilon, delta = require_nonnegative("epsilon", epsilon), require_share("delta", delta)
-    return (delta + (1.0 - delta) * float(np.tanh(epsilon / 2.0))) / 2.0
+    return advantage_ceiling(epsilon, delta) / 2.0
 
 
 def epsilon_from_mip_eta(eta: float, delta: float = 0.0) -> float:
-    """Epsilon whose eta it is: ln((1 + 2 eta - 2 delta)/(1 - 2 eta)); 0 if delta alone allows it, infinite at 1/2."""
-    eta, delta = require_number("eta", eta), require_share("delta", delta)
-    if not 0.0 <= eta <= 0.5:
+    """Theorem 4 the other way: ln((1 + 2 eta - 2 delta)/(1 - 2 eta)), 0 if delta alone allows it, infinite at 1/2."""
+    if not 0.0 <= require_number("eta", eta) <= 0.5:
         raise OutOfRange(f"eta: got {eta!r}, need a number from 0 to 0.5", field="eta")
-    if 2.0 * eta <= delta:
-        return 0.0
-    return float(np.log1p(2.0 * (2.0 * eta - delta) / (1.0 - 2.0 * eta))) if eta < 0.5 else inf
+    return epsilon_from_advantage(2.0 * eta, delta)
 
 
 def theorem_8_printed(eta: float, fpr: float) -> float:
@@ -56,17 +45,6 @@ def lemma_13_printed(epsilon: float) -> float:
     return float(-np.expm1(-require_nonnegative("epsilon", epsilon)) / 2.0)
 
 
-def lemma_13(epsilon: float) -> float:
-    """MIP's eta under epsilon-PMP: Lemma 6 less one half."""
-    return mip_eta(epsilon)
-
-
-def gamma(nonmember_share: float, member_weight: float = 1.0) -> float:
-    """MIS's gamma = nu/(lambda (1-nu)): how much a nonmember weighs against a member."""
-    nu = require_open_unit("nonmember_share", nonmember_share)
-    return nu / (require_positive("member_weight", member_weight) * (1.0 - nu))
-
-
 def equation_9(epsilon: float, delta: float, nonmember_share: float, member_weight: float = 1.0) -> float:
     """MIS's Delta = 1 - Sec: max(1,g) [(e^eps - 1/g)_+ - (1 - 1/g)_+ + delta] (Eq. 9); it may exceed 1.
 
@@ -84,24 +62,20 @@ def total_variation_printed(distance: float, nonmember_share: float, member_weig
     return max(1.0, gamma(nonmember_share, member_weight)) * distance
 
 
-def normalised(best: float, members: float, nonmembers: float) -> float:
-    """A best weighted accuracy as MIS's Delta: what it gains over a constant guess, as a share of what there is."""
-    return max(0.0, (best - max(members, nonmembers)) / min(members, nonmembers))
-
-
-def iid_best(epsilon: float, members: float, nonmembers: float) -> float:
-    """Largest members TPR + nonmembers (1 - FPR) over epsilon-DP where all records are i.i.d. draws, the target too.
+def iid_gain(epsilon: float, members: float, nonmembers: float) -> float:
+    """What members TPR + nonmembers (1 - FPR) gains over epsilon-DP where all records are i.i.d., the target too.
 
     A nonmember's law is then M = E_z A(z), the mean over what may stand in its place, and the laws A(z) differ by a
     factor k = e^epsilon at most, pairwise. At each outcome E max(members A, nonmembers M) is convex in A, so A takes
     the two values m and k m; with A = k m for a share x of records, the best x gives
     (k (members + nonmembers) - 2 sqrt(k members nonmembers))/(k - 1), and tanh(epsilon/4) for the advantage at 1/2.
-    Subset selection attains it as the alphabet grows (Ye and Barg 2018).
+    Subset selection attains it as the alphabet grows (Ye and Barg 2018). What is gained is the smaller weight less the
+    errors, which are never negative.
     """
     epsilon = require_nonnegative("epsilon", epsilon)
     if abs(np.log(members / nonmembers)) >= epsilon:
-        return max(members, nonmembers)
-    # 1 less it, with top and bottom divided by k, so that nothing overflows
+        return 0.0
+    # top and bottom divided by k, so that nothing overflows
     mixed = 2.0 * float(np.sqrt(members * nonmembers)) * float(np.exp(-epsilon / 2.0))
     errors = (mixed - (members + nonmembers) * float(np.exp(-epsilon))) / -float(np.expm1(-epsilon))
-    return members + nonmembers - errors
+    return max(0.0, min(members, nonmembers) - max(0.0, errors))

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from estimators.errors import OptionError, OutOfRange, require_nonnegative, require_share
-from estimators.theory.dp.envelope import Corners, Envelope, Gaussian
+from estimators.theory.dp.envelope import Corners, Envelope, GaussianEnvelope
 from estimators.theory.shifts import gaussian_delta, gaussian_epsilon
 
 Pair = tuple[float, float]
@@ -83,9 +83,9 @@ class GaussianDp:
     def __post_init__(self) -> None:
         require_nonnegative("mu", self.mu)
 
-    def envelope(self) -> Gaussian:
+    def envelope(self) -> GaussianEnvelope:
         """The Gaussian curve."""
-        return Gaussian(self.mu)
+        return GaussianEnvelope(self.mu)
 
     def pair(self, delta: float | None) -> Pair | None:
         """The least epsilon at ``delta``, exactly (Balle and Wang 2018)."""
@@ -175,7 +175,11 @@ def granted(
         else Adjacency.ADD_REMOVE
     )
     envelope = promise.envelope()
-    source = "Dong, Roth and Su 2022" if isinstance(envelope, Gaussian) else "Kairouz, Oh and Viswanath 2015"
+    source = (
+        "Dong, Roth and Su 2022"
+        if isinstance(envelope, GaussianEnvelope)
+        else "Kairouz, Oh and Viswanath 2015"
+    )
     if about is Adjacency.REPLACE and not fixed:
         raise OptionError(
             "adjacency: a promise about replacing a record compares training sets of one size and says nothing where "

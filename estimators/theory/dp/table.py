@@ -9,9 +9,11 @@ from estimators.errors import require_open_unit, require_positive
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.dp import papers
 from estimators.theory.dp.ceilings import individual_risk_ceiling
-from estimators.theory.dp.envelope import Corners, Envelope, advantage_of
+from estimators.theory.dp.envelope import Corners, Envelope
 from estimators.theory.dp.promise import Adjacency, Grant, Inclusion, Promise, granted
+from estimators.theory.weights import advantage_of, normalised
 
+OURS = "this project"
 IID_DRAWS = "records are i.i.d. draws, the nonmember asked about too, and risk is averaged over records"
 
 
@@ -28,19 +30,19 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """How a member and a nonmember weigh."""
+    """How a member and a nonmember weigh: at the prior, and with MIS's lambda, nu being the share of nonmembers."""
 
     prior: float
     member_weight: float
 
     @property
-    def accuracy(self) -> tuple[float, float]:
-        """Weights of the accuracy at the prior."""
+    def even(self) -> tuple[float, float]:
+        """Of the accuracy at the prior."""
         return self.prior, 1.0 - self.prior
 
     @property
     def mis(self) -> tuple[float, float]:
-        """Weights of MIS's accuracy: lambda (1-nu) and nu, where nu is the share of nonmembers."""
+        """Of MIS's accuracy: lambda (1-nu) and nu."""
         return self.member_weight * self.prior, 1.0 - self.prior
 
 
@@ -92,7 +94,7 @@ def _readings(grant: Grant) -> Iterator[_Reading]:
 
 def _advantage(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
     for each in readings:
-        value = advantage_of(each.envelope.best(*weights.accuracy), weights.prior)
+        value = advantage_of(each.envelope.gain(*weights.even), weights.prior)
         yield Bound("advantage", each.name, f"by {each.how}, at the prior", value, each.source, each.assumes)
     if grant.pure is not None:
         value = individual_risk_ceiling(grant.pure, weights.prior)
@@ -104,18 +106,18 @@ def _iid(grant: Grant, weights: _Weights) -> Iterator[Bound]:
     if grant.pure is None or not grant.fixed:
         return
     assumes = f"{grant.assumes}; {IID_DRAWS}"
-    value = advantage_of(papers.iid_best(grant.pure, *weights.accuracy), weights.prior)
+    value = advantage_of(papers.iid_gain(grant.pure, *weights.even), weights.prior)
     says = "a nonmember's law is the mean over all that may stand in its place; tanh(epsilon/4) at prior 1/2"
-    yield Bound("advantage_iid", "iid", says, value, "docs/methods.md", assumes)
-    value = papers.normalised(papers.iid_best(grant.pure, *weights.mis), *weights.mis)
+    yield Bound("advantage_iid", "iid", says, value, OURS, assumes)
+    value = normalised(papers.iid_gain(grant.pure, *weights.mis), *weights.mis)
     says = "the same, with nu and lambda: MIS's own setting"
-    yield Bound("mis_delta_iid", "iid", says, value, "docs/methods.md", assumes)
+    yield Bound("mis_delta_iid", "iid", says, value, OURS, assumes)
 
 
 def _individual(grant: Grant, weights: _Weights) -> Iterator[Bound]:
     if grant.pure is None:
         says = "with delta above 0 a score may give its record away: no ceiling below 1"
-        yield Bound("individual_risk", "none", says, 1.0, "docs/methods.md", grant.assumes)
+        yield Bound("individual_risk", "none", says, 1.0, OURS, grant.assumes)
         return
     value = individual_risk_ceiling(grant.pure, weights.prior)
     says = "the largest risk of one record, whichever it is"
@@ -124,9 +126,9 @@ def _individual(grant: Grant, weights: _Weights) -> Iterator[Bound]:
 
 def _mip(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
     for each in readings:
-        value = each.envelope.best(*weights.accuracy) - max(weights.accuracy)
+        value = each.envelope.gain(*weights.even)
         says = f"by {each.how}, for a share of members equal to the prior"
-        yield Bound("mip_eta", each.name, says, max(0.0, value), each.source, each.assumes)
+        yield Bound("mip_eta", each.name, says, value, each.source, each.assumes)
     if grant.pair is not None:
         value = papers.mip_eta(*grant.pair)
         says = "delta + (1-delta)/(1+e^-epsilon) - 1/2: tight where half the records are members"
@@ -140,12 +142,12 @@ def _mip(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
 def _mis(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
     nu, lam = 1.0 - weights.prior, weights.member_weight
     for each in readings:
-        value = papers.normalised(each.envelope.best(*weights.mis), *weights.mis)
+        value = normalised(each.envelope.gain(*weights.mis), *weights.mis)
         says = f"by {each.how}, with nu and lambda; security is 1 less this"
         yield Bound("mis_delta", each.name, says, value, each.source, each.assumes)
-    distance = 2.0 * grant.envelope.best(0.5, 0.5) - 1.0
+    distance = 2.0 * grant.envelope.gain(0.5, 0.5)
     says = "the total variation bounds Delta at every nu and lambda"
-    yield Bound("mis_delta", "total_variation", says, distance, "docs/methods.md", grant.assumes)
+    yield Bound("mis_delta", "total_variation", says, distance, OURS, grant.assumes)
     value = papers.total_variation_printed(distance, nu, lam)
     says = "max(1, gamma) times the total variation: true, and loose where gamma is above 1"
     yield Bound("mis_delta", "mis_appendix_h", says, value, "MIS, Appendix H.2", grant.assumes)
@@ -157,7 +159,7 @@ def _mis(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
 
 def _success(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Iterator[Bound]:
     for each in readings:
-        value = each.envelope.best(*weights.accuracy)
+        value = max(weights.even) + each.envelope.gain(*weights.even)
         says = f"share of right guesses, by {each.how}, at the prior"
         yield Bound("success", each.name, says, value, each.source, each.assumes)
     if grant.pure is not None and weights.prior == 0.5:
@@ -170,9 +172,9 @@ def _tpr(grant: Grant, readings: Sequence[_Reading], rate: float) -> Iterator[Bo
     for each in readings:
         value = min(1.0, float(each.envelope.tpr(rate)))
         yield Bound(quantity, each.name, f"the height of {each.how}", value, each.source, each.assumes)
-    eta = grant.envelope.best(0.5, 0.5) - 0.5
+    eta = grant.envelope.gain(0.5, 0.5)
     says = "FPR + eta: refuted by randomised response, whose TPR - FPR is 2 eta"
     printed = papers.theorem_8_printed(eta, rate)
     yield Bound(quantity, "mip_theorem_8", says, printed, "MIP, Theorem 8", grant.assumes, proven=False)
     mended = papers.theorem_8(eta, rate)
-    yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", mended, "docs/methods.md", grant.assumes)
+    yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", mended, OURS, grant.assumes)

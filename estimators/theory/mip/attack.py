@@ -17,6 +17,8 @@ from estimators.errors import require_count, require_open_unit, require_positive
 from estimators.limits.binomial import lower_limit
 from estimators.theory.mip.noises import Noise
 from estimators.theory.mip.refits import Fit, Refits
+from estimators.theory.mip.release import noisy
+from estimators.theory.mip.streams import Purpose, root_of, stream
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +47,7 @@ class Attacked:
 
     @property
     def lower(self) -> float:
-        """Lower limit of the accuracy on the worst record (Clopper and Pearson), corrected for having chosen it."""
+        """Lower limit of the accuracy on the worst record (Clopper and Pearson), Bonferroni for having chosen it."""
         alpha = (1.0 - self.confidence) / len(self.right)
         return max(self.baseline, float(lower_limit(float(self.right.max()), self.releases, alpha)))
 
@@ -69,12 +71,12 @@ def attack(
     """Attack every record of ``data`` in ``releases`` fresh releases of the fit with noise."""
     require_open_unit("confidence", confidence)
     require_positive("scale", scale)
-    refits = Refits.of(fit, data)
-    streams = np.random.SeedSequence(require_count("seed", seed, 0)).spawn(2)
-    learning, judging = (np.random.default_rng(stream) for stream in streams)
+    root = root_of(seed)
+    learning, judging = stream(root, Purpose.LEARNING), stream(root, Purpose.JUDGING)
+    refits = Refits.of(fit, data, learning)
     known, inside = _fits(refits, require_count("shadows", shadows, 2), learning)
     bare, truth = _fits(refits, require_count("releases", releases), judging)
-    seen = bare + noise.sample(scale, releases, judging)
+    seen = noisy(bare, noise, scale, judging)
     share = np.clip(inside.mean(axis=0), 1e-9, 1.0 - 1e-9)
     right = np.zeros(refits.records, dtype=np.int64)
     for start in range(0, releases, BLOCK):
@@ -84,8 +86,7 @@ def attack(
         member = softmax(noise.log_density(ratio), axis=1) @ inside
         guess = member / share >= (1.0 - member) / (1.0 - share)
         right += (guess == truth[start : start + BLOCK]).sum(axis=0)
-    largest = max(refits.half, refits.records - refits.half) / refits.records
-    return Attacked(right, releases, confidence, largest)
+    return Attacked(right, releases, confidence, refits.baseline)
 
 
 def _fits(refits: Refits, count: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:

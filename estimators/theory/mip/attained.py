@@ -21,7 +21,8 @@ def attained_eta(
     """TV(in, out)/2 of every record: law in and out are mixtures of the noise at the outputs of the training sets.
 
     The probabilities of intervals are exact; where the difference of the densities changes sign inside one, a little
-    is lost. So it errs downward, by the square of the intervals' length, and no attack attains less.
+    is lost. So it errs downward, by the square of the intervals' length: the best attack attains it, and no more than a
+    trifle above it.
     """
     theta = np.asarray(outputs, dtype=np.float64).ravel()
     if noise.dimension != 1 or len(theta) != len(rows):

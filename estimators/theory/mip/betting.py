@@ -36,12 +36,20 @@ def log_wealth(x: Floats, mean: float, group: Ints, groups: int) -> Floats:
 
 
 def all_below(x: Floats, mean: float, group: Ints, groups: int, alpha: float) -> bool:
-    """Whether the mean of every group is below ``mean``; wrong with probability at most ``alpha`` over all of them."""
-    return bool((log_wealth(x, mean, group, groups) >= np.log(groups / alpha)).all())
+    """Whether the mean of every group is shown to be below ``mean``; wrong with probability at most ``alpha``.
+
+    Every group is tested at ``alpha`` itself, however many there are: if the answer is wrong, the group of the largest
+    mean has passed wrongly, too. Which one that is was settled before the sample, and it passes with probability at
+    most ``alpha``, whatever the others do (intersection and union; Berger 1982). Only the largest mean is claimed.
+    """
+    return bool((log_wealth(x, mean, group, groups) >= -np.log(alpha)).all())
 
 
 def upper_mean(x: Floats, alpha: float, group: Ints | None = None, groups: int = 1) -> float:
-    """Limit of level 1 - alpha for the largest mean of all groups; 1 if the sample is too small for any other."""
+    """Limit of level 1 - alpha for the largest mean of all groups; 1 if the sample is too small for any other.
+
+    It is the largest of the groups' limits, no less than that of the group of the largest mean: so no correction.
+    """
     where = np.zeros(len(x), dtype=np.int64) if group is None else group
     low, high = 0.0, 1.0
     for _ in range(ROUNDS):
@@ -53,6 +61,6 @@ def upper_mean(x: Floats, alpha: float, group: Ints | None = None, groups: int =
     return high
 
 
-def rows_needed(mean: float, alpha: float, groups: int = 1) -> int:
+def rows_needed(mean: float, alpha: float) -> int:
     """Numbers a group must have at least for its mean to be shown below ``mean``, were they all 0."""
-    return int(np.ceil((np.log(groups / alpha) - np.log(SHARES[0])) / -np.log1p(-mean)))
+    return int(np.ceil((-np.log(alpha) - np.log(SHARES[0])) / -np.log1p(-mean)))

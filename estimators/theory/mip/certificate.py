@@ -7,9 +7,10 @@ By draws. Two independent draws of A disagree about x half of the time, so E TV 
 an in-and-out pair, and eta <= E TV(theta + noise, theta' + noise): for every record at once, and nobody needs to know
 who was in. At theta = +-sigma by membership it is an equality.
 
-The scale may be chosen on the same sample. Let s* be the scale at which the true mean is what is wanted. A scale below
-s* is chosen only if the sample looks good enough there, and then, since every TV falls with the scale, it looks good
-enough at s* too: an event of probability alpha at one fixed scale.
+The scale may be chosen on the same sample. Let s* be the scale at which the true mean of the worst record is what is
+wanted. A scale below s* is chosen only if every record looks good enough there, that one too, and then, since every TV
+falls with the scale, it looks good enough at s*: an event of probability alpha at one fixed scale, of one fixed record.
+So the limit holds for all records at once with no correction for their number, as it is of the worst alone.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Sizes:
 
     def needed(self, eta: float, confidence: float = 0.95) -> int:
         """Pairs every record must have at least, or nothing is certified at any scale."""
-        return rows_needed(require_eta(eta) / self.factor, 1.0 - confidence, self.groups)
+        return rows_needed(require_eta(eta) / self.factor, 1.0 - confidence)
 
     @property
     def fewest(self) -> int:

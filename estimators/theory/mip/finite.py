@@ -72,11 +72,11 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> Finite
     # the constant guess is right with the whole of one joint law; what is gained is where the other is larger
     gain = joint_out - joint_in if 2 * size >= records else joint_in - joint_out
     eta = np.maximum(gain, 0.0).sum(axis=1)
-    coupling = np.array([_coupling(table, rows, record, size) for record in range(records)])
+    coupling = np.array([coupled(table, rows, record, size) for record in range(records)])
     return FiniteEta(records, size, eta, np.maximum(coupling, eta), len(rows), table.shape[1])
 
 
-def _coupling(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:
+def coupled(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:
     """E over swaps of what is gained on the constant guess, telling D from D with the record swapped out.
 
     The gain is a sum of positive parts of linear functions of the pair of laws, hence convex: at k = n/2 it is TV/2.

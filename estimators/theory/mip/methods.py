@@ -25,7 +25,7 @@ Shape = Callable[[Floats], Noise]
 
 CERTIFIED = Guarantee(
     "accuracy of any attack on any record of this data set, over the random half and the noise",
-    "the half and the noise are drawn as said, and the adversary does not know the seed",
+    "the half and the noise are drawn as said, as real numbers, and the adversary does not know the seed",
     True,
 )
 ESTIMATED = Guarantee(

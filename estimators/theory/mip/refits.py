@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import DimensionMismatch, NotFinite, TooFewRecords, require_count
+from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, require_count
+from estimators.theory.mip.streams import Purpose, root_of, stream
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,18 +23,25 @@ class Refits:
     """A fitting function on a data set. A training set is a random half, in random order.
 
     The order is random and a swap keeps everybody else's place, so a fit that minds the order differs little, too.
+    ``shape`` is that of every fit: one that differed with the training set would tell of it whatever the noise.
     """
 
     fit: Fit
     data: NDArray[Any]
+    shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, fit: Fit, data: ArrayLike) -> Refits:
-        """Check that there is something to halve."""
-        rows = np.asarray(data)
+    def of(cls, fit: Fit, data: ArrayLike, generator: np.random.Generator) -> Refits:
+        """Check that there is something to halve; a fit to a random half sets the shape."""
+        try:
+            rows = np.asarray(data)
+        except ValueError:
+            raise DimensionMismatch("data: need records of one shape, one a row", field="data") from None
         if rows.ndim == 0 or len(rows) < 2:
             raise TooFewRecords("data: need at least 2 records, one a row", field="data")
-        return cls(fit, rows)
+        found = cls(fit, rows, ())
+        members = found.training_set(generator)[0]
+        return replace(found, shape=numbers_of(fit(rows[members])).shape)
 
     @property
     def records(self) -> int:
@@ -50,23 +58,24 @@ class Refits:
         order = generator.permutation(self.records)
         return order[: self.half], order[self.half :]
 
-    def array(self, members: Ints) -> Floats:
-        """What the fit returns, in its own shape."""
-        found = np.asarray(self.fit(self.data[members]), dtype=np.float64)
-        if not np.isfinite(found).all():
-            raise NotFinite("fit: returned a number that is not finite", field="fit")
-        if found.size == 0:
-            raise TooFewRecords("fit: returned no number", field="fit")
-        return found
+    @property
+    def baseline(self) -> float:
+        """Accuracy of guessing: of an odd number of records more than half are out, and "out" is right about those."""
+        return (self.records - self.half) / self.records
 
     def parameters(self, members: Ints) -> Floats:
-        """The same as one row of numbers."""
-        return self.array(members).ravel()
+        """What the fit returns, as one row of numbers."""
+        found = numbers_of(self.fit(self.data[members]))
+        if found.shape != self.shape:
+            raise DimensionMismatch(
+                "fit: returned arrays of different shapes; parameters need a fixed shape", field="fit"
+            )
+        return found.ravel()
 
     def draws(self, count: int, generator: np.random.Generator) -> Floats:
         """Independent fits to random halves, one a row."""
         sets = (self.training_set(generator)[0] for _ in range(require_count("draws", count)))
-        return _stacked([self.parameters(members) for members in sets])
+        return np.stack([self.parameters(members) for members in sets])
 
     def rounds(
         self, count: int, generator: np.random.Generator
@@ -86,7 +95,7 @@ class Refits:
                 swapped = members.copy()
                 swapped[place] = newcomer
                 after.append(self.parameters(swapped))
-            yield before, _stacked(after), members, coming
+            yield before, np.stack(after), members, coming
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +109,9 @@ class SwapPairs:
 
 def swap_pairs(fit: Fit, data: ArrayLike, rounds: int, *, seed: int) -> SwapPairs:
     """``rounds`` pairs of every record."""
+    generator = stream(root_of(seed), Purpose.SWAPPING)
     before, after, record = [], [], []
-    for first, second, left, came in Refits.of(fit, data).rounds(rounds, np.random.default_rng(seed)):
+    for first, second, left, came in Refits.of(fit, data, generator).rounds(rounds, generator):
         same = np.broadcast_to(first, second.shape)
         before += [same, second]
         after += [second, same]
@@ -110,13 +120,22 @@ def swap_pairs(fit: Fit, data: ArrayLike, rounds: int, *, seed: int) -> SwapPair
 
 
 def fitted_draws(fit: Fit, data: ArrayLike, count: int, *, seed: int) -> Floats:
-    """``count`` independent fits to random halves, one a row."""
-    return Refits.of(fit, data).draws(count, np.random.default_rng(seed))
+    """``count`` independent fits to random halves, one a row; independent of the pairs of the same seed."""
+    generator = stream(root_of(seed), Purpose.DRAWING)
+    return Refits.of(fit, data, generator).draws(count, generator)
 
 
-def _stacked(rows: list[Floats]) -> Floats:
-    if len({len(row) for row in rows}) > 1:
-        raise DimensionMismatch(
-            "fit: returned arrays of different sizes; parameters need a fixed shape", field="fit"
-        )
-    return np.stack(rows)
+def numbers_of(returned: ArrayLike) -> Floats:
+    """What a fit returned, if it is a number or an array of numbers."""
+    try:
+        raw = np.asarray(returned)
+    except (TypeError, ValueError):
+        raise DimensionMismatch("fit: returned rows of different lengths", field="fit") from None
+    if raw.size == 0:
+        raise TooFewRecords("fit: returned no number", field="fit")
+    if raw.dtype.kind not in "biuf":
+        raise OutOfRange("fit: returned what is no real number, nor an array of them", field="fit")
+    found = raw.astype(np.float64)
+    if not np.isfinite(found).all():
+        raise NotFinite("fit: returned a number that is not finite", field="fit")
+    return found

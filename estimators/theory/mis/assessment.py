@@ -9,23 +9,32 @@ from math import exp, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.statement import Estimate, Guarantee, Interval
+from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mis import estimate
 from estimators.theory.mis.coarsen import MERGES, Merge, kept, merged
 from estimators.theory.mis.deviation import Floats
 from estimators.theory.mis.divergence import distribution
-from estimators.theory.mis.diversity import gini_simpson, least_given_largest, most_diverse, shannon
+from estimators.theory.mis.diversity import (
+    gini_simpson,
+    least_given_largest,
+    most_diverse,
+    shannon,
+    total_c_k,
+)
+from estimators.theory.mis.estimate import NUMERICS
 from estimators.theory.mis.security import (
     MOST_SHARE,
     least_records,
+    sandwiched,
     simple_delta,
     simple_records,
     total_delta,
 )
 from estimators.theory.mis.tally import Tally
 
-EXACT = Guarantee("the quantity itself", "the probabilities given are those of the data", True)
+GIVEN = "the probabilities given are those of the data"
+EXACT = Guarantee("the quantity itself", GIVEN, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ def diversity_of(source: Source, confidence: float = 0.95) -> Estimate:
     """C_K with its interval, which is a point where the distribution is known."""
     if isinstance(source, Tally):
         return estimate.diversity(source, confidence)
-    return _exact(float((source.times * np.sqrt(source.shares * (1.0 - source.shares))).sum()))
+    return _exact(total_c_k(source.shares, source.times))
 
 
 def delta_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.95) -> Estimate:
@@ -92,66 +101,66 @@ def records_of(source: Source, delta: float, gamma: float = 1.0, confidence: flo
 
 
 def bounds_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.95) -> tuple[Bound, ...]:
-    """What bounds Delta at ``n``, side by side: Theorem 14, and what follows from it by C_K and the entropies."""
-    found = [
-        _bound(
-            "theorem_14",
-            "at this share of nonmembers",
-            delta_of(source, n, gamma, confidence).upper,
-            "Theorem 14",
-        )
-    ]
+    """What bounds Delta at ``n``, side by side: Theorem 14, and what follows from it by C_K and the entropies.
+
+    Limits from a sample hold with their confidence each on its own: none is marked as the tightest, for the smallest of
+    several, picked once they are seen, is wrong more often than each.
+    """
+    at = (
+        f"{NUMERICS}; {percent(confidence)} confidence, each on its own"
+        if isinstance(source, Tally)
+        else GIVEN
+    )
+    here = delta_of(source, n, gamma, confidence).upper
+    found = [_bound("theorem_14", "at this share of nonmembers", here, "Theorem 14", at)]
     if gamma != 1.0:
         worst = delta_of(source, n, 1.0, confidence).upper
-        found.append(
-            _bound("worst_share", "at the worst share of nonmembers", worst, "Theorem 14 at gamma = 1")
-        )
+        says = "at the worst share of nonmembers"
+        found.append(_bound("worst_share", says, worst, "Theorem 14 at gamma = 1", at))
     most = diversity_of(source, confidence).upper
     if most < inf:
-        found.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15"))
+        found.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15", at))
     if isinstance(source, Known):
-        found += _of_known(source, n)
-    elif source.universe is not None:
-        found.append(
-            _bound(
-                "uniform",
-                "sqrt(K - 1) / (2 sqrt n)",
-                simple_delta(most_diverse(source.universe), n),
-                "Lemma 23",
-            )
-        )
-    return side_by_side(found)
+        return side_by_side([*found, *_of_known(source, n)])
+    return (
+        *found,
+        *([] if source.universe is None else [_uniform(source.universe, n, "the universe stated")]),
+    )
 
 
 def _of_known(source: Known, n: int) -> Iterable[Bound]:
     """What a paper that has only C_K, or only an entropy, would say."""
     p, k = every_share(source), source.categories
-    c_k = float(np.sqrt(p * (1.0 - p)).sum())
-    if n >= 5 and n * float(source.shares[0]) > 1.0 and k > 1:
-        yield _bound(
-            "corollary_15",
-            "0.44 C_K / sqrt n",
-            MOST_SHARE * c_k / sqrt(n),
-            "Corollary 15",
-            "n > 1/p_k for every k",
-        )
-    yield _bound(
-        "gini_simpson", "sqrt(K G) / (2 sqrt n)", simple_delta(sqrt(k * gini_simpson(p)), n), "Eq. 24"
-    )
-    entropy = sqrt(max(k * (1.0 - exp(-shannon(p))), 0.0))
-    yield _bound("shannon", "sqrt(K (1 - exp(-H))) / (2 sqrt n)", simple_delta(entropy, n), "after Eq. 25")
-    yield _bound("uniform", "sqrt(K - 1) / (2 sqrt n)", simple_delta(most_diverse(k), n), "Lemma 23")
+    if sandwiched(float(source.shares[0]), n):
+        most = MOST_SHARE * total_c_k(p) / sqrt(n)
+        assumes = f"{GIVEN}; n > 1/p_k for every k"
+        yield _bound("corollary_15", "0.44 C_K / sqrt n", most, "Corollary 15", assumes)
+    most = simple_delta(sqrt(k * gini_simpson(p)), n)
+    yield _bound("gini_simpson", "sqrt(K G) / (2 sqrt n)", most, "Eq. 24", GIVEN)
+    most = simple_delta(sqrt(max(k * (1.0 - exp(-shannon(p))), 0.0)), n)
+    yield _bound("shannon", "sqrt(K (1 - exp(-H))) / (2 sqrt n)", most, "after Eq. 25", GIVEN)
+    yield _uniform(k, n, GIVEN)
+
+
+def _uniform(categories: int, n: int, assumes: str) -> Bound:
+    """What the number of categories alone says."""
+    most = simple_delta(most_diverse(categories), n)
+    return _bound("uniform", "sqrt(K - 1) / (2 sqrt n)", most, "Lemma 23", assumes)
 
 
 @dataclass(frozen=True, slots=True)
 class Coarsened:
-    """One merge: what is left of diversity and of Delta, and what it costs."""
+    """One merge: what is left of diversity and of Delta, and what it costs.
+
+    ``c_k``, ``delta``, ``kept`` and ``records`` are of the distribution given or of the sample's, hence estimates then.
+    """
 
     cells: int
     merge: Merge
     c_k: float
     delta: float
     delta_upper: float
+    cells_upper: float
     kept: float
     records: float | None
 
@@ -167,7 +176,8 @@ def coarsened(
     """What merging into so many ``cells`` buys at ``n`` training records, in each of the ways there are.
 
     Merging never raises Delta (data processing), so the limit of the fine categories holds for every merge, also for
-    one that was chosen by the same records; Lemma 23 may be below it.
+    one that the training set chose. Lemma 23's ``cells_upper`` needs a merge that the training set did not choose, and
+    that every category, seen or not, falls into one of its cells.
     """
     p, fine = every_share(source), delta_of(source, n, gamma, confidence).upper
     found = []
@@ -176,10 +186,11 @@ def coarsened(
             into = merge(p, k)
             coarse = Known.of(merged(p, into))
             now = total_delta(coarse.shares, coarse.times, n, gamma)
-            most = now if isinstance(source, Known) else min(fine, simple_delta(most_diverse(k), n), 1.0)
+            most = now if isinstance(source, Known) else fine
             needed = None if delta is None else least_records(coarse.shares, coarse.times, delta, gamma)
-            c_k = float((coarse.times * np.sqrt(coarse.shares * (1.0 - coarse.shares))).sum())
-            found.append(Coarsened(k, name, c_k, now, most, kept(p, into), needed))
+            c_k = total_c_k(coarse.shares, coarse.times)
+            cells_upper = min(simple_delta(most_diverse(k), n), 1.0)
+            found.append(Coarsened(k, name, c_k, now, most, cells_upper, kept(p, into), needed))
     return tuple(found)
 
 
@@ -204,5 +215,5 @@ def _exact(value: float) -> Estimate:
     return Estimate(value, Interval(value, value, 1.0, EXACT))
 
 
-def _bound(name: str, says: str, value: float, source: str, assumes: str = "none") -> Bound:
+def _bound(name: str, says: str, value: float, source: str, assumes: str) -> Bound:
     return Bound("mis_delta", name, f"Delta of any algorithm: {says}", value, f"MIS, {source}", assumes)

@@ -6,8 +6,10 @@ generating function of sum g(X_k) is at most the product over categories. If for
     E exp(-a g(X)) <= exp(-a f(p) + m p),   X ~ Bin(N, p),
 
 then, as probabilities sum to one, sum f(p_k) <= sum g(X_k) + (m + ln(1/alpha))/a with probability 1 - alpha (Markov),
-and likewise below with a negative. g and a are fixed by N and the number of categories, before the data are seen, and m
-is the least that works on a grid of p: g needs no other property, it is only chosen to be good.
+and likewise below with a negative. f falls above 1/2 and is replaced by its top there: of one category at most, whose
+share of the sum is bounded by itself (``Tilt.slack``). g and a are fixed by N and the number of categories, before the
+data are seen, and m is the least that works on a grid of p, with a heuristic margin for what lies between: g needs no
+other property, it is only chosen to be good.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.theory.mis.shape import Move, Shape, Term
+from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
 from estimators.theory.mis.tally import Tally
 
 OFFSET = 0.5
@@ -70,7 +72,7 @@ def lower(term: Term, tally: Tally, alpha: float) -> float:
     )
     high = float(upper_limit(float(tally.seen[-1]), float(tally.records), DOMINANT * alpha))
     if high > 0.5:  # one category may lie where f falls again
-        found -= shape.top - float(term.of(np.linspace(0.5, high, 257)).min())
+        found -= shape.top - least_beyond(term, high)
     return max(found, 0.0)
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from math import floor, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from estimators.errors import OutOfRange, require_count, require_number
-from estimators.theory.mis.divergence import distribution
+from estimators.theory.mis.divergence import Floats, distribution
 
 
 def c_k(probabilities: ArrayLike) -> float:
     """C_K(P) = sum sqrt(p_k (1 - p_k)) (Eq. 18): twice Corollary 15's bound on Delta, times sqrt n."""
-    p = distribution(probabilities)
-    return float(np.sqrt(p * (1.0 - p)).sum())
+    return total_c_k(distribution(probabilities))
+
+
+def total_c_k(p: Floats, times: Floats | NDArray[np.int64] | float = 1.0) -> float:
+    """The same for checked probabilities, each so many ``times``."""
+    return float(np.sum(times * np.sqrt(p * (1.0 - p))))
 
 
 def most_diverse(categories: int) -> float:

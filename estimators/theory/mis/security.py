@@ -17,6 +17,7 @@ from estimators.errors import (
 )
 from estimators.theory.mis.deviation import Floats, excess
 from estimators.theory.mis.divergence import distribution
+from estimators.theory.mis.diversity import total_c_k
 
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
@@ -65,10 +66,15 @@ def bracket(probabilities: ArrayLike, n: int) -> tuple[float, float]:
     """
     p = distribution(probabilities)
     p = p[p > 0.0]
-    scale = float(np.sqrt(p * (1.0 - p)).sum()) / sqrt(require_count("n", n))
-    if n < 5 or n * float(p.min()) <= 1.0 or p.size < 2:
+    scale = total_c_k(p) / sqrt(require_count("n", n))
+    if not sandwiched(float(p.min()), n):
         return 0.0, scale / 2.0
     return LEAST_SHARE * scale, MOST_SHARE * scale
+
+
+def sandwiched(least: float, n: int) -> bool:
+    """Corollary 15's condition: n > 1/p_k for all k, of which ``least`` is the smallest, and more than one category."""
+    return n >= 5 and n * least > 1.0 and least < 1.0
 
 
 def simple_records(c_k: float, delta: float) -> float:
@@ -94,7 +100,7 @@ def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: fl
     def excess_at(n: float) -> float:
         return log(max(total_delta(p, times, int(n), gamma), TINY) / wanted)
 
-    most = simple_records(float(np.sum(times * np.sqrt(p * (1.0 - p)))), wanted)  # enough at any gamma
+    most = simple_records(total_c_k(p, times), wanted)  # enough at any gamma
     most = min(most, float(MOST_RECORDS))
     if excess_at(1) <= 0.0:
         return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import expm1, inf
+from math import exp, expm1, inf, sqrt
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from estimators.theory.mis.law import Law
 SURE = 3.0
 """Expected records from which a category counts as surely seen, when g is chosen."""
 
+POINTS = 8192
+"""Pieces of [1/2, 1] in which the largest f is sought."""
+
 TINY = -1e-300
 """In place of a logarithm of one: what is left then is positive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One category's term f: f(p)/p falls from ``slope``, f is about scale sqrt(p), and ``beyond`` bounds it above 1/2.
+    """One category's term f: f(p)/p falls from ``slope``, f is at most scale sqrt(p), ``beyond`` bounds it above 1/2.
 
     ``beyond(p)`` is at least f at every probability from p > 1/2 on.
     """
@@ -46,7 +49,7 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """f on the grid of a law, taken to be ``top`` above 1/2 so that a monotone g can meet it, and g's base.
+    """f on the grid of a law, taken to be ``top`` above 1/2, where it falls and a monotone g cannot, and g's base.
 
     For an upper limit f is raised to the largest f/sqrt(p(1-p)) until the next point of the grid, for a lower one
     lowered to the least: Theorem 14's terms ripple. ``gap`` is base - f over each law's counts, ``none`` ln P(X = 0).
@@ -125,24 +128,52 @@ class Tilt:
         return max(float(np.max(self.seen - room)) / -self.a, 0.0)
 
     def slack(self, move: Move) -> float:
-        """The least m for a move: sup of ln E exp(-a (g - f)) / p over the grid, and below it.
+        """What all categories together add at most: the larger of m and of what one above 1/2 adds alone.
 
-        Below the grid there is one record at most. Between its points the supremum is taken to be no further from the
-        largest value than that is from its neighbours, nor than half a second difference, which is what a kink needs.
+        With L(p) = ln E exp(-a (g - f)), m is the supremum of L(p)/p up to 1/2. One category at most lies above, and
+        all add m (1 - p) + L(p) at most; L(p) is no more than ``dominant``, nor is that more than m/2 where m is
+        positive. A negative m is therefore no bound: nearly all probability may lie where it does not hold.
         """
-        shape, law, a = self.shape, self.shape.law, self.a
+        shape, a = self.shape, self.a
         some = self.seen - a * move.by
         if move.level > 0.0 or move.by < 0.0:
             some = shape.mean(-a * np.maximum(shape.gap + move.by, (move.level - shape.f)[:, None]))
-        ratio = np.logaddexp(some, shape.none + a * (shape.f - move.at_none)) / law.p
-        bend = np.pad(ratio[1:-1] - (ratio[:-2] + ratio[2:]) / 2.0, 1)
-        at = int(np.argmax(ratio))
-        near = 2.0 * ratio[at] - ratio[max(at - 1, 0) : at + 2].min()
-        found = float(min(near, np.max(ratio + np.maximum(bend, 0.0))))
-        if a > 0.0 and move.at_none == 0.0:
-            first = max(float(shape.base[1]) + move.by, move.level)
-            found = max(found, a * shape.term.slope + (1.0 - law.n * law.p[0]) * law.n * expm1(-a * first))
-        return found
+        each = np.logaddexp(some, shape.none + a * (shape.f - move.at_none))
+        most = max(_supremum(each / shape.law.p), self._near_none(move, float(some[0])))
+        return max(most, float(each[-1]) if a > 0.0 else self._dominant(move))
+
+    def _dominant(self, move: Move) -> float:
+        """For a lower limit: g is largest at N records. (For an upper one g rises and f stays: L falls from 1/2 on.)"""
+        return -self.a * (max(float(self.shape.base[-1]) + move.by, move.level) - self.shape.top)
+
+    def _near_none(self, move: Move, some: float) -> float:
+        """L(p)/p below the grid, bounded; ``some`` is ln E exp(-a (g - f)) over counts of at least one at its start.
+
+        Upper limit: E exp(-a g) is at most exp(-a g(0)), or with g(0) = 0 as much less than 1 as one record makes it;
+        and f(p) is at most slope p and scale sqrt(p). Lower: (E exp(-a g) - 1)/p is a sum of rising terms, but for
+        the probability of no further record, and f(p)/p falls.
+        """
+        shape, a = self.shape, self.a
+        n, p, none, slope = shape.law.n, float(shape.law.p[0]), float(shape.none[0]), shape.term.slope
+        if a < 0.0:
+            more = exp(some - a * float(shape.f[0])) + expm1(none)
+            return inf if move.at_none > 0.0 else (more * exp(-none) + a * float(shape.f[0])) / p
+        first = max(float(shape.base[1]) + move.by, move.level)
+        found = a * slope + (1.0 - n * p) * n * expm1(-a * first)
+        most = min(shape.term.scale * sqrt(p), slope * p)
+        return min(found, a * (most - move.at_none) / p) if most <= move.at_none <= first else found
+
+
+def _supremum(ratio: Floats) -> float:
+    """The largest on the grid, and a margin for what lies between its points: a heuristic one.
+
+    It is taken to be no further from the largest value than that is from its neighbours, nor than half a second
+    difference, which is what a kink needs.
+    """
+    bend = np.pad(ratio[1:-1] - (ratio[:-2] + ratio[2:]) / 2.0, 1)
+    at = int(np.argmax(ratio))
+    near = 2.0 * ratio[at] - ratio[max(at - 1, 0) : at + 2].min()
+    return float(min(near, np.max(ratio + np.maximum(bend, 0.0))))
 
 
 def _root(p: Floats) -> Floats:
@@ -155,5 +186,12 @@ def _ratios(term: Term, law: Law) -> Floats:
 
 
 def _top(term: Term) -> float:
-    """The largest f from one half on."""
-    return float(term.of(np.linspace(0.5, 1.0, 1025)).max())
+    """The largest f from one half on, or a little more: f(p)/p falls, which bounds f until the next point."""
+    p = np.linspace(0.5, 1.0, POINTS + 1)
+    return float((term.of(p[:-1]) * (p[1:] / p[:-1])).max())
+
+
+def least_beyond(term: Term, high: float) -> float:
+    """The least f from one half to ``high``, or a little less, likewise."""
+    p = np.linspace(0.5, high, POINTS + 1)
+    return float((term.of(p[1:]) * (p[:-1] / p[1:])).min())

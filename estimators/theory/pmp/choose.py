@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import require_open_unit, require_positive
+from estimators.errors import OutOfRange, require_open_unit, require_positive
 from estimators.theory import shifts
 from estimators.theory.pmp.distances import Distances
 from estimators.theory.pmp.exponential import Summed, Tabled
@@ -21,7 +21,11 @@ GROWTH = 1.1
 FARTHEST = 1000.0
 """An epsilon beyond is no choice of noise any more."""
 
-STEPS = 40
+STEPS, HALVINGS = 40, 24
+"""Halvings of the last step; fewer where each compares all pairs of records."""
+
+LEAST = 1e-9
+"""A wanted practical epsilon below is refused: rounding alone would decide whether it is kept."""
 
 
 def epsilon(mechanism: Summed | Tabled, wanted: float, farthest: float = FARTHEST) -> float:
@@ -32,12 +36,18 @@ def epsilon(mechanism: Summed | Tabled, wanted: float, farthest: float = FARTHES
     (Proposition 5), and the first step that is too far is halved. At what is returned the practical
     epsilon was computed and is at most ``wanted``; so it was at every smaller step.
     """
-    return _first(lambda e: mechanism.exact(e).epsilon, require_positive("wanted", wanted), farthest)
+    return _first(lambda e: mechanism.exact(e).epsilon, _wanted(wanted), farthest)
 
 
 def epsilon_by_exchanges(mechanism: Summed, wanted: float, farthest: float = FARTHEST) -> float:
     """The same from the bound by exchanges, which needs no enumeration; it rises with epsilon, so all below keep it."""
-    return _first(lambda e: float(mechanism.exchanges(e).max()), require_positive("wanted", wanted), farthest)
+    low = high = _wanted(wanted)
+    while high < farthest:
+        high = min(2.0 * high, farthest)
+        if mechanism.exchanges(high).max() > wanted:
+            return _halved(lambda e: float(mechanism.exchanges(e).max()), wanted, low, high, HALVINGS)
+        low = high
+    return low
 
 
 def epsilon_on_records(mechanism: Summed | Tabled, wanted: float, farthest: float = 1e6) -> float:
@@ -45,7 +55,7 @@ def epsilon_on_records(mechanism: Summed | Tabled, wanted: float, farthest: floa
 
     epsilon(X) need not rise with epsilon either; ``wanted`` is a start because it never exceeds epsilon.
     """
-    return _first(mechanism.on_records, require_positive("wanted", wanted), farthest)
+    return _first(mechanism.on_records, _wanted(wanted), farthest)
 
 
 def sigma(distances: Distances, wanted: float, delta: float) -> float:
@@ -54,14 +64,20 @@ def sigma(distances: Distances, wanted: float, delta: float) -> float:
     The hockey stick falls as sigma grows, so everything above keeps it as well: it is rounded up a little.
     """
     wanted, delta = require_positive("wanted", wanted), require_open_unit("delta", delta)
-    enough = distances.largest / shifts.gaussian_shift(wanted, delta) * (1.0 + 1e-12)
-    if enough == 0.0:
+    if distances.largest == 0.0:
         return 0.0
+    enough = shifts.gaussian_sigma(distances.largest, wanted, delta) * (1.0 + 1e-12)
 
     def stick(apart: Floats, noise: float) -> Floats:
         return shifts.gaussian_delta(apart / noise, wanted)
 
     return least(distances, stick, delta, enough * 1e-9, enough) * (1.0 + 1e-10)
+
+
+def _wanted(wanted: float) -> float:
+    if require_positive("wanted", wanted) < LEAST:
+        raise OutOfRange(f"wanted: got {wanted!r}, need at least {LEAST:g}", field="wanted")
+    return float(wanted)
 
 
 def _first(practical: Callable[[float], float], wanted: float, farthest: float) -> float:
@@ -70,7 +86,11 @@ def _first(practical: Callable[[float], float], wanted: float, farthest: float) 
         if high >= farthest:
             return farthest if practical(farthest) <= wanted else low
         low, high = high, min(high * GROWTH, farthest)
-    for _ in range(STEPS):
+    return _halved(practical, wanted, low, high, STEPS)
+
+
+def _halved(practical: Callable[[float], float], wanted: float, low: float, high: float, steps: int) -> float:
+    for _ in range(steps):
         middle = (low + high) / 2.0
         if practical(middle) <= wanted:
             low = middle

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import frexp, inf, ldexp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ MOST_RECORDS = 1 << 16
 
 ROWS, COLUMNS = 256, 2048
 """A block of distances fits the cache."""
+
+LEAST, MOST = 1e-300, 1e300
+"""How far from the others records may lie: less, and floats lose digits; more, and they overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +64,34 @@ def clipped(points: Floats, clip: float) -> Floats:
         raise TooFewRecords(f"points: got {len(given)} rows, need an even number, 2n", field="points")
     largest = np.abs(given).max(axis=1, keepdims=True)
     safe = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers overflow, of small ones vanish
-    norms = safe * np.sqrt(((given / safe) ** 2).sum(axis=1, keepdims=True))
-    return np.where(norms > clip, given * (clip / np.maximum(norms, clip)), given)
+    rows = given / safe
+    lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))  # 1 at least, but for rows of zeros
+    with np.errstate(over="ignore"):
+        longer = lengths > clip / safe
+    return np.where(longer, rows * (clip / np.maximum(lengths, 1.0)), given)
 
 
 def of_sum(points: Floats) -> Distances:
     """Distances for the sum over the training set: exchanging x for x' moves it by x - x', whoever else is in it.
 
-    That is the O(n^2) form after Proposition 12. For a mean, divide the points by n.
+    That is the O(n^2) form after Proposition 12. For a mean, divide the points by n. Squares are taken in
+    units of a power of two near the largest coordinate, so that points and noise on any scale give the same.
     """
     if len(points) > MOST_RECORDS:
         raise OutOfRange(
             f"points: got {len(points)} rows, need at most {MOST_RECORDS}; use DP's own epsilon for more",
             field="points",
         )
+    points = rows_of("points", points, MOST)
     centred = points - np.median(points, axis=0)
-    squares = (centred**2).sum(axis=1)
-    reach = 2.0 * float(np.sqrt(squares.max()))
-    if reach == 0.0:
+    unit = _unit(float(np.abs(centred).max()))
+    if unit == 0.0:
         counts = np.zeros((len(points), 2), dtype=np.int32)
         counts[:, 0] = len(points) - 1
         return Distances(counts, np.zeros(2), 0.0, lambda x: np.zeros(len(points) - 1))
+    centred = centred / unit
+    squares = (centred**2).sum(axis=1)
+    reach = 2.0 * float(np.sqrt(squares.max()))
     # even bins as far as most distances go, and from there by the logarithm: outliers do not widen the others'
     usual = min(reach, max(2.0 * float(np.quantile(np.sqrt(squares), 0.99)), reach * 1e-6))
     scale, stretch = EVEN / usual, (FAR - 1) / max(np.log(reach / usual), 1e-9)
@@ -96,14 +106,14 @@ def of_sum(points: Floats) -> Distances:
     def row(x: int) -> Floats:
         return _norms(np.delete(points, x, axis=0) - points[x])
 
-    return Distances(counts, uppers, float(np.sqrt(most**2 + slack)), row)
+    return Distances(counts, uppers * unit, float(np.sqrt(most**2 + slack)) * unit, row)
 
 
 def of_query(values: Floats, n: int) -> Distances:
     """Distances for any query, from its value at each of the C(2n, n) training sets in lexicographic order."""
     records = 2 * n
     subsets.require_few(records, n, "for a sum give the points instead, which takes no enumeration", 200_000)
-    table = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    table = rows_of("values", values, MOST)
     found: list[list[Floats]] = [[] for _ in range(records)]
     for i, j, a, b in Neighbours(n):
         moved = _norms(table[a] - table[b])
@@ -111,10 +121,12 @@ def of_query(values: Floats, n: int) -> Distances:
         found[j].append(moved)
     each = np.stack([np.concatenate(moves) for moves in found])
     largest = float(each.max())
-    scale = (EVEN - 1) / largest if largest > 0.0 else 0.0
-    keys = np.where(each > 0.0, 1 + (each * scale).astype(np.intp), 0)
+    shares = each / (_unit(largest) or 1.0)
+    most = float(shares.max())
+    scale = (EVEN - 1) / most if most > 0.0 else 0.0
+    keys = np.where(each > 0.0, 1 + (shares * scale).astype(np.intp), 0)
     counts = np.stack([np.bincount(key, minlength=EVEN + 1) for key in keys]).astype(np.int32)
-    uppers = np.zeros(EVEN + 1) if largest == 0.0 else np.arange(EVEN + 1) / scale * (1.0 + 1e-12)
+    uppers = np.arange(EVEN + 1) / (EVEN - 1) * largest * (1.0 + 1e-12)
     return Distances(counts, uppers, largest, lambda x: each[x])
 
 
@@ -150,5 +162,15 @@ def _counted(
     return counts, most / scale
 
 
+def _unit(largest: float) -> float:
+    """Power of two no larger than ``largest``, and more than half of it; 0 at 0."""
+    if 0.0 < largest < LEAST:
+        raise OutOfRange(f"points: differ by less than {LEAST:g}, need other units", field="points")
+    return ldexp(1.0, frexp(largest)[1] - 1) if largest else 0.0
+
+
 def _norms(differences: Floats) -> Floats:
-    return np.asarray(np.sqrt((differences**2).sum(axis=1)))
+    """Lengths of rows, each in units of its own, so that no square vanishes beside a length that counts."""
+    largest = np.abs(differences).max(axis=1, keepdims=True)
+    rows = differences / np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(largest[:, 0] * np.sqrt((rows**2).sum(axis=1)))

@@ -38,6 +38,12 @@ MOST_PAIRED = 800_000
 """Training sets whose neighbours are all compared."""
 
 
+MOST_PAIRS = 100_000_000
+"""Pairs of records (or of outcomes), times outcomes (or records), that are compared: 10 seconds for exchanges."""
+
+STEEPEST = 1e10
+"""Logits beyond are refused: the rounding of their sums alone would move the log of a ratio."""
+
 MOST_N = 11
 """Largest n for which a table of all C(2n, n) training sets is read."""
 
@@ -66,13 +72,12 @@ class Summed:
         return cls(given / max(len(given) // 2, 1), sensitivity)
 
     def scores(self, epsilon: float) -> Floats:
-        """What each record adds to the logits of the outcomes."""
-        return np.asarray(-require_positive("epsilon", epsilon) / (2.0 * self.sensitivity) * self.losses)
+        """What each record adds to the logits of the outcomes, but for a constant of the record."""
+        return _logits(self.losses, self.sensitivity, epsilon)
 
     def exact(self, epsilon: float) -> InOut:
         """The laws of every record, over all C(2n, n) training sets."""
         scores = self.scores(epsilon)
-        scores = scores - scores.mean(axis=1, keepdims=True)  # a constant of a record is in no probability
         if halves.span(scores) <= halves.WIDEST:
             most = min(MOST_SUMMED, 5_000_000_000 // scores.shape[1])
             subsets.require_few(len(scores), self.n, INSTEAD, most)
@@ -105,15 +110,13 @@ class Summed:
         between min d and max d. So P_in/P_out is at most the mean of e^(d_w - min d) over the worst n of the x',
         and P_out/P_in the mean of e^(max d - d_w). It rises with epsilon, and never exceeds it.
         """
-        scores, n = self.scores(epsilon), self.n
-        found = np.zeros(len(scores))
-        for x in range(len(scores)):
-            d = scores[x] - np.delete(scores, x, axis=0)
-            up = d - d.min(axis=1, keepdims=True)
-            down = d.max(axis=1, keepdims=True) - d
-            both = np.concatenate([up, down], axis=1)
-            worst = np.partition(both, len(both) - n, axis=0)[len(both) - n :]
-            found[x] = (logsumexp(worst, axis=0) - np.log(n)).max()
+        require_pairs(len(self.losses), self.losses.size)
+        scores = np.ascontiguousarray(self.scores(epsilon).T)
+        found = np.zeros(2 * self.n)
+        for x in range(2 * self.n):
+            d = scores[:, [x]] - np.delete(scores, x, axis=1)
+            up, down = d - d.min(axis=0), d.max(axis=0) - d
+            found[x] = max(_worst_mean(up, self.n), _worst_mean(down, self.n))
         return np.minimum(found, epsilon)
 
 
@@ -141,7 +144,7 @@ class Tabled:
 
     def logits(self, epsilon: float) -> Floats:
         """Log probabilities of the outcomes, but for a constant, training set by training set."""
-        return np.asarray(-require_positive("epsilon", epsilon) / (2.0 * self.sensitivity) * self.losses)
+        return _logits(self.losses, self.sensitivity, epsilon)
 
     def exact(self, epsilon: float) -> InOut:
         """The laws of every record, over all C(2n, n) training sets."""
@@ -152,6 +155,38 @@ class Tabled:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""
         logs = log_softmax(self.logits(epsilon), axis=1)
         return max(float(np.abs(logs[a] - logs[b]).max()) for _, _, a, b in Neighbours(self.n))
+
+
+def require_pairs(several: int, cells: int) -> None:
+    """Refuse what takes records or outcomes two by two, where it would take more than a quarter of a minute."""
+    if several * cells > MOST_PAIRS:
+        raise OutOfRange(
+            f"losses: got a table of {cells:,} numbers to compare with {several:,} others each, need at most "
+            f"{MOST_PAIRS:,} pairs; take fewer outcomes, or DP's own epsilon, which is never exceeded",
+            field="losses",
+        )
+
+
+def _worst_mean(moved: Floats, n: int) -> float:
+    """Log of the mean of e^moved over the n largest of a row, for the worst row."""
+    moved.partition(n - 1, axis=1)  # of 2n - 1, in place
+    worst = moved[:, n - 1 :]
+    top = worst.max(axis=1, keepdims=True)
+    return float((np.log(np.exp(worst - top).mean(axis=1)) + top[:, 0]).max())
+
+
+def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
+    """-epsilon l / (2 Delta), every row about its mean: a constant of a row is in no probability."""
+    steepness = require_positive("epsilon", epsilon) / sensitivity / 2.0
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        found = (losses.mean(axis=1, keepdims=True) - losses) * steepness
+    if not bool((np.abs(found) <= STEEPEST).all()):
+        raise OutOfRange(
+            f"sensitivity: losses of two outcomes differ by so many of it that a logit is beyond {STEEPEST:g}, "
+            "need outcomes nearer to each other, or a smaller epsilon",
+            field="sensitivity",
+        )
+    return np.asarray(found)
 
 
 def _require_reach(reach: float, sensitivity: float) -> None:

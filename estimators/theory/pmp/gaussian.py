@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import require_nonnegative, require_open_unit, require_positive
+from estimators.errors import OutOfRange, require_nonnegative, require_open_unit, require_positive
 from estimators.theory import shifts
 from estimators.theory.pmp.distances import Distances
 
@@ -28,6 +28,12 @@ PATIENCE = 1 << 20
 
 BLOCK = 1024
 
+LEAST = 1e-300
+"""Of sigma: distances far below it, which then hardly count, are still floats."""
+
+FARTHEST = 1e100
+"""Standard deviations of noise: beyond, the epsilon that goes with them is soon no float."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
@@ -38,6 +44,11 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         require_positive("sigma", self.sigma)
+        if self.sigma < LEAST or self.distances.largest / self.sigma > FARTHEST:
+            raise OutOfRange(
+                f"sigma: need at least {LEAST:g}, and records no more than {FARTHEST:g} of it apart",
+                field="sigma",
+            )
 
     def delta(self, epsilon: float) -> float:
         """Upper bound (Proposition 12) on the least delta that makes it (epsilon, delta)-PMP on these records."""
@@ -73,6 +84,17 @@ class Gaussian:
     def total_variation(self) -> float:
         """Bound on the total variation between in and out: half of it is a bound on MIP's eta."""
         return self.delta(0.0)
+
+
+def dp_epsilon(sensitivity: float, sigma: float, delta: float) -> float:
+    """What DP promises at ``delta``, whatever the data: Lemma 10 at the sensitivity."""
+    if not sensitivity <= FARTHEST * sigma:
+        raise OutOfRange(
+            f"sensitivity (2 clip, over n for a mean): more than {FARTHEST:g} of sigma, need more noise or a "
+            "smaller clip",
+            field="sensitivity",
+        )
+    return shifts.gaussian_epsilon(sensitivity / sigma, delta)
 
 
 def least(distances: Distances, stick: Stick, delta: float, low: float, high: float) -> float:

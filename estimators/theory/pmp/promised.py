@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from estimators.statement import percent
-from estimators.theory import shifts
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.given import percent
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled
 from estimators.theory.pmp.success import mip_eta, mip_eta_as_printed
@@ -55,10 +54,9 @@ def of_exponential(mechanism: Summed | Tabled, epsilon: float, found: InOut | Sa
     )
 
 
-def of_gaussian(mechanism: Gaussian, sensitivity: float, delta: float, practical: float) -> tuple[Bound, ...]:
-    """Everything about a Gaussian mechanism of a sensitivity, of which the ``practical`` epsilon is known already."""
+def of_gaussian(mechanism: Gaussian, epsilon: float, practical: float, delta: float) -> tuple[Bound, ...]:
+    """Everything about a Gaussian mechanism, of which DP's ``epsilon`` and the ``practical`` one are known already."""
     on_records = mechanism.on_records(delta)
-    epsilon = shifts.gaussian_epsilon(sensitivity / mechanism.sigma, delta)
     variation = mechanism.total_variation()
     return side_by_side(
         (

@@ -3,8 +3,15 @@
 With b = 1 where x is in D, the ratio r = P_in/P_out of one record and outcome makes b p_w(D) - r (1-b) p_w(D)
 have mean 0. Since b is 1 in exactly half of all D, so has b u - r (1-b) u + (1-r) c/2 for u = p_w(D) - c and any c
 fixed beforehand, and u varies less. Its terms are bounded, since losses are, so the empirical Bernstein
-inequality (Maurer and Pontil 2009, Theorem 4) says which r the draws contradict: at every sample size, for
-all records and outcomes at once (Bonferroni), without a bound on either mean alone.
+inequality (Maurer and Pontil 2009, Theorem 4) says which r the draws contradict: at every sample size, and
+without a bound on either mean alone.
+
+How often may one such inequality fail? A practical epsilon is a maximum M of +-ln r over cells, each a record,
+an outcome and a sign. M is reached in one cell, and which one is no matter of chance. Every cell has an upper
+limit; if M lies above the largest of them, it lies above that one cell's. So the chance of that is at most what
+*one* inequality fails with, however many cells there are (an intersection-union test): half of alpha for the
+upper end, and half of alpha over the number of records for uppers of each that hold together. A lower limit of
+any cell that is too high can push the largest lower limit above M: there every cell counts (Bonferroni).
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from scipy.special import log_softmax, logsumexp
 from estimators.errors import require_count, require_open_unit
 from estimators.statement import Estimate, Guarantee, Interval
 from estimators.theory import subsets
-from estimators.theory.pmp.exponential import Summed
+from estimators.theory.pmp.exponential import Summed, require_pairs
 from estimators.theory.pmp.laws import InOut
 
 Floats = NDArray[np.float64]
@@ -43,7 +50,10 @@ OF_DRAWS = Guarantee(
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """An estimate of the two laws, and limits of each record's practical epsilon that hold all together."""
+    """An estimate of the two laws, and limits of each record's practical epsilon that hold all together.
+
+    The interval of ``estimate`` is about the largest of them, whose upper end asks for less (see above).
+    """
 
     laws: InOut
     lowers: Floats
@@ -86,26 +96,37 @@ def sampled(
     seed: int = 0,
     told: Told | None = None,
 ) -> Sampled:
-    """Practical epsilon with an interval that holds at every number of draws; the bound by exchanges caps it."""
+    """Practical epsilon with an interval that holds at every number of draws; the bound by exchanges caps it.
+
+    Each end misses with at most half of alpha; so do all uppers together, and all lowers.
+    """
     draws = require_count("draws", draws, 2)
     alpha = 1.0 - require_open_unit("confidence", confidence)
     scores = mechanism.scores(epsilon)
-    scores = scores - scores.mean(axis=1, keepdims=True)  # a constant of a record is in no probability
     first, second = np.random.SeedSequence(seed).generate_state(2)
     frame = _framed(scores, int(first))
     means = _drawn(scores, frame, draws, int(second), told)
-    # two ends for every record and outcome, each an inequality that fails with alpha / (2 records outcomes)
-    weight = log(4.0 * scores.size / alpha)
-    ceilings = mechanism.exchanges(epsilon)[:, None]
-    lowest = np.maximum(_least_ratio(means, frame, draws, weight), -ceilings)
-    highest = np.minimum(-_least_ratio(means.flipped, frame, draws, weight), ceilings)
-    lowers = np.maximum(np.maximum(lowest, -highest), 0.0).max(axis=1)
-    uppers = np.maximum(np.maximum(-lowest, highest), 0.0).max(axis=1)
+
+    def ends(inequalities: int) -> tuple[Floats, Floats]:
+        """Limits of ln r, each one an inequality that fails with half of alpha over how many may not fail."""
+        needed = weight(alpha / (2.0 * inequalities))
+        lowest = _least_ratio(means, frame, draws, needed)
+        return lowest, -_least_ratio(means.flipped, frame, draws, needed)
+
+    ceilings = mechanism.exchanges(epsilon)
+    uppers = np.minimum(_farthest(*ends(len(scores))), ceilings)
+    upper = float(np.minimum(_farthest(*ends(1)), ceilings).max())
+    lowers = np.minimum(_nearest(*ends(2 * scores.size)), uppers)
     laws = InOut(*(_log_law(mean, frame) for mean in (means.inside, means.outside)))
-    point = np.minimum(laws.epsilons, ceilings[:, 0]).max()
-    interval = Interval(float(lowers.max()), float(uppers.max()), confidence, OF_DRAWS)
+    point = np.minimum(laws.epsilons, ceilings).max()
+    interval = Interval(min(float(lowers.max()), upper), upper, confidence, OF_DRAWS)
     value = float(np.clip(point, interval.lower, interval.upper))
     return Sampled(laws, lowers, uppers, draws, Estimate(value, interval))
+
+
+def weight(chance: float) -> float:
+    """What Maurer and Pontil's radius takes for a mean to lie beyond it with at most this ``chance``, on one side."""
+    return log(2.0 / chance)
 
 
 def log_range(scores: Floats) -> tuple[Floats, Floats]:
@@ -115,11 +136,22 @@ def log_range(scores: Floats) -> tuple[Floats, Floats]:
     the odds of all outcomes v against w add up to 1/p_w.
     """
     n = len(scores) // 2
+    require_pairs(scores.shape[1], scores.size)
     lowest, highest = np.empty(scores.shape[1]), np.empty(scores.shape[1])
     for w in range(scores.shape[1]):
         odds = np.sort(scores - scores[:, [w]], axis=0)
         lowest[w], highest[w] = -logsumexp(odds[n:].sum(axis=0)), -logsumexp(odds[:n].sum(axis=0))
     return lowest, highest
+
+
+def _farthest(lowest: Floats, highest: Floats) -> Floats:
+    """How far from 0 an outcome's ln r may be, at most, record by record."""
+    return np.asarray(np.maximum(np.maximum(-lowest, highest), 0.0).max(axis=1))
+
+
+def _nearest(lowest: Floats, highest: Floats) -> Floats:
+    """How far from 0 some outcome's ln r is, at least, record by record."""
+    return np.asarray(np.maximum(np.maximum(lowest, -highest), 0.0).max(axis=1))
 
 
 def _framed(scores: Floats, seed: int) -> Frame:

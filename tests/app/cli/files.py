@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import FILES, file_bytes
 
 COMMAND = [sys.executable, "-m", "app.cli"]
 

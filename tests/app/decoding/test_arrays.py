@@ -197,13 +197,6 @@ def test_columns_of_an_array_without_names_go_by_their_numbers() -> None:
     assert np.array_equal(found.arrays["after"], POINTS[:, 2])
 
 
-def test_three_dimensions_are_before_and_after() -> None:
-    found = read(npy_bytes(np.stack([POINTS, POINTS + 1], axis=1)), NPY, operation=MIP)
-
-    assert set(found.arrays) == {"before", "after"}
-    assert np.array_equal(found.arrays["after"], POINTS + 1)
-
-
 @pytest.mark.parametrize("media_type", TABLES)
 def test_losses_come_as_scores_of_two_sides(media_type: str) -> None:
     train, heldout = LOSSES
@@ -245,8 +238,20 @@ SECRET = "s3cret"
 REFUSED: dict[str, tuple[str, dict[str, Any], str, str | None, int | None]] = {
     "text for numbers": (GAUSSIAN, {"points": [SECRET]}, "wrong-type", "points", None),
     "numbers for rows": (GAUSSIAN, {"points": [1.0, 2.0]}, "wrong-type", "points", None),
-    "booleans for numbers": (FITTED, {"train_losses": [True]}, "wrong-type", "train_losses", None),
-    "rows for numbers": (FITTED, {"train_losses": [[1.0]]}, "wrong-type", "train_losses", None),
+    "booleans for numbers": (
+        FITTED,
+        {"train_losses": [True], "heldout_losses": [1]},
+        "wrong-type",
+        "train_losses",
+        None,
+    ),
+    "rows for numbers": (
+        FITTED,
+        {"train_losses": [[1.0]], "heldout_losses": [1]},
+        "wrong-type",
+        "train_losses",
+        None,
+    ),
     "rows of different length": (GAUSSIAN, {"points": [[1], [1, 2]]}, "ragged-rows", "points", 1),
     "rows of nothing": (GAUSSIAN, {"points": [[], []]}, "dimension-mismatch", "points", None),
     "text within rows": (GAUSSIAN, {"points": [[1], [SECRET]]}, "wrong-type", "points", 1),
@@ -254,7 +259,13 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str | None, int | None]] = {
     "text": (GAUSSIAN, {"points": SECRET}, "wrong-type", "points", None),
     "nothing in it": (GAUSSIAN, {"points": []}, "too-few-records", "points", None),
     "mixed": (MIS, {"values": [1, SECRET]}, "mixed-types", "values", 1),
-    "beyond any float": (FITTED, {"train_losses": [1, 10**400]}, "not-finite", "train_losses", 1),
+    "beyond any float": (
+        FITTED,
+        {"train_losses": [1, 10**400], "heldout_losses": [1]},
+        "not-finite",
+        "train_losses",
+        1,
+    ),
 }
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from app.body import Body
 from app.call import CSV, Call, Reply
-from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE, csv_text
+from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
+from app.openapi.files import csv_text
 from app.operations import perform
 from app.schemas.questions import GateQuestion
 from estimators import Scores, preset

@@ -17,7 +17,8 @@ from app.body import Body
 from app.call import JSON, Call
 from app.cli import main
 from app.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
-from app.openapi.examples import SAMPLE, file_bytes
+from app.openapi.examples import SAMPLE
+from app.openapi.files import file_bytes
 from app.operations import perform
 from app.report.content.provenance import section
 from app.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual

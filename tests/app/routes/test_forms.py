@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
-from app.openapi.examples import FILES, JSON_EXAMPLES, file_bytes
+from app.openapi.examples import JSON_EXAMPLES
+from app.openapi.files import FILES, file_bytes
 from app.operations.forms import FORMS, ROWS
 from app.operations.quick import quick
 from app.report.charts import DRAWN

@@ -57,7 +57,7 @@ def test_almost_all_records_are_almost_gaussian(adjacency):
     curve = NoisySteps(20.0, 100, 0.999999).promise(adjacency, 1e-5)
 
     assert curve.pair(1e-5)[0] == pytest.approx(gaussian_epsilon(exact.mu, 1e-5), rel=2e-3)
-    assert 2 * curve.envelope().best(0.5, 0.5) - 1 == pytest.approx(2 * norm.cdf(exact.mu / 2) - 1, rel=2e-3)
+    assert 2 * curve.envelope().gain(0.5, 0.5) == pytest.approx(2 * norm.cdf(exact.mu / 2) - 1, rel=2e-3)
 
 
 def test_the_epsilon_of_the_moments_accountant_is_beaten():
@@ -98,14 +98,14 @@ def test_a_renyi_curve_is_above_the_exact_gaussian_one(mu):
     envelope = curve.envelope()
     rates = np.linspace(0.001, 0.999, 200)
     assert (envelope.tpr(rates) >= GaussianDp(mu).envelope().tpr(rates) - 1e-12).all()
-    assert envelope.best(0.5, 0.5) < 1.0
+    assert envelope.gain(0.5, 0.5) < 0.5
 
 
 def test_a_renyi_curve_of_nothing_promises_everything():
     curve = renyi_curve([(2.0, 0.0), (8.0, 0.0)], 1e-5)
 
     assert curve.pair(1e-5) == (0.0, 1e-5)
-    assert curve.envelope().best(0.5, 0.5) == 0.5
+    assert curve.envelope().gain(0.5, 0.5) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,9 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
 
-    with pytest.raises(NotInstalled, match=r"pip install 'mace\[accounting\]'"):
+    with pytest.raises(NotInstalled, match=r"pip install 'mace\[accounting\]'") as of_orders:
         renyi_curve([(2.0, 1.0)])
+    with pytest.raises(NotInstalled) as of_noise:
+        NoisySteps(1.0, 4, 0.5).promise(Adjacency.REPLACE)
+    assert (of_orders.value.field, of_noise.value.field) == ("rdp", "noise_multiplier")
     assert NoisySteps(1.0, 4).promise(Adjacency.REPLACE) == GaussianDp(4.0)

@@ -27,17 +27,27 @@ CALIBRATIONS = Columns(
     ),
 )
 
+COORDINATES = Columns(
+    "The noise, coordinate by coordinate",
+    "noise",
+    (
+        ("Root mean square of the noise", "deviation", "ceiling"),
+        ("Spread, which the scale multiplies", "spread", "plain"),
+    ),
+)
+
 NOISE = Shown(
     "Noise for membership inference privacy",
     (
-        Tile("Scale of the noise", "noise.scale", "ceiling"),
+        Tile("Scale of the noise", "noise.scale", "ceiling", "times the spread of each coordinate, below"),
         Tile("Eta: accuracy beyond guessing, at most", "eta", "exact"),
         Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score"),
         Tile("Fits", "draws", "count", "parameters of random halves"),
         Tile("Swaps", "swaps", "count", "pairs that differ by one record"),
     ),
-    (CALIBRATIONS,),
+    (CALIBRATIONS, COORDINATES),
     (ONCE, HALF),
+    value="Noise needed",
 )
 
 FINITE = Shown(
@@ -58,6 +68,7 @@ FINITE = Shown(
                 ("Eta", "eta", "share"),
                 ("Bound by swaps", "coupling", "ceiling"),
             ),
+            worst="eta",
         ),
     ),
     (HALF, PAPERS),

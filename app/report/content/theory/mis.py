@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.report.content.theory.shown import PAPERS, Columns, Shown, Tile
+from app.report.content.theory.shown import Columns, Shown, Tile
 from app.report.model import Words
 
 WORST: Words = (
@@ -38,7 +38,8 @@ DISCRETE = Shown(
                 ("Delta", "delta", "ceiling"),
                 ("Delta at most", "delta_upper", "ceiling"),
                 ("Records as they were", "kept", "percent"),
-                ("Training records needed", "records", "count"),
+                ("Delta of so many cells at most", "cells_upper", "ceiling"),
+                ("Training records needed (of the sample: estimated)", "records", "count"),
             ),
         ),
     ),
@@ -53,5 +54,5 @@ OVERFITTING = Shown(
         Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
         Tile("The cut that shows it", "threshold", "plain"),
     ),
-    left_open=(ONE_SIDED, INDEPENDENT, PAPERS),
+    left_open=(ONE_SIDED, INDEPENDENT),
 )

@@ -9,16 +9,14 @@ PRACTICAL: Words = (
     "The practical epsilon is about somebody who knows the records and not which half was used. Who knows "
     "more - some members for certain, or several releases - is covered by the epsilon of the mechanism alone.",
 )
-THESE: Words = ("It is about these records; other records may have another practical epsilon.",)
-NOT_COMPOSED: Words = ("Practical epsilons of several releases do not add up as epsilons do.",)
 
 EXPONENTIAL = Shown(
     "Practical membership privacy of an exponential mechanism",
     (
         Tile("Practical epsilon", "practical_epsilon", "ceiling", "exact, or an estimate where sampled"),
         Tile("Practical epsilon at most", "interval.upper", "ceiling"),
-        Tile("Epsilon of the mechanism", "epsilon", "exact"),
-        Tile("Success of the best attacker", "success", "share", "on the worst record"),
+        Tile("Epsilon of the mechanism", "epsilon", "plain"),
+        Tile("Success of the best attacker, at most", "success", "ceiling", "on the worst record"),
         Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
         Tile("Training sets", "training_sets", "count"),
     ),
@@ -31,9 +29,10 @@ EXPONENTIAL = Shown(
                 ("Practical epsilon", "practical_epsilon", "ceiling"),
                 ("Success of the best attacker", "success", "ceiling"),
             ),
+            worst="practical_epsilon",
         ),
     ),
-    (PRACTICAL, THESE, NOT_COMPOSED),
+    (PRACTICAL,),
 )
 
 GAUSSIAN = Shown(
@@ -46,5 +45,5 @@ GAUSSIAN = Shown(
         Tile("Success of any attacker, at most", "success", "ceiling"),
         Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
     ),
-    left_open=(PRACTICAL, THESE, NOT_COMPOSED),
+    left_open=(PRACTICAL,),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.report.content import provenance, unestablished
@@ -24,7 +24,20 @@ from app.report.model import (
 )
 from app.report.place import Place, at
 
-BOUNDS = ("Quantity", "At most", "Bound", "Source", "Assumes", "")
+QUANTITIES = {
+    "advantage": "Advantage",
+    "advantage_iid": "Advantage, i.i.d. records",
+    "individual_risk": "Risk of one record",
+    "mip_eta": "Eta of MIP",
+    "mis_delta": "Delta of MIS",
+    "mis_delta_iid": "Delta of MIS, i.i.d. records",
+    "success": "Success of an attacker",
+    "practical_epsilon": "Practical epsilon",
+    "epsilon": "Epsilon",
+    "eta": "Eta",
+    "delta": "Delta",
+}
+"""What the quantities of bounds are called; one that is not listed is called what it is."""
 PAPERS: Words = (
     "Theory speaks of how a model was trained, on average over training sets and noise; no model was looked at.",
 )
@@ -51,6 +64,8 @@ class Columns:
     caption: str
     path: str
     columns: tuple[tuple[str, str, Kind], ...]
+    worst: str | None = None
+    """The column whose largest entries come first; the order of the answer, if none."""
 
     def table(self, answer: Place) -> Iterator[Table]:
         """The table, shortened; none if the answer has no such columns."""
@@ -58,11 +73,18 @@ class Columns:
         length = len(held) if isinstance(held.value, list) else len(held[self.columns[0][1]]) if held else 0
         rows = tuple(
             tuple(_cell(self._entry(held, name, row), kind) for _, name, kind in self.columns)
-            for row in range(min(LISTED, length))
+            for row in self._order(held, length)[:LISTED]
         )
         head = tuple(label for label, _, _ in self.columns)
         if rows:
             yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
+
+    def _order(self, held: Place, length: int) -> Sequence[int]:
+        """Which rows come first."""
+        if self.worst is None:
+            return range(length)
+        column: list[float] = held[self.worst].value
+        return sorted(range(length), key=lambda row: -column[row])
 
     def _entry(self, held: Place, name: str, row: int) -> Place:
         """One entry, of a list of objects or of an object of lists."""
@@ -78,13 +100,14 @@ class Shown:
     columns: tuple[Columns, ...] = ()
     left_open: tuple[Words, ...] = (PAPERS,)
     tightest: int = 0
+    value: str = "At most"
 
     def content(self, answer: Place, album: Album, context: Context) -> Report:
         """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
         tables = tuple(table for columns in self.columns for table in columns.table(answer))
         blocks: tuple[Block, ...] = (*album.figures, *tables)
         sections = (
-            *bounds(answer["bounds"]),
+            *bounds(answer["bounds"], self.value),
             *((Section("curves", "Over the range", blocks),) if blocks else ()),
             unestablished.section(self.left_open, answer["warnings"]),
             provenance.of_theory(answer["provenance"], context),
@@ -96,13 +119,13 @@ class Shown:
         return Report(self.title, Headline(None, answer["sentence"].said()), Facts(tiles), sections)
 
 
-def bounds(found: Place) -> Iterator[Section]:
+def bounds(found: Place, value: str) -> Iterator[Section]:
     """Every bound beside the others of the same quantity, the tightest marked."""
     if not found or not len(found):
         return
     rows = tuple(
         (
-            each["quantity"].said(),
+            _quantity(each),
             each["value"].number("ceiling"),
             each["says"].said(),
             each["source"].said(),
@@ -120,7 +143,8 @@ def bounds(found: Place) -> Iterator[Section]:
             else ()
         ),
     )
-    table = Table("Bounds side by side", BOUNDS, rows)
+    head = ("Quantity", value, "Bound", "Source", "Assumes", "")
+    table = Table("Bounds side by side", head, rows)
     yield Section("bounds", "Every bound, side by side", (table, Paragraph(note)))
 
 
@@ -131,7 +155,16 @@ def _tightest(found: Place) -> Iterator[Fact]:
         quantity = each["quantity"].value
         if each["tightest"].value and quantity not in told:
             told.add(quantity)
-            yield Fact(f"{quantity}, at most", each["value"].number("ceiling"), (each["source"].said(),))
+            yield Fact(
+                f"{QUANTITIES.get(quantity, quantity)}, at most",
+                each["value"].number("ceiling"),
+                (each["source"].said(),),
+            )
+
+
+def _quantity(bound: Place) -> Cell:
+    known = QUANTITIES.get(bound["quantity"].value)
+    return bound["quantity"].said() if known is None else known
 
 
 def _mark(bound: Place) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from app.report.charts.gate import SAID
 from app.report.content import provenance, unestablished
 from app.report.content.album import Album
 from app.report.content.guarantees import Numbers
@@ -10,7 +9,7 @@ from app.report.content.people import records
 from app.report.model import Block, Cell, Context, Fact, Facts, Headline, Report, Section, Table, Words
 from app.report.place import Place
 
-HEAD = ("Quantity", "Allowed at most", "Estimate", "Lower end", "Upper end", "Agrees")
+HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
 NOT_SHOWN: Words = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
 )
@@ -54,4 +53,5 @@ def content(answer: Place, album: Album, context: Context) -> Report:
 
 def _row(row: Place) -> tuple[Cell, ...]:
     ends = (row[name].number() for name in ("estimate", "lower", "upper"))
-    return (row["says"].said(), row["allowed"].number("ceiling"), *ends, SAID.get(row["agrees"].value, ""))
+    allowed = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
+    return (row["says"].said(), *allowed, *ends, row["agrees"].said())

@@ -133,3 +133,10 @@ def test_orders_of_less_than_one_are_refused() -> None:
     problem = json.loads(bytes(post({"rdp": [[2, 0.1], [0.5, 0.1]], "delta": 1e-5}).body))
 
     assert (problem["field"], problem["index"]) == ("rdp", 1)
+
+
+def test_the_sentence_says_the_promise_as_it_was_given_or_nothing_of_it() -> None:
+    stated, curve = asked({"epsilon": 1.0, "delta": 1.2345649e-5}), asked({"mu": 1.0})
+
+    assert stated["sentence"].startswith("The promise, epsilon 1 at delta 1.2345649e-05, allows")
+    assert curve["sentence"].startswith("The promise allows")

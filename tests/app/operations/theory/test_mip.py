@@ -15,6 +15,7 @@ from app.openapi.theory.mip import AFTER, BEFORE, DRAWS, EXAMPLES, RECORD, TELLI
 from app.operations import perform
 from app.schemas.theory.mip import MipFiniteQuestion, MipQuestion
 from estimators.theory import mip
+from estimators.theory.mip.release import grid_of
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
@@ -74,9 +75,10 @@ def test_draws_alone_certify_every_record_and_carry_the_papers_scales_as_estimat
 
 
 def test_with_both_the_draws_shape_the_noise_and_the_swaps_certify_it() -> None:
-    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.2})
+    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.2, "records": 8})
 
     assert answer["method"] == "swaps"
+    assert [each["code"] for each in answer["warnings"]] == ["round_to_grid"]
     assert answer["noise"]["spread"] == pytest.approx([np.std(DRAWS)])
     assert answer["noise"]["deviation"] == pytest.approx(
         [answer["noise"]["scale"] * answer["noise"]["spread"][0]]
@@ -100,7 +102,7 @@ def test_every_norm_is_answered(norm: str) -> None:
 
 
 def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
-    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.123})
+    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.123, "records": 8})
 
     eta, scale = answer["curve"]["eta"], answer["curve"]["scale"]
     assert 0.123 in eta
@@ -114,11 +116,18 @@ def test_the_curve_has_the_eta_asked_for_and_columns_of_one_length() -> None:
 
 def test_too_few_pairs_give_no_scale_and_say_what_it_takes() -> None:
     answer = asked(
-        {"before": BEFORE[:16], "after": AFTER[:16], "record": [i % 8 for i in range(16)], "eta": 0.05}
+        {
+            "before": BEFORE[:16],
+            "after": AFTER[:16],
+            "record": [i % 8 for i in range(16)],
+            "records": 8,
+            "eta": 0.05,
+        }
     )
 
     assert answer["noise"]["scale"] is None
     assert answer["noise"]["deviation"] is None
+    assert answer["noise"]["grid"] is None
     assert "No scale" in answer["sentence"]
     assert [each["code"] for each in answer["warnings"]] == ["few_pairs"]
     assert not any(each["tightest"] for each in answer["bounds"])
@@ -129,6 +138,70 @@ def test_records_never_swapped_are_pointed_out() -> None:
 
     assert "records_without_swaps" in [each["code"] for each in answer["warnings"]]
     assert "12 records" in " ".join(each["message"] for each in answer["warnings"])
+
+
+def test_swaps_of_one_record_neither_displace_draws_nor_pass_for_all() -> None:
+    one = [i for i, record in enumerate(RECORD) if record == 0]
+    pairs = {name: [column[i] for i in one] for name, column in SWAPS.items()}
+
+    both, alone = asked({**pairs, "draws": DRAWS, "eta": 0.2}), asked({**pairs, "eta": 0.2})
+
+    assert (both["method"], both["records"]) == ("draws", None)
+    assert both["noise"]["scale"] == asked({"draws": DRAWS, "eta": 0.2})["noise"]["scale"]
+    assert "swaps_not_used" in [each["code"] for each in both["warnings"]]
+    assert (alone["method"], alone["records"]) == ("swaps", 1)
+    assert "swapped_records_only" in [each["code"] for each in alone["warnings"]]
+    # with the number of records given, all of them must have been swapped
+    assert asked({**pairs, "draws": DRAWS, "eta": 0.2, "records": 8})["method"] == "draws"
+
+
+def test_draws_too_few_to_certify_only_shape_the_noise_that_swaps_certify() -> None:
+    answer = asked({**SWAPS, "draws": DRAWS[:8], "eta": 0.2})
+
+    assert answer["method"] == "swaps"
+    assert answer["noise"]["scale"] > 0
+
+
+def test_fewer_records_than_were_swapped_are_refused() -> None:
+    assert refused({**SWAPS, "eta": 0.2, "records": 7})["field"] == "records"
+
+
+def test_an_odd_number_of_records_has_its_own_baseline_and_an_unknown_one_is_said_to_be_even() -> None:
+    odd = asked({"draws": DRAWS, "eta": 0.2, "records": 9})
+    unknown = asked({"draws": DRAWS, "eta": 0.2})
+
+    assert odd["baseline"] == pytest.approx(5 / 9)
+    assert "at most 0.756, where guessing has 0.556" in odd["sentence"]
+    assert "even number" not in odd["guarantee"]["assumes"]
+    assert unknown["baseline"] == 0.5
+    assert "an even number of records" in unknown["guarantee"]["assumes"]
+
+
+def test_whoever_adds_the_noise_is_told_to_round_and_to_what() -> None:
+    answer = asked({**ROWS, "eta": 0.2, "noise": "laplace"})
+
+    assert "noise.grid" in " ".join(each["message"] for each in answer["warnings"])
+    chosen = mip.moment_laplace(np.array(answer["noise"]["spread"]))
+    assert answer["noise"]["grid"] == grid_of(chosen, answer["noise"]["scale"]).tolist()
+
+
+def test_of_several_certificates_the_one_asked_for_is_marked() -> None:
+    answer = asked({**SWAPS, "draws": DRAWS, "eta": 0.2, "noise": "laplace", "records": 8})
+
+    certified = [each["name"] for each in answer["bounds"] if "certified" in each["quantity"]]
+    assert len(certified) == 4
+    marked = [each["name"] for each in answer["bounds"] if each["tightest"] and each["name"] in certified]
+    assert marked == ["swaps_laplace_moment"]
+
+
+def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> None:
+    law = np.random.default_rng(3).dirichlet(np.ones(7)).tolist()
+
+    answer = asked({"laws": [law] * 20, "n": 6}, "theory/mip-finite")
+
+    assert answer["sentence"] == (
+        "No attack beats guessing, which is right with probability 0.5: eta is 0, to rounding."
+    )
 
 
 def test_labels_of_text_are_never_repeated() -> None:

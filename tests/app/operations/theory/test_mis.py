@@ -14,10 +14,10 @@ from app.body import Body
 from app.call import Call, Reply
 from app.openapi.theory.mis import EXAMPLES
 from app.operations import perform
-from app.schemas.theory.mis import ANSWERS, QUESTIONS
+from app.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.estimate import diversity, worst_delta_from
-from estimators.theory.mis.security import records_needed, worst_delta
+from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 
 P = [0.4, 0.3, 0.2, 0.1]
@@ -114,6 +114,48 @@ def test_the_worst_share_of_nonmembers_stands_where_none_is_given() -> None:
     assert "worst_share" in [each["code"] for each in worst["warnings"]]
 
 
+def test_an_accuracy_is_said_at_its_share_and_security_at_every_share() -> None:
+    plain = asked({"probabilities": P, "sizes": [100]})["sentence"]
+    weighed = asked({"probabilities": P, "sizes": [100], "member_weight": 3.0})["sentence"]
+    given = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.9})["sentence"]
+
+    assert (
+        "whatever the share of nonmembers. With as many nonmembers as members, no attack has an acc" in plain
+    )
+    assert (
+        "whatever the share of nonmembers. With a share of nonmembers of 0.75, no attack has an acc"
+        in weighed
+    )
+    assert "at this share of nonmembers: no attack has an accuracy above 0.9" in given
+
+
+def test_both_losses_are_asked_for_by_the_schema() -> None:
+    assert set(ARRAYS["theory/mis-overfitting"]) == set(
+        QUESTIONS["theory/mis-overfitting"].model_json_schema()["required"]
+    )
+
+
+def test_averages_over_training_sets_are_pointed_out_in_the_same_words() -> None:
+    losses = {"train_losses": [0.0], "heldout_losses": [1.0], "losses_of": "independent_trainings"}
+    found = (asked({"probabilities": P}), asked(losses, "theory/mis-overfitting"))
+    said = [
+        each["message"]
+        for answer in found
+        for each in answer["warnings"]
+        if each["code"] == "averages_over_training_sets"
+    ]
+
+    assert len(said) == 2
+    assert said[0] == said[1]
+
+
+def test_bounds_from_a_sample_name_their_confidence_and_none_is_marked() -> None:
+    found = asked({"tallies": COUNTS, "universe": 6, "sizes": [1000], "nonmember_share": 0.3})["bounds"]
+
+    assert not any(each["tightest"] for each in found)
+    assert "95% confidence, each on its own" in found[0]["assumes"]
+
+
 def test_an_accuracy_never_comes_without_its_baseline() -> None:
     answer = asked({"probabilities": P, "sizes": [100], "nonmember_share": 0.3, "member_weight": 2.0})
     losses = asked({"train_losses": [0.0] * 99, "heldout_losses": [1.0] * 99}, "theory/mis-overfitting")
@@ -142,7 +184,8 @@ def test_coarsening_says_what_each_merge_buys_and_costs() -> None:
     assert rows["cells"] == [2, 2, 2, 4, 4, 4]
     assert rows["merge"] == ["frequent", "balanced", "rare"] * 2
     assert rows["kept"][0] == pytest.approx(0.31)
-    assert all(each <= upper for each in rows["delta_upper"])
+    assert all(each == upper for each in rows["delta_upper"])
+    assert rows["cells_upper"][0] == simple_delta(1.0, 1000) < upper
     assert all(each <= answer["records_needed"]["exact"] for each in rows["records"])
 
 

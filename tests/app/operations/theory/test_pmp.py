@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import jsonschema
@@ -121,6 +122,110 @@ def test_wanted_noise_reads_back() -> None:
     assert "practical epsilon is at most 0.500 at" in answer["sentence"]
 
 
+def number(pattern: str, sentence: str) -> float:
+    found = re.search(pattern, sentence)
+    assert found, sentence
+    return float(found[1])
+
+
+DP, PRACTICAL_AT_MOST = r"that is (\S+)-DP", r"practical epsilon (?:is|of) at most (\S+)"
+
+
+@pytest.mark.parametrize("wanted", [0.0102, 1e-3, 0.5])
+@pytest.mark.parametrize("losses", [LOSSES, MANY])
+def test_the_epsilon_that_is_said_keeps_the_practical_epsilon_that_was_wanted(
+    wanted: float, losses: list[list[float]]
+) -> None:
+    body = {"losses": losses, "sensitivity": 1.0, "draws": 500}
+
+    answer = asked(EXPONENTIAL, {**body, "practical_epsilon": wanted})
+
+    epsilon = number(DP, answer["sentence"])
+    assert epsilon == answer["epsilon"]
+    assert number(PRACTICAL_AT_MOST, answer["sentence"]) <= wanted
+    again = asked(EXPONENTIAL, {**body, "epsilon": epsilon})
+    assert (again["interval"] or {"upper": again["practical_epsilon"]})["upper"] <= wanted
+
+
+@pytest.mark.parametrize("query", ["sum", "mean"])
+@pytest.mark.parametrize("wanted", [0.0102, 0.5])
+def test_the_sigma_that_is_said_keeps_all_that_is_said_of_it(query: str, wanted: float) -> None:
+    body = {"points": POINTS, "clip": 1.0, "delta": 1.2345649e-5, "query": query}
+    answer = asked(GAUSSIAN, {**body, "practical_epsilon": wanted})
+    said = answer["sentence"]
+
+    sigma = number(r"deviation (\S+) is", said)
+    again = asked(GAUSSIAN, {**body, "sigma": sigma})
+
+    assert sigma == answer["sigma"]
+    assert number(r"is \((\S+),", said) >= again["epsilon"]
+    assert number(r", (\S+)\)-DP", said) == 1.2345649e-5
+    assert number(PRACTICAL_AT_MOST, said) <= wanted
+    assert again["practical_epsilon"] <= wanted
+
+
+def test_a_wanted_practical_epsilon_is_kept_when_patience_with_distances_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("estimators.theory.pmp.gaussian._patience", lambda distances: 1)
+    points = np.random.default_rng(0).normal(size=(60, 2)).tolist()
+    body = {"points": points, "clip": 2.0, "delta": 0.01, "practical_epsilon": 0.3}
+
+    assert asked(GAUSSIAN, body)["practical_epsilon"] <= 0.3
+
+
+def test_what_is_given_is_said_as_it_was_given() -> None:
+    given = {
+        "losses": MANY,
+        "sensitivity": 1.0,
+        "epsilon": 0.1234567891,
+        "draws": 200,
+        "confidence": 0.9512345,
+    }
+
+    exponential = asked(EXPONENTIAL, given)
+    gaussian = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
+    noise = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "sigma": 1.00000012, "delta": 0.01})
+
+    assert "that is 0.1234567891-DP" in exponential["sentence"]
+    assert "(95.12345% confidence, from 200 training sets" in exponential["sentence"]
+    assert "95.12345% confidence over the draws" in [b["assumes"] for b in exponential["bounds"]]
+    assert gaussian["epsilon"] == 5.0
+    assert "is (5, 0.01)-DP" in gaussian["sentence"]
+    assert "deviation 1.00000012 is" in noise["sentence"]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-165, 1e-160, 1e-155, 1e155, 1e160, 1e299])
+def test_small_and_large_points_are_as_far_apart_as_any(scale: float) -> None:
+    def body(unit: float) -> dict[str, object]:
+        points = [[x * unit] for x in (1.0, -1.0, 0.5, 0.0)]
+        return {
+            "points": points,
+            "clip": unit,
+            "sigma": unit / 5.0 * (1 + 1e-15),
+            "query": "sum",
+            "delta": 0.01,
+        }
+
+    found = asked(GAUSSIAN, body(scale)) if scale > 1e-299 else refused(GAUSSIAN, body(scale))
+
+    if scale > 1e-299:
+        one = asked(GAUSSIAN, body(1.0))
+        assert found["practical_epsilon"] == pytest.approx(one["practical_epsilon"], rel=1e-9)
+        assert found["curve"]["practical_delta"] == pytest.approx(one["curve"]["practical_delta"], rel=1e-6)
+        assert found["practical_epsilon"] > 20.0
+    else:
+        assert found["field"] == "sigma"
+
+
+def test_success_when_drawn_is_about_the_worst_record_alone() -> None:
+    answer = asked(EXPONENTIAL, {"losses": MANY, "sensitivity": 1.0, "epsilon": 1.0, "draws": 20_000})
+
+    assert answer["success"] == pytest.approx(0.5 + np.tanh(answer["interval"]["upper"] / 2) / 2)
+    assert answer["interval"]["upper"] < max(answer["records"]["practical_epsilon"])
+    assert answer["success"] < max(answer["records"]["success"])
+
+
 @pytest.mark.parametrize("body", [{}, {"sigma": 1.0, "epsilon": 1.0}])
 def test_noise_is_said_in_one_way(body: dict[str, float]) -> None:
     problem = refused(GAUSSIAN, {"points": POINTS, "clip": 1.0, "delta": 0.01, **body})
@@ -134,6 +239,10 @@ def test_noise_is_said_in_one_way(body: dict[str, float]) -> None:
     [
         (EXPONENTIAL, {**ASKED, "sensitivity": 0.0}, "sensitivity"),
         (EXPONENTIAL, {**ASKED, "sensitivity": 0.1}, "sensitivity"),
+        (EXPONENTIAL, {**ASKED, "epsilon": None, "practical_epsilon": 1e-300}, "practical_epsilon"),
+        (EXPONENTIAL, {**ASKED, "losses": [[0.0] * 30] * 2000, "draws": 100}, "losses"),
+        (EXPONENTIAL, {**ASKED, "losses": [[0.0, 1e150]] * 4, "sensitivity": 1e-150}, "sensitivity"),
+        (GAUSSIAN, {"points": POINTS, "clip": 1e300, "sigma": 1e-20, "delta": 0.1}, "sensitivity"),
         (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3]}, "losses"),
         (EXPONENTIAL, {**ASKED, "losses": LOSSES[:3], "rows": "training_sets"}, "losses"),
         (EXPONENTIAL, {"sensitivity": 1.0, "epsilon": 1.0}, "losses"),

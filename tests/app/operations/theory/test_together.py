@@ -10,7 +10,8 @@ import pytest
 
 from app.body import Body
 from app.call import CSV, Call, Reply
-from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE, csv_text
+from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
+from app.openapi.files import csv_text
 from app.openapi.theory.together import COUNTS, EXAMPLES
 from app.operations import perform
 from app.schemas.theory.together import TogetherQuestion

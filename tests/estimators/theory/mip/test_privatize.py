@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mip
+from estimators.theory.mip.streams import Purpose, root_of, stream
 
 Floats = NDArray[np.float64]
 POINTS = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 10.0, 0.1]
@@ -95,6 +96,7 @@ def test_the_certified_say_so_and_the_estimated_do_not() -> None:
         assert released.certified is certified
         assert released.confidence == (0.9 if certified else None)
         assert released.guarantee.finite_sample is certified
+        assert released.baseline == 0.5
         assert released.accuracy == 0.7
         assert released.method == method.name
 
@@ -103,7 +105,7 @@ def test_nothing_of_the_half_is_kept() -> None:
     released = mip.privatize(np.mean, POINTS[:, 0], 0.2, seed=2)
 
     assert {each.name for each in fields(released)} == {
-        "parameters", "noise", "scale", "eta", "confidence", "method", "guarantee"
+        "parameters", "noise", "scale", "eta", "baseline", "confidence", "method", "guarantee"
     }  # fmt: skip
 
 
@@ -128,8 +130,8 @@ def test_the_scale_does_not_depend_on_the_released_half() -> None:
     calls = len(seen)
     mip.privatize(noting, POINTS[:, 0], 0.4, seed=2, method=mip.Moment(draws=8))
 
-    assert calls == 9
-    assert seen[8] == seen[17]
+    assert calls == 10  # one for the shape, eight, and the one that is released
+    assert seen[9] == seen[19]
     assert released.scale > 0.0
 
 
@@ -152,8 +154,58 @@ def test_an_odd_number_of_records_has_a_baseline_above_one_half() -> None:
 
     found = mip.attack(np.mean, POINTS[:7, 0], released.noise, released.scale, seed=1)
 
-    assert found.baseline == pytest.approx(4 / 7)
+    assert released.baseline == found.baseline == pytest.approx(4 / 7)
+    assert released.accuracy == pytest.approx(4 / 7 + 0.2)
     assert found.eta <= 0.2
+
+
+@pytest.mark.parametrize(
+    "noise", [mip.Gaussian([1.0]), mip.KNorm(mip.Norm.euclid(1))], ids=["bell", "laplace"]
+)
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_of_an_odd_number_of_records_eta_is_above_guessing_that_all_are_out(n: int, noise: mip.Noise) -> None:
+    """Every half gone through: the gain on (n+1)/(2n) is below half of the total variation that is bounded."""
+    from estimators.theory.subsets import matrix
+
+    rows, data = matrix(n, n // 2, ""), np.random.default_rng(n).normal(size=n) ** 3
+    theta, scale = rows @ data / (n // 2), 0.5
+    grid = np.linspace(theta.min() - 20.0, theta.max() + 20.0, 40_001)
+    density = np.exp(noise.log_density(np.abs(grid[None, :] - theta[:, None]) / scale))
+    density /= density.sum(axis=1, keepdims=True)
+    pairs = noise.total_variation((np.abs(theta[:, None] - theta) / scale).ravel()).mean()
+    sigma = float(theta.std())
+
+    for record in rows.T:
+        joint = [density[side].sum(axis=0) / len(rows) for side in (record, ~record)]
+        gain = np.maximum(*joint).sum() - (n - n // 2) / n
+
+        apart = noise.total_variation(
+            (np.abs(theta[record][:, None] - theta[~record]) / scale).ravel()
+        ).mean()
+        assert gain <= apart / 2.0 + 1e-6
+        assert gain <= pairs + 1e-6
+        assert gain <= mip.moment_eta(scale, noise, sigma) + 1e-6
+
+
+def test_without_a_seed_the_operating_system_gives_128_bits_and_nothing_repeats() -> None:
+    first, second = (mip.privatize(np.mean, POINTS[:, 0], 0.2, method=mip.Draws()) for _ in range(2))
+
+    assert first.parameters != second.parameters
+    assert int(root_of(None).entropy).bit_length() > 96  # type: ignore[arg-type]
+    assert root_of(None).entropy != root_of(None).entropy
+
+
+def test_draws_pairs_attack_and_release_of_one_seed_share_no_training_set() -> None:
+    """Powers of two: a sum tells the set, and of 184,756 hardly one comes twice by itself."""
+    data = 2.0 ** np.arange(20)
+
+    draws = set(mip.fitted_draws(np.sum, data, 20, seed=1)[:, 0])
+    pairs = mip.swap_pairs(np.sum, data, 20, seed=1)
+
+    assert not draws & set(pairs.before[:, 0])
+    assert not draws & set(pairs.after[:, 0])
+    drawn = [stream(root_of(1), purpose).random() for purpose in Purpose]
+    assert len(set(drawn)) == len(Purpose)
 
 
 def test_every_record_gets_one_swap_a_round() -> None:
@@ -192,5 +244,43 @@ def test_what_cannot_be_done_is_said() -> None:
         mip.privatize(lambda rows: [], POINTS, 0.1, seed=0)
     with pytest.raises(DimensionMismatch, match="fixed shape"):
         mip.privatize(lambda rows: rows[rows[:, 0] > 0, 0], POINTS, 0.1, seed=0)
+    with pytest.raises(DimensionMismatch, match="one shape"):
+        mip.privatize(np.mean, [[1.0], [2.0, 3.0]], 0.1, seed=0)
     with pytest.raises(OutOfRange, match="seed"):
         mip.privatize(np.mean, POINTS[:, 0], 0.1, seed=-1)
+
+
+def test_a_fit_whose_shape_depends_on_the_half_is_refused_though_its_size_does_not() -> None:
+    """Only the released half has record 0: as many numbers, in another shape, would tell so whatever the noise."""
+    data = np.arange(30.0)
+
+    def telling(rows: Floats) -> Floats:
+        found = np.array([rows.mean(), rows.max()])
+        return found[None, :] if 0.0 in rows else found
+
+    for seed in range(4):
+        with pytest.raises(DimensionMismatch, match="fixed shape"):
+            mip.privatize(telling, data, 0.2, seed=seed, method=mip.Moment(draws=8))
+        with pytest.raises(DimensionMismatch, match="fixed shape"):
+            mip.fitted_draws(telling, data, 20, seed=seed)
+        with pytest.raises(DimensionMismatch, match="fixed shape"):
+            mip.swap_pairs(telling, data, 1, seed=seed)
+
+
+RETURNED: dict[str, tuple[object, type[Exception]]] = {
+    "complex": (1j, OutOfRange),
+    "complex array": (np.array([1.0 + 1j, 2.0]), OutOfRange),
+    "text": ("1.5", OutOfRange),
+    "texts": (["a", "b"], OutOfRange),
+    "nothing": (None, OutOfRange),
+    "ragged": ([[1.0], [2.0, 3.0]], DimensionMismatch),
+    "dates": (np.array(["2020-01-01"], dtype="datetime64[D]"), OutOfRange),
+}
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+def test_what_is_no_array_of_real_numbers_is_refused_by_name(kind: str) -> None:
+    returned, error = RETURNED[kind]
+
+    with pytest.raises(error, match="fit: "):
+        mip.privatize(lambda rows: returned, POINTS, 0.2, seed=1)  # type: ignore[arg-type,return-value]

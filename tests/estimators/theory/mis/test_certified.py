@@ -49,7 +49,16 @@ TERMS = {
 
 
 @pytest.mark.parametrize(
-    "p", [(0.5, 0.3, 0.2), (1 / 3, 1 / 3, 1 / 3), (0.45, 0.45, 0.1), (0.5, 0.49, 0.01)], ids=str
+    "p",
+    [
+        (0.5, 0.3, 0.2),
+        (1 / 3, 1 / 3, 1 / 3),
+        (0.45, 0.45, 0.1),
+        (0.5, 0.49, 0.01),
+        (0.9, 0.09, 0.01),
+        (1, 0, 0),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("name", TERMS)
 @pytest.mark.parametrize("a", [0.5, 3.0, 20.0])
@@ -57,9 +66,9 @@ def test_the_exponential_inequality_behind_the_limits_holds_for_every_shift_and_
     term, f = TERMS[name]
     n = 7
     law = law_of(n)
-    truth = f(np.array(p)).sum()
     for shape, sign in ((Shape.above(term, law, 0.5), 1.0), (Shape.below(term, law), -1.0)):
         tilt = shape.tilted(sign * a)
+        truth = np.where(np.array(p) > 0.5, shape.top, f(np.array(p))).sum()
         for move in (
             Move(0.0, 0.0),
             Move(0.1 * shape.unit, 0.2 * shape.unit),
@@ -136,16 +145,18 @@ def test_away_from_gamma_1_exact_limits_for_each_category_cover_every_sample(gam
     for size in (2, 9, 40):
         ends = {}
         for p in SMALL:
-            truth, missed = worst_delta(np.array(p), size, gamma), 0.0
+            truth, missed = worst_delta(np.array(p), size, gamma), np.zeros(2)
             for counts, weight in multinomial(n, p):
                 key = tuple(sorted(counts))
                 if key not in ends:
                     ends[key] = worst_delta_from(
                         Tally.of_counts(counts, 3), size, gamma, 1.0 - alpha
                     ).interval
-                missed += weight * (not ends[key].lower - 1e-12 <= truth <= ends[key].upper + 1e-12)
+                missed += weight * np.array(
+                    [ends[key].lower > truth + 1e-12, ends[key].upper < truth - 1e-12]
+                )
 
-            assert missed <= alpha
+            assert missed.max() <= alpha / 2.0
 
 
 def test_without_a_universe_c_k_has_no_upper_end_and_delta_has_one():
@@ -172,14 +183,9 @@ def test_stating_more_categories_never_shortens_and_lemma_23_caps_the_upper_end(
 
 
 @pytest.mark.parametrize("universe", [25, None])
-def test_the_limit_falls_as_n_grows_so_the_least_number_of_records_may_be_taken(universe):
+def test_certified_records_are_enough_and_not_many_more_than_the_sample_says(universe):
     p = np.random.default_rng(2).dirichlet(np.ones(25))
     tally = Tally.of_counts(np.random.default_rng(3).multinomial(3000, p), universe)
-    curve = [
-        worst_delta_from(tally, n).upper for n in (1, 2, 3, 5, 9, 17, 60, 300, 3000, 3001, 40_000, 10**7)
-    ]
-
-    assert np.all(np.diff(curve) <= 1e-12)
 
     found = records_from(tally, 0.02)
 

@@ -35,6 +35,7 @@ def test_epsilon_is_the_first_that_reaches_what_is_wanted(wanted: float) -> None
 
 def test_what_is_never_reached_stops_at_the_farthest() -> None:
     assert choose.epsilon(Summed(FALLING, 4.0), 5.0, farthest=100.0) == 100.0
+    assert choose.epsilon_by_exchanges(Summed(np.ones((4, 2)), 1.0), 5.0, farthest=100.0) == 100.0
 
 
 def test_by_exchanges_it_is_smaller_and_still_enough() -> None:
@@ -70,5 +71,11 @@ def test_equal_points_need_no_noise_and_nonsense_is_refused() -> None:
     assert choose.sigma(moved, 1.0, 0.1) == 0.0
     with pytest.raises(OutOfRange, match="wanted"):
         choose.sigma(moved, 0.0, 0.1)
+    mechanism = Summed(FALLING, 4.0)
+    for chosen in (choose.epsilon, choose.epsilon_by_exchanges, choose.epsilon_on_records):
+        with pytest.raises(OutOfRange, match="wanted: got 1e-300, need at least 1e-09"):
+            chosen(mechanism, 1e-300)
+    with pytest.raises(OutOfRange, match="delta: so small"):
+        choose.sigma(of_sum(np.array([[0.0], [1e290]])), 1e-300, 1e-300)
     with pytest.raises(OutOfRange, match="delta"):
         choose.sigma(moved, 1.0, 0.0)

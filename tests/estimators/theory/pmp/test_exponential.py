@@ -78,6 +78,28 @@ def test_truth_is_below_the_bound_by_exchanges_which_is_below_dp(seed: int, epsi
     assert (mechanism.exchanges(epsilon * 1.1) >= bound).all()
 
 
+def test_the_bound_by_exchanges_is_the_worst_mean_over_half_of_the_others() -> None:
+    mechanism = Summed(losses_of(5, 3, 4), 1.0)
+    scores = mechanism.scores(2.0)
+
+    def mean(x: int, w: int, sign: float) -> float:
+        moved = sign * (scores[x] - np.delete(scores, x, axis=0))
+        return float(np.mean(np.sort(np.exp(moved[:, w] - moved.min(axis=1)))[-3:]))
+
+    literal = [max(np.log(mean(x, w, s)) for w in range(4) for s in (1.0, -1.0)) for x in range(6)]
+
+    assert mechanism.exchanges(2.0).tolist() == pytest.approx(literal, rel=1e-12)
+
+
+def test_a_constant_of_a_record_changes_nothing_however_large() -> None:
+    losses = np.round(losses_of(2, 3, 3), 3)
+    far = losses + np.array([[0.0], [1e9], [0.0], [-1e9], [5.0], [0.0]])
+
+    found = Summed(far, 1e10).exact(1e6), Summed(losses, 1e10).exact(1e6)
+
+    assert found[0].epsilons.tolist() == pytest.approx(found[1].epsilons.tolist(), abs=1e-9)
+
+
 def test_the_bound_by_exchanges_can_be_far_below_epsilon_on_records() -> None:
     losses = np.zeros((40, 2))
     losses[0, 1] = 1.0  # one outlier among equals: only its own exchanges move anything
@@ -130,5 +152,12 @@ def test_bad_input_is_refused_one_clear_error_each() -> None:
         Summed(np.array([[0.0], [1.0], [np.inf], [0.0]]), 1.0)
     with pytest.raises(DimensionMismatch, match="training set"):
         Tabled(np.ones((7, 2)), 1.0)
+    with pytest.raises(OutOfRange, match="fewer outcomes, or DP's own epsilon"):
+        Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0)
+    for refused in (Summed, Tabled):
+        with pytest.raises(OutOfRange, match="a logit is beyond"):  # equal records, and outcomes 1e300 apart
+            refused(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0)
+        with pytest.raises(OutOfRange, match="a number beyond 1e"):
+            refused(np.array([[0.0, 1e308]] * 2), 1.0)
     with pytest.raises(TooManySubsets, match="set draws"):
         Summed(np.zeros((40, 2)), 1.0).exact(1.0)

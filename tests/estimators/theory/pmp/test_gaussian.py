@@ -7,8 +7,9 @@ import pytest
 
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import shifts, subsets
+from estimators.theory.pmp import choose
 from estimators.theory.pmp.distances import clipped, of_query, of_sum
-from estimators.theory.pmp.gaussian import Gaussian
+from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Floats
 
 
@@ -134,6 +135,57 @@ def test_patience_that_runs_out_leaves_an_upper_bound(monkeypatch: pytest.Monkey
     assert exact_delta <= patient.delta(0.5) <= exact_delta * 1.02
 
 
+SCALES = (1e-297, 1e-165, 1e-160, 1e-155, 1e-20, 1e20, 1e155, 1e160, 1e297)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_points_and_noise_on_any_scale_give_the_same(scale: float) -> None:
+    points = clipped(points_of(6, 40, 3), 1.5)
+    moved, table = of_sum(points), points[:4, :1]
+
+    found = of_sum(clipped(points * scale, 1.5 * scale))
+
+    one, other = Gaussian(moved, 0.8), Gaussian(found, 0.8 * scale)
+    assert other.epsilon(1e-3) == pytest.approx(one.epsilon(1e-3), rel=1e-9)
+    assert other.on_records(1e-3) == pytest.approx(one.on_records(1e-3), rel=1e-9)
+    assert other.delta(0.1) == pytest.approx(one.delta(0.1), rel=1e-12)
+    assert other.deltas(np.array([0.0, 1.0])) == pytest.approx(one.deltas(np.array([0.0, 1.0])), rel=1e-6)
+    assert choose.sigma(found, 0.5, 1e-3) == pytest.approx(choose.sigma(moved, 0.5, 1e-3) * scale, rel=1e-9)
+    query = subsets.matrix(4, 2, "") @ table
+    asked = Gaussian(of_query(query * scale, 2), scale), Gaussian(of_query(query, 2), 1.0)
+    assert asked[0].epsilon(1e-3) == pytest.approx(asked[1].epsilon(1e-3), rel=1e-9)
+
+
+def test_a_power_of_two_changes_no_bit() -> None:
+    points = points_of(6, 40, 3)
+
+    found = [Gaussian(of_sum(points * s), 0.8 * s).epsilon(1e-3) for s in (1.0, 2.0**-900, 2.0**900)]
+
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_tiny_distance_counts_beside_a_huge_one() -> None:
+    points = np.array([[0.0], [1e-170], [3.0], [3.0 + 2.0**-40]])
+
+    row = of_sum(points).row(0)
+
+    assert row.tolist() == pytest.approx([1e-170, 3.0, 3.0 + 2.0**-40], rel=1e-15)
+
+
+def test_what_no_float_can_hold_is_refused() -> None:
+    for far in (1e301, 1e308):
+        with pytest.raises(OutOfRange, match="points: row 0 holds a number beyond 1e"):
+            of_sum(np.array([[far], [0.0]]))
+    with pytest.raises(OutOfRange, match="points: differ by less than 1e-300"):
+        of_sum(np.array([[1e-310], [0.0]]))
+    with pytest.raises(OutOfRange, match="sigma: need at least 1e-300"):
+        Gaussian(of_sum(np.ones((2, 1))), 1e-310)
+    with pytest.raises(OutOfRange, match="records no more than 1e"):
+        Gaussian(of_sum(np.array([[0.0], [1.0]])), 1e-110)
+    with pytest.raises(OutOfRange, match="smaller clip"):
+        dp_epsilon(1.0, 1e-110, 0.1)
+
+
 def test_one_records_epsilon_is_at_most_everybodys() -> None:
     points = points_of(4, 20, 2)
     mechanism = Gaussian(of_sum(points), 1.0)
@@ -165,6 +217,7 @@ def test_points_are_shortened_to_the_clip_whatever_their_size() -> None:
     points = np.array([[3.0, 4.0], [0.3, 0.4], [3e200, 4e200], [0.0, 0.0]])
 
     np.testing.assert_allclose(clipped(points, 1.0), [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [0.0, 0.0]])
+    np.testing.assert_allclose(clipped(np.array([[1.5e308] * 4] * 2), 1.0), [[0.5] * 4] * 2)
     assert of_sum(clipped(points, 1.0)).largest <= 2.0
 
 

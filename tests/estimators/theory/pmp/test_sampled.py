@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax
+from scipy.special import log_softmax, ndtri
 
 from estimators.errors import OutOfRange
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed
+from estimators.theory.pmp.laws import Floats
 from estimators.theory.pmp.sampled import log_range, sampled
 
 
@@ -25,6 +26,51 @@ def test_limits_hold_for_all_records_at_once(n: int, outcomes: int, epsilon: flo
     held = [bool(((f.lowers <= truth) & (truth <= f.uppers)).all()) for f in found]
     assert np.mean(held) >= 0.6
     assert np.mean([truth.max() in f.estimate.interval for f in found]) >= 0.6
+
+
+OUTLIER = np.column_stack([np.r_[0.0, np.zeros(7)], np.r_[1.0, np.linspace(0.0, 0.1, 7)]])
+ALIKE = np.tile(np.array([[0.0, 1.0], [1.0, 0.0]]), (4, 1))
+RANDOM = np.random.default_rng(3).random((8, 3))
+
+
+def quantile(chance: float) -> float:
+    """The weight whose radius is the normal quantile: Bernstein's is so wide that no wrong count would show."""
+    return float(ndtri(1.0 - chance)) ** 2 / 2.0
+
+
+@pytest.mark.parametrize("losses", [OUTLIER, ALIKE, RANDOM])
+@pytest.mark.parametrize("confidence", [0.5, 0.8])
+def test_each_end_misses_as_often_as_its_half_of_the_rest_says(
+    monkeypatch: pytest.MonkeyPatch, losses: Floats, confidence: float
+) -> None:
+    monkeypatch.setattr("estimators.theory.pmp.sampled.weight", quantile)
+    mechanism = Summed(losses, float(np.ptp(losses, axis=0).max()))
+    truth = mechanism.exact(1.0).epsilons
+    half, noise = (1.0 - confidence) / 2.0, 3.0 * np.sqrt(0.25 * 0.75 / 200)
+
+    found = [sampled(mechanism, 1.0, 5000, confidence, seed) for seed in range(200)]
+
+    above = np.mean([f.estimate.upper < truth.max() for f in found])
+    below = np.mean([f.estimate.lower > truth.max() for f in found])
+    assert max(above, below) <= half + noise
+    assert np.mean([(f.uppers < truth).any() for f in found]) <= half + noise
+    assert np.mean([(f.lowers > truth).any() for f in found]) <= half + noise
+    if losses is not ALIKE:  # one record decides: its one inequality is what may fail, and it does
+        assert above >= half / 5.0
+
+
+def test_the_upper_end_of_the_worst_asks_for_less_than_all_records_together() -> None:
+    mechanism = Summed(RANDOM, 1.0)
+
+    found = sampled(mechanism, 1.0, 5000)
+
+    assert mechanism.exact(1.0).epsilon < found.estimate.upper < found.uppers.max()
+    assert (found.lowers <= found.uppers).all()
+
+
+def test_tables_too_large_to_compare_are_refused() -> None:
+    with pytest.raises(OutOfRange, match="fewer outcomes"):
+        sampled(Summed(np.zeros((10, 4000)), 1.0), 1.0, 100)
 
 
 def test_limits_close_in_on_the_truth() -> None:

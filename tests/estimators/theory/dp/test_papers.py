@@ -7,14 +7,16 @@ import pytest
 
 from estimators.errors import OutOfRange
 from estimators.theory.dp import papers
+from estimators.theory.mis.divergence import divergence
+from estimators.theory.weights import accuracy, baseline, gamma, normalised
 
 EPSILONS = [0.01, 0.5, 1.0, 3.0, 8.0]
 
 
-def discretised(gamma, out, inside):
+def discretised(g, out, inside):
     """MIS's D_gamma of two discrete laws, by Eqs. 3 and 4."""
-    raw = np.maximum(gamma * out - inside, 0.0).sum() / gamma
-    return max(1.0, gamma) * (raw - max(0.0, 1.0 - 1.0 / gamma))
+    raw = np.maximum(g * out - inside, 0.0).sum() / g
+    return max(1.0, g) * (raw - max(0.0, 1.0 - 1.0 / g))
 
 
 def truthful(epsilon, delta):
@@ -65,7 +67,7 @@ def test_randomised_response_refutes_theorem_8_and_attains_twice_eta(epsilon):
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_lemma_13_is_up_to_twice_too_large(epsilon):
-    printed, right = papers.lemma_13_printed(epsilon), papers.lemma_13(epsilon)
+    printed, right = papers.lemma_13_printed(epsilon), papers.mip_eta(epsilon)
 
     assert right == pytest.approx(papers.lemma_6(epsilon) - 0.5, abs=1e-15)
     assert printed > right
@@ -80,9 +82,10 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
     sets = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = (nu * ((1 - sets) @ out) + weight * (1 - nu) * (sets @ inside)).max()  # Definition 2, every attack
 
-    delta = papers.normalised(best, weight * (1 - nu), nu)
+    delta = normalised(best - baseline(nu, weight), weight * (1 - nu), nu)
 
-    assert delta == pytest.approx(discretised(papers.gamma(nu, weight), out, inside), abs=1e-12)  # Theorem 6
+    assert delta == pytest.approx(discretised(gamma(nu, weight), out, inside), abs=1e-12)  # Theorem 6
+    assert accuracy(delta, nu, weight) == pytest.approx(best, abs=1e-12)
     assert delta <= 0.5 * np.abs(out - inside).sum() + 1e-12  # total variation, at every gamma
 
 
@@ -91,7 +94,7 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.0), (1.0, 0.05), (4.0, 1e-3)])
 def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
     member, nonmember = truthful(epsilon, delta)
-    truth = discretised(papers.gamma(nu, weight), nonmember, member)
+    truth = discretised(gamma(nu, weight), nonmember, member)
     distance = 0.5 * np.abs(member - nonmember).sum()
 
     printed = papers.equation_9(epsilon, delta, nu, weight)
@@ -107,8 +110,9 @@ def test_equation_53_starts_from_another_quantity_than_delta():
     """It has gamma P(member's law) - P(nonmember's), Eqs. 3 and 5 the other way round; DP makes good for it."""
     out, inside = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])
 
-    right, as_in_the_proof = discretised(2.0, out, inside), discretised(2.0, inside, out)
+    right, as_in_the_proof = divergence(out, inside, 2.0), divergence(inside, out, 2.0)
 
+    assert right == pytest.approx(discretised(2.0, out, inside), abs=1e-14)
     assert abs(right - as_in_the_proof) > 0.05
 
 
@@ -120,7 +124,7 @@ def test_subset_selection_attains_what_iid_records_allow(epsilon, prior):
         tpr, fpr = subset_selection(epsilon, size, chosen)
         best = max(best, prior * tpr + (1 - prior) * (1 - fpr), prior, 1 - prior)
 
-    allowed = papers.iid_best(epsilon, prior, 1.0 - prior)
+    allowed = max(prior, 1.0 - prior) + papers.iid_gain(epsilon, prior, 1.0 - prior)
 
     assert best <= allowed + 1e-12
     assert best == pytest.approx(allowed, abs=1e-5)
@@ -131,7 +135,7 @@ def test_what_mis_calls_the_supremum_is_not_one(epsilon):
     """Appendix H.2 has tanh(epsilon/2) at delta 0; as the nonmember is a fresh draw it is tanh(epsilon/4)."""
     rng = np.random.default_rng(1)
 
-    supremum = papers.normalised(papers.iid_best(epsilon, 0.5, 0.5), 0.5, 0.5)
+    supremum = normalised(papers.iid_gain(epsilon, 0.5, 0.5), 0.5, 0.5)
 
     assert supremum == pytest.approx(np.tanh(epsilon / 4.0), rel=1e-9)
     assert supremum < np.tanh(epsilon / 2.0)
@@ -146,9 +150,10 @@ def test_what_mis_calls_the_supremum_is_not_one(epsilon):
         assert delta <= np.tanh(true_epsilon / 4.0) + 1e-12
 
 
-def test_few_letters_attain_less():
-    """Over k letters the best subset selection is short of the limit, and k = 2 is randomised response's half."""
-    tpr, fpr = subset_selection(1.0, 2, 1)
+@pytest.mark.parametrize("epsilon", [1e-9, 40.0, 700.0])
+@pytest.mark.parametrize("weights", [(1e-6, 1.0), (1.0, 1e-6), (0.5, 0.5)])
+def test_what_iid_records_allow_is_never_more_than_all_there_is(epsilon, weights):
+    delta = normalised(papers.iid_gain(epsilon, *weights), *weights)
 
-    assert tpr - fpr == pytest.approx(np.tanh(0.5) / 2.0, rel=1e-12)
-    assert tpr - fpr < np.tanh(0.25)
+    assert 0.0 <= delta <= 1.0
+    assert delta == pytest.approx(float(epsilon > 1.0), abs=1e-5)

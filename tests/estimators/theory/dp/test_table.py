@@ -142,3 +142,23 @@ def test_numbers_out_of_range_are_refused_by_name(ask, name):
         ask()
 
     assert caught.value.field == name
+
+
+def test_no_delta_is_above_one_at_the_ends_of_its_weights():
+    found = table(ApproximateDp(700.0), prior=1e-12, member_weight=1e6)
+
+    assert found["mis_delta_iid", "iid"].value == found["mis_delta", "envelope"].value == 1.0
+
+
+@pytest.mark.parametrize("advantage", [0.999, 1.0 - 1e-9, 1.0 - 1e-16])
+def test_what_keeps_an_advantage_next_to_one_keeps_it_to_rounding(advantage):
+    kept = keeping(advantage).epsilon
+
+    assert advantage_ceiling(kept) == pytest.approx(advantage, abs=3e-16)
+
+
+def test_our_own_results_are_called_one_thing():
+    sources = {b.source for b in bounds(ApproximateDp(1.0, 1e-3), 0.4, 2.0, [0.1])}
+
+    assert "this project" in sources
+    assert not [source for source in sources if ".md" in source]

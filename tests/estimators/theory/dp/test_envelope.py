@@ -10,6 +10,7 @@ from scipy.stats import norm
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp, advantage_ceiling, gdp_ceiling
 from estimators.theory.dp.envelope import Corners
 from estimators.theory.shifts import gaussian_delta
+from estimators.theory.weights import advantage_of
 
 RATES = np.concatenate([[0.0], np.geomspace(1e-9, 1e-3, 50), np.linspace(0.001, 1.0, 2001)])
 PAIRS = [(0.0, 0.0), (0.0, 0.3), (0.4, 0.0), (1.0, 0.05), (3.0, 1e-5), (9.0, 0.2), (700.0, 0.0)]
@@ -43,9 +44,9 @@ def test_many_pairs_are_the_least_of_their_lines(seed):
 @pytest.mark.parametrize("prior", [0.03, 0.3, 0.5, 0.8])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_its_best_point_is_the_closed_form(pair, prior):
-    best = ApproximateDp(*pair).envelope().best(prior, 1.0 - prior)
+    gain = ApproximateDp(*pair).envelope().gain(prior, 1.0 - prior)
 
-    assert 2.0 * best - 1.0 == pytest.approx(advantage_ceiling(*pair, prior), abs=1e-15)
+    assert advantage_of(gain, prior) == pytest.approx(advantage_ceiling(*pair, prior), abs=1e-15)
 
 
 @pytest.mark.parametrize("prior", [0.03, 0.3, 0.5, 0.8])
@@ -53,7 +54,8 @@ def test_its_best_point_is_the_closed_form(pair, prior):
 def test_a_gaussian_promise_has_the_gaussian_curve(mu, prior):
     envelope = GaussianDp(mu).envelope()
 
-    assert 2.0 * envelope.best(prior, 1.0 - prior) - 1.0 == pytest.approx(gdp_ceiling(mu, prior), abs=1e-12)
+    gained = advantage_of(envelope.gain(prior, 1.0 - prior), prior)
+    assert gained == pytest.approx(gdp_ceiling(mu, prior), abs=1e-12)
     np.testing.assert_allclose(envelope.tpr(RATES), norm.cdf(norm.ppf(RATES) + mu), atol=1e-12)
 
 
@@ -101,7 +103,7 @@ def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
         whole[law, law * k : (law + 1) * k] = 1.0
     solved = linprog(gain, A_ub=rows, b_ub=limits, A_eq=whole, b_eq=np.ones(3))
 
-    allowed = ApproximateDp(*pair).envelope().twice().best(prior, 1.0 - prior)
+    allowed = max(prior, 1.0 - prior) + ApproximateDp(*pair).envelope().twice().gain(prior, 1.0 - prior)
 
     assert -solved.fun <= allowed + 1e-9
     assert max(-solved.fun, prior, 1.0 - prior) == pytest.approx(allowed, abs=1e-9)
@@ -109,7 +111,7 @@ def test_two_steps_of_add_or_remove_go_as_far_and_no_further(pair, prior):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
-    allowed = 2.0 * ApproximateDp(epsilon).envelope().twice().best(0.5, 0.5) - 1.0
+    allowed = 2.0 * ApproximateDp(epsilon).envelope().twice().gain(0.5, 0.5)
 
     assert allowed == pytest.approx(1.0 - np.exp(-epsilon), abs=1e-14)
     assert np.tanh(epsilon / 2.0) < allowed < advantage_ceiling(2.0 * epsilon)
@@ -117,3 +119,18 @@ def test_two_steps_of_pure_dp_allow_less_than_twice_its_epsilon(epsilon):
 
 def test_two_steps_of_a_gaussian_promise_are_one_of_twice_the_size():
     assert GaussianDp(0.7).envelope().twice() == GaussianDp(1.4).envelope()
+
+
+@pytest.mark.parametrize("promise", [ApproximateDp(3.0, 1e-3), ApproximateDp(700.0), GaussianDp(2.0)])
+@pytest.mark.parametrize("weights", [(1e-6, 1.0), (1.0, 1e-6), (1e-18, 1.0), (0.3, 0.3)])
+def test_a_gain_is_exact_however_unequal_the_weights(promise, weights):
+    envelope, (less, more) = promise.envelope(), sorted(weights)
+    rates = np.geomspace(1e-30, 1.0, 20_000)
+
+    gain = envelope.gain(*weights)
+
+    assert gain == envelope.gain(*weights[::-1])
+    grid = max(0.0, (less * envelope.tpr(rates) - more * rates).max(), less * float(envelope.tpr(0.0)))
+    assert grid <= gain * (1.0 + 1e-12)
+    assert gain == pytest.approx(grid, rel=2e-3)
+    assert gain <= less

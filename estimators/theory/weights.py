@@ -1,0 +1,37 @@
+"""What a right guess weighs, and what is gained over the better constant guess, in the papers' three units.
+
+An accuracy is members TPR + nonmembers (1 - FPR). Its gain over max(members, nonmembers) is MIP's eta at the weights
+(prior, 1 - prior), half of what the advantage is above its baseline there, and Delta as a share of the smaller weight.
+"""
+
+from __future__ import annotations
+
+from estimators.errors import require_open_unit, require_positive
+
+
+def gamma(nonmember_share: float, member_weight: float = 1.0) -> float:
+    """MIS's gamma = nu/(lambda (1-nu)): how a false alarm weighs against a member missed; nu, the nonmembers' share."""
+    nu = require_open_unit("nonmember_share", nonmember_share)
+    return nu / (require_positive("member_weight", member_weight) * (1.0 - nu))
+
+
+def baseline(nonmember_share: float, member_weight: float = 1.0) -> float:
+    """Accuracy of the better constant guess: max(nu, lambda (1-nu)) (MIS, after Definition 2)."""
+    nu = require_open_unit("nonmember_share", nonmember_share)
+    return max(nu, require_positive("member_weight", member_weight) * (1.0 - nu))
+
+
+def accuracy(delta: float, nonmember_share: float, member_weight: float = 1.0) -> float:
+    """Accuracy of the best attack at Delta (MIS, Theorem 6): from the baseline at 0 to nu + lambda (1-nu) at 1."""
+    smaller = min(nonmember_share, member_weight * (1.0 - nonmember_share))
+    return baseline(nonmember_share, member_weight) + smaller * delta
+
+
+def normalised(gain: float, members: float, nonmembers: float) -> float:
+    """MIS's Delta of a gain: as a share of the smaller weight, which is all there is to be gained."""
+    return gain / min(members, nonmembers)
+
+
+def advantage_of(gain: float, prior: float) -> float:
+    """The advantage of a gain at the prior: without one it is the baseline to the last bit."""
+    return abs(2.0 * prior - 1.0) + 2.0 * gain

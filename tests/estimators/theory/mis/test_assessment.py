@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators.theory.mis.assessment import Known, bounds_of, coarsened, records_of
+from estimators.theory.mis.diversity import most_diverse
+from estimators.theory.mis.estimate import worst_delta_from
+from estimators.theory.mis.security import least_records, simple_delta
+from estimators.theory.mis.tally import Tally
+
+COUNTS = [310, 240, 170, 120, 90, 70]
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_limits_from_a_sample_say_what_they_take_for_granted_and_none_is_picked_by_its_value(gamma):
+    found = bounds_of(Tally.of_counts(COUNTS, 8), 1000, gamma, 0.9)
+
+    assert not any(each.tightest for each in found)
+    for each in found:
+        sampled = each.name != "uniform"
+        assert ("independent draws" in each.assumes) is sampled
+        assert ("90% confidence, each on its own" in each.assumes) is sampled
+    assert found[-1].assumes == "the universe stated"
+
+
+def test_bounds_of_a_known_distribution_take_it_for_granted_and_the_smallest_is_marked():
+    found = bounds_of(Known.of([0.4, 0.3, 0.2, 0.1]), 1000)
+
+    assert [each.name for each in found if each.tightest] == ["theorem_14"]
+    assert all("probabilities given" in each.assumes for each in found)
+    assert {each.name: each.assumes for each in found}["corollary_15"].endswith("n > 1/p_k for every k")
+
+
+def test_a_merge_has_the_limit_of_the_categories_as_they_are_and_lemma_23_stands_beside_it():
+    tally = Tally.of_counts(COUNTS, 8)
+    fine = worst_delta_from(tally, 1000).upper
+    rows = coarsened(tally, [2, 4], 1000, delta=0.02)
+
+    assert all(row.delta_upper == fine for row in rows)
+    assert all(row.cells_upper == simple_delta(most_diverse(row.cells), 1000) for row in rows)
+    assert rows[0].cells_upper < fine
+
+
+def test_records_of_a_sample_are_certified_apart_from_the_estimate():
+    tally = Tally.of_counts(COUNTS, 6)
+    found = records_of(tally, 0.03)
+
+    assert found.exact == least_records(tally.shares, tally.times.astype(np.float64), 0.03, 1.0)
+    assert found.exact < found.certified < found.simple
