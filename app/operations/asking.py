@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -184,11 +185,20 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "unknown-field":
         return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
     field = ".".join(path)
-    said = WORDS.get(fault["type"]) or fault["msg"].removeprefix("Input should be ")
+    said = _needed(fault["type"], fault["msg"])
     if slug == "missing-field":
         return Problem(slug, f"{field}: is needed and not there", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
     return Problem(slug, f"{field}: needs to be {said}", field=field, index=index)
+
+
+def _needed(fault: str, message: str) -> str:
+    """What pydantic says is needed, in our words; numbers of a hundred digits in few."""
+    if fault in ("too_short", "too_long"):
+        most = re.search(r"at (?:least|most) \d+", message)
+        return f"a list of {most[0]}" if most else WORDS[fault]
+    said = WORDS.get(fault) or message.removeprefix("Input should be ")
+    return re.sub(r"\d{16,}", lambda found: f"{float(found[0]):g}", said)
 
 
 def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str], type[BaseModel]]:

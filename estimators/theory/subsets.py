@@ -6,12 +6,12 @@ A block of training sets is a matrix of booleans, one training set a row, true w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 from itertools import chain, combinations, islice
-from math import comb
+from math import comb, log
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from estimators.errors import TooFewRecords, TooManySubsets, require_count
 
@@ -19,6 +19,9 @@ Rows = NDArray[np.bool_]
 
 MOST = 2_000_000
 """Training sets that are gone through one by one; beyond, it takes minutes and gigabytes."""
+
+BEYOND = 15.0
+"""A power of ten that is too many for anybody; below it the number is counted exactly."""
 
 BLOCK = 1 << 14
 """Training sets at a time: their rows stay in the cache."""
@@ -34,14 +37,22 @@ def how_many(records: int, size: int) -> int:
 
 def require_few(records: int, size: int, instead: str, most: int = MOST) -> int:
     """Their number, if they can be gone through; otherwise ``instead`` is what to use."""
-    number = how_many(records, size)
-    if number > most:
+    powers = _powers(require_count("records", records), require_count("size", size, 0))
+    if powers > BEYOND or how_many(records, size) > most:
+        ways = f"more than 10^{BEYOND:.0f}" if powers > BEYOND else f"{how_many(records, size):,}"
         raise TooManySubsets(
-            f"records: {size} of {records} can be chosen in {Decimal(number):.3g} ways, at most {most:,} can be gone "
-            f"through; {instead}",
+            f"records: {size} of {records} can be chosen in {ways} ways, at most {most:,} can be gone through; "
+            f"{instead}",
             field="records",
         )
-    return number
+    return how_many(records, size)
+
+
+def _powers(records: int, size: int) -> float:
+    """C(records, size) as a power of ten: the number itself may have more digits than there is memory."""
+    if not 0 <= size <= records:
+        return 0.0
+    return float(gammaln(records + 1.0) - gammaln(size + 1.0) - gammaln(records - size + 1.0)) / log(10.0)
 
 
 def all_subsets(records: int, size: int, block: int = BLOCK) -> Iterator[Rows]:

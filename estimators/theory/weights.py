@@ -9,7 +9,7 @@ from __future__ import annotations
 from estimators.errors import require_open_unit, require_positive
 
 
-def gamma(nonmember_share: float, member_weight: float = 1.0) -> float:
+def gamma_of(nonmember_share: float, member_weight: float = 1.0) -> float:
     """MIS's gamma = nu/(lambda (1-nu)): how a false alarm weighs against a member missed; nu, the nonmembers' share."""
     nu = require_open_unit("nonmember_share", nonmember_share)
     return nu / (require_positive("member_weight", member_weight) * (1.0 - nu))

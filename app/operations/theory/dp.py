@@ -135,7 +135,9 @@ def _asked(q: DpQuestion) -> _Asked | None:
         promise = renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
     else:
         return None
-    return _Asked(promise, given, ((f"as promised, for adjacency {given.value}", promise),), (RANDOM, *_assumed(q)))
+    return _Asked(
+        promise, given, ((f"as promised, for adjacency {given.value}", promise),), (RANDOM, *_assumed(q))
+    )
 
 
 def _assumed(q: DpQuestion) -> tuple[Caution, ...]:

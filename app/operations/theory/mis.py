@@ -28,10 +28,10 @@ from app.schemas.theory.mis import (
 from estimators.statement import Caution, Estimate, at_least, at_most, percent
 from estimators.theory.mis import assessment
 from estimators.theory.mis.assessment import Known, Source
-from estimators.theory.mis.divergence import accuracy, baseline, gamma_of
 from estimators.theory.mis.diversity import given_largest, most_diverse
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
+from estimators.theory.weights import accuracy, baseline, gamma_of
 
 SOURCES = ("values", "tallies", "probabilities")
 STEPS = 13

@@ -11,8 +11,8 @@ from app.operations.answering import question_of, reply_of
 from app.operations.theory.answering import origin
 from app.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 from estimators.statement import Caution, at_least, at_most, percent
-from estimators.theory.mis.divergence import accuracy, baseline, gamma_of
 from estimators.theory.mis.overfitting import Overfitting, overfitting
+from estimators.theory.weights import accuracy, baseline, gamma_of
 
 ONE_MODEL = Caution(
     "one_model",

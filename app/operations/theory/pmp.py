@@ -47,6 +47,10 @@ BY_EXCHANGES = Caution(
     "there are too many training sets to search for epsilon exactly: it was chosen by the bound by exchanges, "
     "and a larger one may do",
 )
+FAR_ENOUGH = Caution(
+    "search_stopped",
+    f"the practical epsilon wanted was not reached: the search stopped at epsilon {choose.FARTHEST:g}, and more may do",
+)
 NOT_MONOTONE = Caution(
     "not_monotone",
     "the practical epsilon need not fall with epsilon: it was computed at the epsilon stated, and on the way there",
@@ -153,8 +157,10 @@ def _epsilon(q: PmpExponentialQuestion, mechanism: Mechanism) -> tuple[float, tu
     if q.epsilon is not None or q.practical_epsilon is None:
         return q.epsilon or 0.0, ()
     if subsets.how_many(2 * mechanism.n, mechanism.n) <= subsets.MOST or not isinstance(mechanism, Summed):
-        return choose.epsilon(mechanism, q.practical_epsilon), (NOT_MONOTONE,)
-    return choose.epsilon_by_exchanges(mechanism, q.practical_epsilon), (BY_EXCHANGES,)
+        found, said = choose.epsilon(mechanism, q.practical_epsilon), NOT_MONOTONE
+    else:
+        found, said = choose.epsilon_by_exchanges(mechanism, q.practical_epsilon), BY_EXCHANGES
+    return found, (said, FAR_ENOUGH) if found >= choose.FARTHEST else (said,)
 
 
 def _sigma(q: PmpGaussianQuestion, moved: distances.Distances, sensitivity: float) -> float:

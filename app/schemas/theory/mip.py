@@ -82,8 +82,8 @@ class MipFiniteQuestion(Asked):
         description="probabilities of the outputs, one row a training set of k of the records 0..n-1, "
         "in lexicographic order: (0,1,2), (0,1,3), ...",
     )
-    n: int = Field(ge=2, le=64, description="records in the data set")
-    k: int | None = Field(None, ge=1, le=63, description="records in a training set; half of n, if none")
+    n: int = Field(ge=2, lt=2**53, description="records in the data set; some 20 can be gone through")
+    k: int | None = Field(None, ge=1, lt=2**53, description="records in a training set; half of n, if none")
 
 
 class NoiseAnswer(TypedDict):

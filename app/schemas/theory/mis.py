@@ -138,7 +138,7 @@ class CoarsenedAnswer(TypedDict):
             "one cell, which has the least C_K of all merges into so many cells (proven)"
         ),
     ]
-    c_k: list[float]
+    c_k: Annotated[list[float], Field(description="of the cells; an estimate where P was estimated")]
     delta: Annotated[list[float], Field(description="Theorem 14 at n; an estimate where P was estimated")]
     delta_upper: Annotated[
         list[float],

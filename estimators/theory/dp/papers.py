@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from estimators.errors import OutOfRange, require_nonnegative, require_number, require_share
 from estimators.theory.dp.ceilings import advantage_ceiling, epsilon_from_advantage
-from estimators.theory.weights import gamma
+from estimators.theory.weights import gamma_of
 
 
 def mip_eta(epsilon: float, delta: float = 0.0) -> float:
@@ -50,7 +50,7 @@ def equation_9(epsilon: float, delta: float, nonmember_share: float, member_weig
 
     Its proof (Eq. 53) puts gamma on the wrong law. As DP holds both ways round, the bound stands.
     """
-    g = gamma(nonmember_share, member_weight)
+    g = gamma_of(nonmember_share, member_weight)
     with np.errstate(over="ignore"):
         gain = np.maximum(np.exp(require_nonnegative("epsilon", epsilon)) - 1.0 / g, 0.0)
         bracket = gain - max(0.0, 1.0 - 1.0 / g) + require_share("delta", delta)
@@ -59,7 +59,7 @@ def equation_9(epsilon: float, delta: float, nonmember_share: float, member_weig
 
 def total_variation_printed(distance: float, nonmember_share: float, member_weight: float = 1.0) -> float:
     """MIS's Delta <= max(1, gamma) TV (Appendix H.2)."""
-    return max(1.0, gamma(nonmember_share, member_weight)) * distance
+    return max(1.0, gamma_of(nonmember_share, member_weight)) * distance
 
 
 def iid_gain(epsilon: float, members: float, nonmembers: float) -> float:

@@ -1,4 +1,4 @@
-"""D_gamma, the divergence behind membership inference security, and the constants that go with it."""
+"""D_gamma, the divergence behind membership inference security."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from estimators.errors import (
     NotDistribution,
     NotFinite,
     TooFewRecords,
-    require_open_unit,
     require_positive,
 )
 
@@ -18,18 +17,6 @@ Floats = NDArray[np.float64]
 
 SUM = 1e-9
 """Probabilities may miss one by so much, times the square root of their number: they were rounded on the way."""
-
-
-def gamma_of(nonmember_share: float, member_weight: float = 1.0) -> float:
-    """gamma = nu / (lambda (1 - nu)): how a false alarm weighs against a member missed; nu is the nonmembers' share."""
-    nu = require_open_unit("nonmember_share", nonmember_share)
-    return nu / (require_positive("member_weight", member_weight) * (1.0 - nu))
-
-
-def baseline(nonmember_share: float, member_weight: float = 1.0) -> float:
-    """Accuracy of the better constant guess: max(nu, lambda (1 - nu)) (after Definition 2)."""
-    nu = require_open_unit("nonmember_share", nonmember_share)
-    return max(nu, require_positive("member_weight", member_weight) * (1.0 - nu))
 
 
 def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> float:
@@ -47,12 +34,6 @@ def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> f
         )
     gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
     return float(min(np.maximum(gap, 0.0).sum(), 1.0))
-
-
-def accuracy(delta: float, nonmember_share: float, member_weight: float = 1.0) -> float:
-    """Accuracy of the best attack at Delta (Theorem 6): from the baseline at 0 to nu + lambda (1 - nu) at 1."""
-    nu, of_members = nonmember_share, member_weight * (1.0 - nonmember_share)
-    return baseline(nonmember_share, member_weight) + min(nu, of_members) * delta
 
 
 def security_at(true_positive_rate: float, false_positive_rate: float, gamma: float = 1.0) -> float:

@@ -27,9 +27,7 @@ from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
 
-INSTEAD = (
-    "set draws, to take some at random with an interval; or use the bound by exchanges, which needs none"
-)
+INSTEAD = "set draws, to take some of them at random and get an interval"
 
 MOST_SUMMED = 200_000_000
 """Training sets of summed losses, of which there are fewer than a billion multiplications for each outcome."""

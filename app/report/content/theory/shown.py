@@ -38,6 +38,8 @@ QUANTITIES = {
     "delta": "Delta",
 }
 """What the quantities of bounds are called; one that is not listed is called what it is."""
+TIGHTEST = "The tightest is the smallest of those that are proven, quantity by quantity. "
+REFUTED = "What is refuted is printed in a paper, and a counterexample is in the tests."
 PAPERS: Words = (
     "Theory speaks of how a model was trained, on average over training sets and noise; no model was looked at.",
 )
@@ -135,17 +137,11 @@ def bounds(found: Place, value: str) -> Iterator[Section]:
         for each in found
     )
     refuted = any(not each["proven"].value for each in found)
-    note: Words = (
-        "The tightest is the smallest of those that are proven, quantity by quantity.",
-        *(
-            (" What is refuted is printed in a paper, and a counterexample is in the tests.",)
-            if refuted
-            else ()
-        ),
-    )
+    marked = any(each["tightest"].value for each in found)
+    note: Words = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
     table = Table("Bounds side by side", head, rows)
-    yield Section("bounds", "Every bound, side by side", (table, Paragraph(note)))
+    yield Section("bounds", "Every bound, side by side", (table, *((Paragraph(note),) if note else ())))
 
 
 def _tightest(found: Place) -> Iterator[Fact]:

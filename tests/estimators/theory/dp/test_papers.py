@@ -8,7 +8,7 @@ import pytest
 from estimators.errors import OutOfRange
 from estimators.theory.dp import papers
 from estimators.theory.mis.divergence import divergence
-from estimators.theory.weights import accuracy, baseline, gamma, normalised
+from estimators.theory.weights import accuracy, baseline, gamma_of, normalised
 
 EPSILONS = [0.01, 0.5, 1.0, 3.0, 8.0]
 
@@ -84,7 +84,7 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
 
     delta = normalised(best - baseline(nu, weight), weight * (1 - nu), nu)
 
-    assert delta == pytest.approx(discretised(gamma(nu, weight), out, inside), abs=1e-12)  # Theorem 6
+    assert delta == pytest.approx(discretised(gamma_of(nu, weight), out, inside), abs=1e-12)  # Theorem 6
     assert accuracy(delta, nu, weight) == pytest.approx(best, abs=1e-12)
     assert delta <= 0.5 * np.abs(out - inside).sum() + 1e-12  # total variation, at every gamma
 
@@ -94,7 +94,7 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.0), (1.0, 0.05), (4.0, 1e-3)])
 def test_equation_9_holds_and_is_loose(epsilon, delta, nu, weight):
     member, nonmember = truthful(epsilon, delta)
-    truth = discretised(gamma(nu, weight), nonmember, member)
+    truth = discretised(gamma_of(nu, weight), nonmember, member)
     distance = 0.5 * np.abs(member - nonmember).sum()
 
     printed = papers.equation_9(epsilon, delta, nu, weight)

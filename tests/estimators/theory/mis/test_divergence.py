@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
-from estimators.theory.mis.divergence import accuracy, baseline, divergence, gamma_of, security_at
+from estimators.theory.mis.divergence import divergence, security_at
+from estimators.theory.weights import accuracy, baseline, gamma_of
 from tests.estimators.theory.mis import worlds
 
 GAMMAS = (0.1, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0)

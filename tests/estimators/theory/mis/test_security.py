@@ -8,7 +8,6 @@ import pytest
 
 from estimators.errors import NotDistribution, OutOfRange
 from estimators.theory.mis.deviation import excess
-from estimators.theory.mis.divergence import gamma_of
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import (
     bracket,
@@ -18,6 +17,7 @@ from estimators.theory.mis.security import (
     worst_delta,
     worst_security,
 )
+from estimators.theory.weights import gamma_of
 from tests.estimators.theory.mis import worlds
 
 SHARES = [(0.5, 1.0), (0.3, 1.0), (0.7, 1.0), (0.5, 3.0), (0.6, 0.4)]
