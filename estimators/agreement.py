@@ -1,9 +1,9 @@
 """A claimed (epsilon, delta) beside the records: what theory allows, what was measured, and whether they agree.
 
-Each quantity has one interval, and the error is shared by all of them, so that with probability ``confidence`` no row
-says no although the claim is true, and none says yes although its quantity is larger at the resolution its guarantee
-names: no upper end can do better without assumptions. A no holds at any resolution. Three quantities are the same
-advantage in other units, so they share one interval.
+Each quantity has one interval, and the error is shared by all of them: with probability ``confidence`` no row says no
+although the claim is true, and with half the error none says yes although its quantity is larger at the resolution its
+guarantee names; at delta 0 both hold together. No upper end can do better without assumptions. A no holds at any
+resolution. Three quantities are the same advantage in other units, so they share one interval.
 
 **One run and delta.** Delta bounds what befalls a record on average over runs. One run may spend it on many records at
 once: what prints every membership with probability delta is (0, delta)-DP, and so is what prints a share s of them with
@@ -46,7 +46,10 @@ FIXED = Caution(
     "independent_inclusion",
     "epsilon's lower end is proven where each record is included by a coin of its own; members here are a fixed number",
 )
-SHARED = "; given, too, what a run shares: delta may strike many records of one run at once, and a no allows for that"
+SHARED = (
+    "; given, too, what a run shares and one record's membership does not move: delta may strike many records of one "
+    "run at once, and a no allows for that"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ CERTIFIED = "noise of a coordinate, certified"
 ALSO = "noise of a coordinate, certified had it been asked for"
 ESTIMATED = "noise of a coordinate, moment estimated"
 BEFOREHAND = (
-    "noise and way were chosen before the fits were seen: the least of several, taken after, is not covered"
+    "noise, way and number of fits were chosen before they were seen: the least of several, taken after, is not "
+    "covered"
 )
 OF_SWAPS = (
     "each pair: a random half with the record, which is swapped for a random one from outside; independent pairs; "

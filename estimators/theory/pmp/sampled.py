@@ -52,7 +52,8 @@ OF_DRAWS = Guarantee(
 class Sampled:
     """An estimate of the two laws, and limits of each record's practical epsilon that hold all together.
 
-    The interval of ``estimate`` is about the largest of them, whose upper end asks for less (see above).
+    The interval of ``estimate`` is about the largest of them, whose upper end asks for less (see above): a statement of
+    its own, each of the two with ``confidence``.
     """
 
     laws: InOut
