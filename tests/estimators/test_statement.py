@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimators import Scores, advantage
-from estimators.statement import at_least, at_most
+from estimators.statement import at_least, at_most, exactly, figures_down, figures_up
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -55,3 +55,17 @@ def test_a_sentence_does_not_say_more_than_its_interval(seed: int) -> None:
 
     assert said[0] <= found.lower < found.upper <= said[1]
     assert said[1] - said[0] < found.upper - found.lower + 0.002
+
+
+@pytest.mark.parametrize("value", [3794.73319, 1.2345649e-5, 28.5, 0.0, 1e-300, 1.2e308, -0.5, 0.99999, 5.0])
+def test_figures_hold_at_any_size_and_are_four(value: float) -> None:
+    up, down = figures_up(value), figures_down(value)
+
+    assert float(down) <= value <= float(up)
+    assert float(up) - float(down) <= 1e-3 * abs(value)
+    assert all(len(said.partition("e")[0].strip("-0.").replace(".", "")) <= 4 for said in (up, down))
+
+
+@pytest.mark.parametrize("value", [4.0, 0.03224109, 1.2345649e-05, 1e-300])
+def test_what_is_said_exactly_is_read_back_as_the_same_float(value: float) -> None:
+    assert float(exactly(value)) == value

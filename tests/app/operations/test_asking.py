@@ -1,10 +1,12 @@
 """Options to questions: strict, and what is wrong is said without repeating it."""
 
+import re
+
 import pytest
 
 from app.operations.asking import ask, metric, reading, spoken, target
 from app.problems import Problem
-from app.schemas.questions import AdvantageQuestion, Estimator, MetricName, PresetMetric
+from app.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
 from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.paper import EqualWidth, Kernel
 
@@ -96,3 +98,22 @@ def test_an_estimator_names_the_adversaries_and_the_papers_reading() -> None:
 def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
     with pytest.raises(Problem, match="belongs to kind histogram or learned"):
         target(Estimator(kind="threshold", bins=7))
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        (
+            {"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0},
+            "less than or equal to 1e+300",
+        ),
+    ],
+)
+def test_a_limit_of_hundreds_of_digits_is_said_in_few(options: dict[str, object], needed: str) -> None:
+    with pytest.raises(Problem, match=re.escape(needed)):
+        ask(QUESTIONS["theory/pmp-gaussian"], options)
+
+
+def test_how_long_a_list_must_be_is_said() -> None:
+    with pytest.raises(Problem, match="a list of at least 2"):
+        ask(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5})
