@@ -125,23 +125,33 @@ def bounds(found: Place, value: str) -> Iterator[Section]:
     """Every bound beside the others of the same quantity, the tightest marked."""
     if not found or not len(found):
         return
-    rows = tuple(
-        (
-            _quantity(each),
-            each["value"].number("ceiling"),
-            each["says"].said(),
-            each["source"].said(),
-            each["assumes"].said(),
-            _mark(each),
-        )
-        for each in found
-    )
+    usual = _usual(found)
+    rows = tuple(_bound(each, usual) for each in found)
     refuted = any(not each["proven"].value for each in found)
     marked = any(each["tightest"].value for each in found)
     note: Words = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
-    table = Table("Bounds side by side", head, rows)
-    yield Section("bounds", "Every bound, side by side", (table, *((Paragraph(note),) if note else ())))
+    blocks: list[Block] = [Table("Bounds side by side", head, rows)]
+    blocks += [Paragraph(("Assumed, where nothing else is said: ", usual["assumes"].said(), "."))]
+    blocks += [Paragraph(note)] if note else []
+    yield Section("bounds", "Every bound, side by side", tuple(blocks))
+
+
+def _usual(found: Place) -> Place:
+    """A bound that assumes what most of them do: that is said once."""
+    said = [each["assumes"].value for each in found]
+    return next(each for each in found if said.count(each["assumes"].value) == max(map(said.count, said)))
+
+
+def _bound(each: Place, usual: Place) -> tuple[Cell, ...]:
+    return (
+        _quantity(each),
+        each["value"].number("ceiling"),
+        each["says"].said(),
+        each["source"].said(),
+        "" if each["assumes"].value == usual["assumes"].value else each["assumes"].said(),
+        _mark(each),
+    )
 
 
 def _tightest(found: Place) -> Iterator[Fact]:
