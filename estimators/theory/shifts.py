@@ -131,21 +131,6 @@ def laplace_total_variation(shift: float | Floats) -> float | Floats:
     return found if np.ndim(shift) else float(found)
 
 
-@overload
-def knorm_total_variation(shift: float) -> float: ...
-@overload
-def knorm_total_variation(shift: Floats) -> Floats: ...
-
-
-def knorm_total_variation(shift: float | Floats) -> float | Floats:
-    """Bound tanh(v/2) on the total variation of two densities ~ exp(-||x||), v apart, in any norm and dimension.
-
-    Their log densities differ by at most v either way, and the extreme such pair is randomised response.
-    """
-    found = np.tanh(np.asarray(shift, dtype=np.float64) / 2.0)
-    return found if np.ndim(shift) else float(found)
-
-
 def last(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Largest float at which ``holds`` is still true: true at ``low``, false at ``high``, and once false, false."""
     while True:

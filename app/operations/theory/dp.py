@@ -10,7 +10,7 @@ from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
-from app.operations.theory.answering import origin
+from app.operations.theory.origin import origin
 from app.problems import Problem
 from app.schemas.theory.dp import (
     PROMISES,

@@ -13,12 +13,14 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
-from app.operations.answering import question_of
-from app.operations.theory.answering import reply
+from app.operations.answering import question_of, reply_of
+from app.operations.theory.origin import origin
 from app.problems import Problem
 from app.schemas.theory.mip import (
     ARRAYS,
     CalibrationAnswer,
+    MipAnswer,
+    MipFiniteAnswer,
     MipFiniteQuestion,
     MipQuestion,
 )
@@ -69,7 +71,7 @@ def noise(call: Call, material: Material) -> Reply:
         *([ROUND] if 0.0 < scale < inf else []),
     ]
     etas = sorted({*ETAS, q.eta})
-    answered = {
+    answered: MipAnswer = {
         "sentence": _sentence(q, scale, method, sizes, bool((asked.spread != 1.0).any())),
         "eta": q.eta,
         "baseline": _baseline(q),
@@ -96,8 +98,9 @@ def noise(call: Call, material: Material) -> Reply:
             "scale": {name: [finite(at(eta)) for eta in etas] for name, at in asked.scales(chosen).items()},
         },
         "warnings": statements.warnings(cautions),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 def of_laws(call: Call, material: Material) -> Reply:
@@ -110,7 +113,7 @@ def of_laws(call: Call, material: Material) -> Reply:
     accuracy = found.baseline + found.eta
     exact = Bound("eta", "exact", "the sum of Proposition 2", found.eta, "MIP, Proposition 2")
     swaps = Bound("eta", "swaps", "E over swaps of what telling two laws gains", found.bound, "this project")
-    answered = {
+    answered: MipFiniteAnswer = {
         "sentence": _exactly(found),
         "eta": found.eta,
         "baseline": found.baseline,
@@ -125,8 +128,9 @@ def of_laws(call: Call, material: Material) -> Reply:
         },
         "bounds": bounds(side_by_side((exact, swaps))),
         "warnings": [],
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 USUAL = ("gaussian", "laplace_moment")

@@ -14,8 +14,8 @@ from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
 from app.operations.theory import mis_overfitting
-from app.operations.theory.answering import origin
 from app.operations.theory.mis_overfitting import AVERAGES, weighed
+from app.operations.theory.origin import origin
 from app.problems import Problem
 from app.schemas.theory.mis import (
     CoarsenedAnswer,

@@ -8,7 +8,7 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
-from app.operations.theory.answering import origin
+from app.operations.theory.origin import origin
 from app.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 from estimators.statement import Caution, at_least, at_most, percent
 from estimators.theory.mis.overfitting import Overfitting, overfitting

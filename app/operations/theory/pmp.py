@@ -11,10 +11,15 @@ from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds
-from app.operations.answering import question_of
-from app.operations.theory.answering import reply
+from app.operations.answering import question_of, reply_of
+from app.operations.theory.origin import origin
 from app.problems import Problem
-from app.schemas.theory.pmp import PmpExponentialQuestion, PmpGaussianQuestion
+from app.schemas.theory.pmp import (
+    PmpExponentialAnswer,
+    PmpExponentialQuestion,
+    PmpGaussianAnswer,
+    PmpGaussianQuestion,
+)
 from estimators.errors import TooManySubsets
 from estimators.statement import Caution, at_most, exactly
 from estimators.theory import shifts, subsets
@@ -75,7 +80,8 @@ def exponential(call: Call, material: Material) -> Reply:
     right = laws.successes if drawn is None else np.array([success(float(e)) for e in each])
     practical = laws.epsilon if drawn is None else float(drawn.estimate.value or 0.0)
     most = float(right.max()) if drawn is None else success(drawn.estimate.upper)
-    answered = {
+    worst = laws.worst
+    answered: PmpExponentialAnswer = {
         "sentence": _said(q, mechanism, epsilon, drawn or laws, most),
         "epsilon": epsilon,
         "sensitivity": q.sensitivity,
@@ -88,7 +94,7 @@ def exponential(call: Call, material: Material) -> Reply:
         "success": most,
         "baseline": COIN,
         "mip_eta": most - COIN,
-        "worst": laws.worst._asdict(),
+        "worst": {"record": worst.record, "outcome": worst.outcome, "says": worst.says},
         "records": {
             "record": list(range(len(each))),
             "practical_epsilon": each.tolist(),
@@ -96,8 +102,9 @@ def exponential(call: Call, material: Material) -> Reply:
         },
         "bounds": bounds(promised.of_exponential(mechanism, epsilon, drawn or laws)),
         "warnings": statements.warnings((THESE_RECORDS, ONE_RELEASE, *cautions)),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 def gaussian(call: Call, material: Material) -> Reply:
@@ -115,7 +122,7 @@ def gaussian(call: Call, material: Material) -> Reply:
     practical = min(mechanism.epsilon(q.delta), q.practical_epsilon or inf)
     eta = min(mechanism.total_variation() / 2.0, mip_eta(practical, q.delta))
     grid = np.linspace(0.0, max(epsilon, practical, 1.0), POINTS)
-    answered = {
+    answered: PmpGaussianAnswer = {
         "sentence": f"Gaussian noise of standard deviation {exactly(mechanism.sigma)} is "
         f"({exactly(q.epsilon) if q.epsilon else at_most(epsilon)}, {exactly(q.delta)})-DP; on these {len(points)} "
         f"records its practical epsilon is at most {_kept(practical, q.practical_epsilon)} at the "
@@ -140,8 +147,9 @@ def gaussian(call: Call, material: Material) -> Reply:
         },
         "bounds": bounds(promised.of_gaussian(mechanism, epsilon, practical, q.delta)),
         "warnings": statements.warnings((THESE_RECORDS, ONE_RELEASE)),
+        "provenance": origin(call, q, material.arrays),
     }
-    return reply(call, q, material, answered)
+    return reply_of(call, answered)
 
 
 def _mechanism(q: PmpExponentialQuestion, material: Material) -> Mechanism:

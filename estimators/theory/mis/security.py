@@ -41,11 +41,6 @@ def worst_delta(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
     return total_delta(distribution(probabilities), np.float64(1.0), n, gamma)
 
 
-def worst_security(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:
-    """Least security of any algorithm on ``n`` training records: 1 - Delta (Theorems 6 and 14)."""
-    return 1.0 - worst_delta(probabilities, n, gamma)
-
-
 def total_delta(p: Floats, times: Floats | np.float64, n: int, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
     size = require_count("n", n)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from app.body import Body
-from app.call import Call
 from app.openapi.examples import JSON_EXAMPLES
-from app.operations import perform
 from app.report.content import CONTENTS
+from tests.app.posted import asked as answered
 
 Answer = dict[str, Any]
-
-
-def answered(operation: str, question: object) -> Answer:
-    """The answer of an operation, its JSON decoded."""
-    reply = perform(Call(operation), Body.of(json.dumps(question).encode()))
-    found: Answer = json.loads(bytes(reply.body))
-    assert reply.status == 200, found
-    return found
 
 
 def _normal(shift: float, n: int, seed: int) -> tuple[list[float], list[float]]:

@@ -10,6 +10,10 @@ from app.report.model import Block, Cell, Context, Fact, Facts, Headline, Report
 from app.report.place import Place
 
 HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
+RESOLVED: Words = (
+    "A yes is about this score at the resolution its guarantee names. Between the cells more may show, so that a false "
+    "claim may have a yes in every row; only a no is about every resolution.",
+)
 NOT_SHOWN: Words = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
 )
@@ -42,7 +46,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Section("agreement", "What theory allows, and what was measured", blocks),
         Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
         unestablished.section(
-            (NOT_SHOWN, *unestablished.of_sample(source["options"]["prior"])), answer["warnings"]
+            (NOT_SHOWN, RESOLVED, *unestablished.of_sample(source["options"]["prior"])), answer["warnings"]
         ),
         provenance.section("theory/together", source, context),
     )

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
 
 import jsonschema
 import pytest
 
-from app.body import Body
-from app.call import Call, Reply
 from app.openapi.theory.dp import EXAMPLES
-from app.operations import perform
 from app.schemas.theory.dp import DpQuestion
 from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
+from tests.app import posted
 
 SCHEMA = DpQuestion.model_json_schema()
-
-
-def post(body: object) -> Reply:
-    return perform(Call("theory/dp"), Body.of(json.dumps(body).encode()))
-
-
-def asked(body: object) -> dict[str, Any]:
-    reply = post(body)
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
+post, asked = partial(posted.post, "theory/dp"), partial(posted.asked, "theory/dp")
 
 
 @pytest.mark.parametrize("name", EXAMPLES["theory/dp"])

@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import jsonschema
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import Call, Reply
 from app.openapi.theory.mip import AFTER, BEFORE, DRAWS, EXAMPLES, RECORD, TELLING
-from app.operations import perform
 from app.schemas.theory.mip import MipFiniteQuestion, MipQuestion
 from estimators.theory import mip
 from estimators.theory.mip.release import grid_of
+from tests.app import posted
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}
 ROWS = {"draws": np.random.default_rng(0).normal(size=(300, 3)).tolist()}
 
 
-def post(operation: str, body: object) -> Reply:
-    return perform(Call(operation), Body.of(json.dumps(body).encode()))
+def asked(body: object, operation: str = "theory/mip") -> posted.Decoded:
+    return posted.asked(operation, body)
 
 
-def asked(body: object, operation: str = "theory/mip") -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
-
-
-def refused(body: object, operation: str = "theory/mip") -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status in (400, 422), bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
+def refused(body: object, operation: str = "theory/mip") -> posted.Decoded:
+    return posted.refused(operation, body)
 
 
 def test_the_scale_is_the_librarys() -> None:
@@ -205,7 +190,7 @@ def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> No
 
 
 def test_labels_of_text_are_never_repeated() -> None:
-    reply = post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
+    reply = posted.post("theory/mip", {**SWAPS, "record": [f"patient-{r}" for r in RECORD], "eta": 0.2})
 
     assert reply.status == 200
     assert b"patient" not in bytes(reply.body)

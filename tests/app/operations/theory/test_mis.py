@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import jsonschema
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.body import Body
-from app.call import Call, Reply
 from app.openapi.theory.mis import EXAMPLES
-from app.operations import perform
 from app.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.estimate import diversity, worst_delta_from
 from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
+from tests.app import posted
 
 P = [0.4, 0.3, 0.2, 0.1]
 COUNTS = [310, 240, 170, 120, 90, 70]
 BODIES = [(operation, name) for operation, each in EXAMPLES.items() for name in each]
 
 
-def post(operation: str, body: object) -> Reply:
-    return perform(Call(operation), Body.of(json.dumps(body).encode()))
+def asked(body: object, operation: str = "theory/mis") -> posted.Decoded:
+    return posted.asked(operation, body)
 
 
-def asked(body: object, operation: str = "theory/mis") -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
-
-
-def refused(body: object, operation: str = "theory/mis") -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status in (400, 422), bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
+def refused(body: object, operation: str = "theory/mis") -> posted.Decoded:
+    return posted.refused(operation, body)
 
 
 @pytest.mark.parametrize(("operation", "name"), BODIES)

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import Call, Reply
 from app.openapi.theory.pmp import EXAMPLES, LOSSES, MANY, POINTS
-from app.operations import perform
 from app.schemas.theory.pmp import QUESTIONS
 from estimators.theory import shifts
 from estimators.theory.pmp import distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
+from tests.app.posted import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
 ASKED = {"losses": LOSSES, "sensitivity": 1.0, "epsilon": 4.0}
-
-
-def post(operation: str, body: object) -> Reply:
-    return perform(Call(operation), Body.of(json.dumps(body).encode()))
-
-
-def asked(operation: str, body: object) -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
-
-
-def refused(operation: str, body: object) -> dict[str, Any]:
-    reply = post(operation, body)
-    assert reply.status in (400, 422), bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
 
 
 def test_the_practical_epsilon_is_the_librarys() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
 
 import jsonschema
 import pytest
 
 from app.body import Body
-from app.call import CSV, Call, Reply
+from app.call import CSV, Call
 from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.openapi.theory.together import COUNTS, EXAMPLES
@@ -17,19 +17,10 @@ from app.operations import perform
 from app.schemas.theory.together import TogetherQuestion
 from estimators import Counts, Scores
 from estimators.agreement import agreement
+from tests.app import posted
 
 SCHEMA = TogetherQuestion.model_json_schema()
-
-
-def post(body: object) -> Reply:
-    return perform(Call("theory/together"), Body.of(json.dumps(body).encode()))
-
-
-def asked(body: object) -> dict[str, Any]:
-    reply = post(body)
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
-    return found
+post, asked = partial(posted.post, "theory/together"), partial(posted.asked, "theory/together")
 
 
 @pytest.mark.parametrize("name", EXAMPLES["theory/together"])

@@ -15,7 +15,6 @@ from estimators.theory.mis.security import (
     simple_delta,
     simple_records,
     worst_delta,
-    worst_security,
 )
 from estimators.theory.weights import gamma_of
 from tests.estimators.theory.mis import worlds
@@ -33,7 +32,7 @@ WORLDS = [
 @pytest.mark.parametrize("p", WORLDS, ids=str)
 @pytest.mark.parametrize("n", [1, 2, 4, 6])
 def test_theorem_14_is_the_security_of_handing_out_the_training_set(p, n, nu, weight):
-    security = worst_security(p, n, gamma_of(nu, weight))
+    security = 1.0 - worst_delta(p, n, gamma_of(nu, weight))
 
     assert security == pytest.approx(worlds.security(p, n, worlds.release, nu, weight), abs=1e-12)
     assert security == pytest.approx(worlds.security(p, n, worlds.empirical, nu, weight), abs=1e-12)
@@ -52,7 +51,7 @@ def test_no_algorithm_is_worse_not_even_one_that_looks_at_the_order_or_tosses_co
 
         found = worlds.security(p, n, algorithm, nu, weight)
 
-        assert found >= worst_security(p, n, gamma_of(nu, weight)) - 1e-12
+        assert found >= 1.0 - worst_delta(p, n, gamma_of(nu, weight)) - 1e-12
 
 
 @pytest.mark.parametrize("gamma", [0.3, 0.9, 1.0, 1.1, 4.0])

@@ -1,4 +1,4 @@
-"""The last step of every operation of theory that looks at no scores: where the answer comes from, and its form."""
+"""Where an answer of theory that looks at no scores comes from."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import cast
 
 import numpy as np
 
-from app.call import Call, Reply
-from app.decoding.material import Column, Material
-from app.operations.answering import reply_of
+from app.call import Call
+from app.decoding.material import Column
 from app.operations.asking import stated
 from app.schemas.columns import Asked
 from app.schemas.theory.parts import OperationName, OriginAnswer
 from estimators import VERSION
 from estimators.report import digest
-
-
-def reply(call: Call, question: Asked, material: Material, answered: Mapping[str, object]) -> Reply:
-    """The answer with its origin, as JSON or as a report."""
-    return reply_of(call, {**answered, "provenance": origin(call, question, material.arrays)})
 
 
 def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:
