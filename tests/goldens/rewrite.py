@@ -1,0 +1,52 @@
+"""The goldens, made anew: what the service answers and what the shell prints, so that a change of either is seen.
+
+    .venv/bin/python -m tests.goldens.rewrite
+
+The tests run the same program with another folder, and compare.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FILES = Path(__file__).parent / "files"
+PARTS = ("service", "shell")
+COMMAND = ".venv/bin/python -m tests.goldens.rewrite"
+STEADY = {"MACE_WORKERS": "1", "COLUMNS": "100", "PYTHONWARNINGS": "error"}
+"""What the environment says while goldens are made; of settings and pipelines it says nothing else."""
+
+
+def make(part: str, folder: Path) -> None:
+    """Write the goldens of one part into a folder, in a process of its own."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(("MACE_", "GITHUB_"))}
+    subprocess.run(
+        [sys.executable, "-m", "tests.goldens.rewrite", part, str(folder)],
+        cwd=ROOT,
+        env=bare | STEADY,
+        stdin=subprocess.DEVNULL,
+        check=True,
+    )
+
+
+def main(arguments: list[str]) -> None:
+    """Make one part in a given folder, or all parts where they are kept."""
+    if arguments:
+        part, folder = arguments
+        for name, text in importlib.import_module(f"tests.goldens.{part}").goldens().items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        return
+    for part in PARTS:
+        shutil.rmtree(FILES / part, ignore_errors=True)
+        make(part, FILES / part)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
