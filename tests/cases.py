@@ -1,0 +1,61 @@
+"""Many cases in one test: all of them run, and the failure names each case that failed."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+
+def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
+    """Run a test once for each case, as `pytest.mark.parametrize` does, but as one test.
+
+    The names are parameters of the test; what other parameters it has are fixtures, which all cases share.
+    A case that fails does not keep the others from running.
+    """
+    parameters = [name.strip() for name in names.split(",")]
+    every = [(case,) if len(parameters) == 1 else tuple(case) for case in cases]
+    assert every, "a test without cases would always pass"
+
+    def decorate(test: Test) -> Test:
+        signature = inspect.signature(test)
+        assert set(parameters) <= signature.parameters.keys()
+
+        @functools.wraps(test)
+        def run(**fixtures: Any) -> None:
+            failures: list[tuple[str, str]] = []
+            for values in every:
+                try:
+                    test(**fixtures, **dict(zip(parameters, values, strict=True)))
+                except (Exception, pytest.fail.Exception) as failure:
+                    failures.append((", ".join(map(_label, values)), _description(failure)))
+            if failures:
+                title = (
+                    f"{len(failures)} of {len(every)} cases failed: {'; '.join(name for name, _ in failures)}"
+                )
+                pytest.fail("\n\n".join([title, *map("--- {0[0]}\n{0[1]}".format, failures)]), pytrace=False)
+
+        fixtures = [each for name, each in signature.parameters.items() if name not in parameters]
+        run.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def _label(value: object) -> str:
+    text = value if isinstance(value, str) and value.isprintable() and value else repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _description(failure: BaseException) -> str:
+    """The failure with the lines of the test that led to it, without the loop above."""
+    if isinstance(failure, pytest.fail.Exception) and not failure.pytrace:  # cases within cases
+        return str(failure)
+    place = failure.__traceback__.tb_next if failure.__traceback__ else None
+    return "".join(traceback.format_exception(type(failure), failure, place)).rstrip()

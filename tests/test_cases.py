@@ -1,0 +1,61 @@
+"""A loop of cases is as strict as a test for each of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases import each_case
+
+
+def test_every_case_runs_and_those_that_fail_are_named() -> None:
+    seen = []
+
+    @each_case("number", range(5))
+    def odd(number: int) -> None:
+        seen.append(number)
+        assert number % 2, f"{number} is even"
+
+    with pytest.raises(pytest.fail.Exception) as caught:
+        odd()
+
+    assert seen == [0, 1, 2, 3, 4]
+    title, *failures = str(caught.value).split("\n\n")
+    assert title == "3 of 5 cases failed: 0; 2; 4"
+    for number, failure in zip((0, 2, 4), failures, strict=True):
+        assert failure.startswith(f"--- {number}\n")
+        assert f"{number} is even" in failure
+
+
+def test_an_exception_that_does_not_come_fails_its_case_only() -> None:
+    @each_case("text", ["1", "x"])
+    def refused(text: str) -> None:
+        with pytest.raises(ValueError, match="invalid literal"):
+            int(text)
+
+    with pytest.raises(pytest.fail.Exception, match="1 of 2 cases failed: 1\n"):
+        refused()
+
+
+def test_cases_within_cases_are_named_too() -> None:
+    @each_case("first", [1, 2])
+    @each_case("second", [1, 2])
+    def same(first: int, second: int) -> None:
+        assert first == second
+
+    with pytest.raises(
+        pytest.fail.Exception, match="2 of 2 cases failed: 1; 2\n\n--- 1\n1 of 2 cases failed: 2"
+    ):
+        same()
+
+
+@each_case("first, second", [(1, 2), (3, 4)])
+def test_parameters_that_are_not_of_the_case_are_fixtures(
+    first: int, second: int, request: pytest.FixtureRequest
+) -> None:
+    assert second - first == 1
+    assert request.fixturenames == ["request"]
+
+
+def test_no_cases_are_refused() -> None:
+    with pytest.raises(AssertionError, match="would always pass"):
+        each_case("name", [])
