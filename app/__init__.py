@@ -1,1 +1,1 @@
-"""The service and the command: they decode, call `estimators`, and encode; they compute nothing."""
+"""The service and the command: they decode questions, call `estimators`, and encode and draw the answers."""
