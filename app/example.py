@@ -14,14 +14,8 @@ GROUPS = {"18-39": 0.4, "40-64": 0.4, "65 and over": 0.2}
 """Labels and how often each is drawn, whoever is a member and whatever the score."""
 
 
-def example_scores() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores of members and of nonmembers."""
-    members, nonmembers, _ = _drawn()
-    return members, nonmembers
-
-
 def example_table() -> bytes:
-    """The same as CSV, with a group for each record; every digit is there, so that it is the same sample."""
+    """Scores, membership and group of each record as CSV, with every digit."""
     members, nonmembers, groups = _drawn()
     scores = [*members.tolist(), *nonmembers.tolist()]
     rows = (

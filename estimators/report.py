@@ -67,7 +67,6 @@ class Assessment:
     verdict: Verdict | None
     cautions: tuple[Caution, ...]
     input_sha256: str
-    query: str = field(default="")
     fine: Counts | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -119,7 +118,6 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         None if asked.threshold is None else verdict(found, asked.threshold),
         _cautions([beneath, found.cautions, missing, *(each.cautions for each in stated)]),
         fingerprint(data),
-        data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
         fine,
     )
 

@@ -73,7 +73,6 @@ class Provenance:
     n_nonmembers: int
     prior: float
     seed: int | None
-    options: tuple[tuple[str, str], ...] = ()
 
 
 EXACT = Context(prec=400)

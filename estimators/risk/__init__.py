@@ -1,4 +1,4 @@
 """Individual risk: of a cell, of a record, of a group, with flags that survive multiplicity.
 
-In reading order: cells, flags, groups, individual; windows is the pointwise version.
+In reading order: cells, flags, groups, individual.
 """

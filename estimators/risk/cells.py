@@ -193,15 +193,7 @@ def cell_risks(
         limits(one, delta / 2.0, "of one cell named in advance"),
         limits(Conditional(), delta / 2.0 / int((~empty).sum()), "of all cells at once"),
         tuple(counts.cautions()),
-        Provenance(
-            f"cells+{one.name}",
-            VERSION,
-            n1,
-            n0,
-            prior,
-            None,
-            (("cells", f"{counts.cells.kind}:{counts.size}"),),
-        ),
+        Provenance(f"cells+{one.name}", VERSION, n1, n0, prior, None),
     )
 
 

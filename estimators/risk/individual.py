@@ -2,7 +2,7 @@
 
 Risk belongs to a cell, so everything is worked out once a cell and looked up for each record. For a
 continuous score the risk stated is the one at the resolution of the cells: at a single point it cannot
-be bounded without assuming that densities are smooth, which is what ``windows`` does.
+be bounded without assuming that densities are smooth, which is what ``paper.continuous_risk`` does.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -14,7 +15,7 @@ import pytest
 
 from app.body import Body
 from app.call import Call
-from app.example import SIDE, example_scores
+from app.example import SIDE, example_table
 from app.operations import perform
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
@@ -25,10 +26,18 @@ PEOPLE = 10_000
 
 
 @cache
+def demo_scores() -> tuple[list[float], list[float]]:
+    """Members and nonmembers of the table that `mace demo` writes."""
+    rows = list(csv.DictReader(example_table().decode().splitlines()))
+    members, nonmembers = ([float(row["score"]) for row in rows if row["member"] == side] for side in "10")
+    return members, nonmembers
+
+
+@cache
 def asked(operation: str, **question: float) -> dict[str, Any]:
     """The service's answer, about the demo's scores if it is about scores."""
-    members, nonmembers = example_scores()
-    sides = {} if operation == "plan" else {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+    members, nonmembers = demo_scores()
+    sides = {} if operation == "plan" else {"members": members, "nonmembers": nonmembers}
     reply = perform(Call(operation), Body.of(json.dumps({**sides, **question}).encode()))
     assert reply.status == 200, bytes(reply.body)
     found: dict[str, Any] = json.loads(bytes(reply.body))
@@ -190,7 +199,7 @@ def test_what_is_said_of_the_demo_is_so() -> None:
 
 
 def test_groups_share_the_error_and_few_records_are_said_to_be_few() -> None:
-    members, nonmembers = (side[:120] for side in example_scores())
+    members, nonmembers = (side[:120] for side in demo_scores())
     labels = np.repeat(["a", "b"], [91, 29])
 
     found = {each.label: each for each in by_group(Scores.of(members, nonmembers), labels, labels)}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, hypergeom, norm
+from scipy.stats import binom, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -33,7 +33,6 @@ from estimators.risk.flags import (
 )
 from estimators.risk.groups import group_counts
 from estimators.risk.individual import individual_risk, risk_cells
-from estimators.risk.windows import window_risk
 from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_grid
 from estimators.sample.counts import Counts
@@ -41,7 +40,7 @@ from estimators.sample.locating import Sampled, cell_of
 from estimators.sample.scores import Scores
 from estimators.sample.search import BUCKETS
 from estimators.statement import Guarantee
-from tests.oracles import gaussian_shift, identical, scale, shift_for, vector_shift
+from tests.oracles import gaussian_shift, identical, scale, vector_shift
 
 DESIGNS = ((20, 20, 0.5), (60, 60, 0.5), (20, 100, 0.5), (30, 270, 0.1), (60, 60, 0.1))
 RATES = np.array(
@@ -502,10 +501,9 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
 def test_monotone_transforms_of_the_score_change_nothing(leaky):
     bent = Scores.of(np.exp(leaky.members), np.exp(leaky.nonmembers), "continuous")
 
-    cells, windows = individual_risk(bent, 0.2), window_risk(bent, prior=0.2)
+    cells = individual_risk(bent, 0.2)
 
     np.testing.assert_array_equal(cells.lower, individual_risk(leaky, 0.2).lower)
-    np.testing.assert_array_equal(windows.lower, window_risk(leaky, prior=0.2).lower)
 
 
 # groups
@@ -575,73 +573,3 @@ def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):
 def test_labels_that_do_not_fit_are_refused(leaky, groups, error):
     with pytest.raises(error, match="groups"):
         individual_risk(leaky, 0.2, groups=np.array(groups))
-
-
-# windows
-
-
-def test_a_window_is_the_records_nearest_in_rank_with_exact_limits(leaky):
-    targets = np.append(np.linspace(-2.0, 2.5, 40), [leaky.members.max(), leaky.members[0]])
-
-    result = window_risk(leaky, targets, prior=0.2)
-
-    pooled = np.concatenate([leaky.members, leaky.nonmembers])
-    order, size = np.argsort(pooled), round(1000**0.6)
-    for row, target in enumerate(targets):
-        centre = ((pooled < target).sum() + (pooled <= target).sum()) / 2
-        start = min(max(int(np.floor(centre - size / 2)), 0), 1000 - size)
-        x = int((order[start : start + size] < 300).sum())
-        low, high = proportion_confint(x, size, alpha=0.05, method="beta")
-        assert (result.members[row], result.nonmembers[row]) == (x, size - x)
-        limits = risk_at_share(np.array([low, high]), 300, 700, 0.2)
-        assert (result.signed.lower[row], result.signed.upper[row]) == pytest.approx(tuple(limits))
-    assert not result.limits.guarantee.finite_sample
-
-
-def test_a_window_holds_ties_whole_so_that_the_order_of_records_decides_nothing():
-    rng = np.random.default_rng(15)
-    members, nonmembers = np.round(rng.normal(size=400), 1), np.round(rng.normal(size=400), 1)
-
-    result = window_risk(Scores.of(members, nonmembers, "continuous"), [0.0], prior=0.3)
-
-    pooled = np.sort(np.concatenate([members, nonmembers]))
-    centre, size = int((pooled < 0).sum() + (pooled <= 0).sum()), round(800**0.6)
-    start = (centre - size) // 2
-    low, high = pooled[start], pooled[start + size - 1]
-    assert result.members[0] == ((low <= members) & (members <= high)).sum()
-    assert result.nonmembers[0] == ((low <= nonmembers) & (nonmembers <= high)).sum()
-    swapped = window_risk(Scores.of(members[::-1], nonmembers[::-1], "continuous"), [0.0], prior=0.3)
-    assert swapped.lower[0] == result.lower[0]
-
-
-def test_every_record_is_its_own_target_by_default_and_none_lies_beyond(leaky):
-    pooled = np.concatenate([leaky.members, leaky.nonmembers])
-
-    result = window_risk(leaky, None, 0.2)
-
-    np.testing.assert_array_equal(result.upper, window_risk(leaky, pooled, 0.2).upper)
-    assert not np.ma.getmaskarray(result.risk).any()
-    outside = window_risk(leaky, [99.0], 0.2)
-    assert (outside.risk.tolist(), outside.lower[0], outside.upper[0]) == ([None], 0.0, 1.0)
-
-
-@pytest.mark.parametrize(("mean", "spread"), [(shift_for(0.5), 1.0), (0.0, 1.5)], ids=["shift", "scale"])
-@pytest.mark.parametrize("prior", [0.5, 0.1])
-def test_windows_cover_the_risk_at_a_point(mean, spread, prior):
-    rng = np.random.default_rng(16)
-    points = np.quantile(
-        np.concatenate([rng.normal(mean, spread, 10**5), rng.normal(size=10**5)]), (0.05, 0.5, 0.95)
-    )
-    truth = abs(risk_of(norm.pdf(points, mean, spread), norm.pdf(points), prior))
-    runs, covered = 300, np.zeros(3)
-
-    for _ in range(runs):
-        scores = Scores.of(rng.normal(mean, spread, 500), rng.normal(size=500), "continuous")
-        covered += inside(window_risk(scores, points, prior).limits, truth)
-
-    assert covered.min() / runs >= 0.92
-
-
-def test_windows_are_for_one_continuous_score():
-    with pytest.raises(InputError, match="windows"):
-        window_risk(Scores.of(["a"] * 9, ["b"] * 9), ["a"])
