@@ -14,7 +14,6 @@ from app.cli.serve import listen
 from app.main import create_app
 from app.problems import Problem
 from app.settings import Settings
-from estimators.errors import TooFewRecords
 
 SECRET = "0.123456789"
 
@@ -35,10 +34,8 @@ def steered(settings: Settings | None = None) -> FastAPI:
         return Response(str(len(await request.body())))
 
     @made.get("/test/fail/{kind}")
-    async def fail(kind: str, number: int = 0) -> Response:
-        if kind in KINDS:
-            raise KINDS[kind]
-        return Response(str(number))
+    async def fail(kind: str) -> Response:
+        raise KINDS[kind]
 
     @made.get("/test/half")
     async def half() -> Response:
@@ -56,9 +53,8 @@ KINDS: dict[str, Exception] = {
     "memory": MemoryError(SECRET),
     "recursion": RecursionError(SECRET),
     "problem": Problem("busy", "the queue is full", retry_after=7),
-    "library": TooFewRecords("member scores: got 3, need at least 8", field="members"),
-    "http-400": HTTPException(400, SECRET),
-    "http-413": HTTPException(413, SECRET),
+    "http-404": HTTPException(404, SECRET),
+    "http-405": HTTPException(405, SECRET),
     "http-418": HTTPException(418, SECRET),
     "http-502": HTTPException(502, SECRET),
 }

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.problems import Problem
 from app.routes.addresses import Addresses, local_path
-from app.routes.answers import refusal
+from app.routes.answers import NOT_FOUND, refusal
 
 
 class Methods:
@@ -23,7 +23,7 @@ class Methods:
             return await self.app(scope, receive, send)
         method, address = scope["method"], self.addresses.find(local_path(scope))
         if address is None:
-            problem = Problem("not-found", "there is nothing at this address; /docs shows what there is")
+            problem = Problem("not-found", NOT_FOUND)
             return await refusal(scope, problem)(scope, receive, send)
         allow = {"Allow": address.allow}
         if method == "OPTIONS":
