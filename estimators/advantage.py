@@ -51,7 +51,24 @@ CUTS = 1024
 
 @dataclass(frozen=True, slots=True)
 class CellsTarget:
-    """Adversaries at a stated resolution; every family that can be told apart there competes for the lower end."""
+    """Adversaries at a stated resolution; every family that can be told apart there competes for the lower end.
+
+    Makes no assumption about how the best adversary decides. In exchange the upper end of the interval speaks only of
+    adversaries who see in which of the cells a score falls, and not where within it.
+
+    Args:
+        bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
+            of the number of records, at least 4. Categories stay as they are.
+        universe: How many categories there are, if more than were seen in the sample, at least 1. The upper end then
+            allows for the unseen ones. Only for categories.
+        name: What the provenance calls this choice; leave it.
+
+    Example:
+        >>> from estimators import CellsTarget, Counts, advantage
+        >>> counts = Counts.of([40, 30, 20, 10], [10, 20, 30, 40], edges=[0.2, 0.5, 0.8])
+        >>> advantage(counts, target=CellsTarget(bins=2)).resolution
+        2
+    """
 
     bins: int | None = None
     universe: int | None = None
@@ -60,21 +77,71 @@ class CellsTarget:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdTarget:
-    """The optimal adversary, taken to be a threshold."""
+    """The optimal adversary, taken to be a threshold.
+
+    The interval is narrower than that of ``CellsTarget`` and has no resolution, but it is right only if higher scores
+    always make membership likelier (or always less likely). If the records contradict that, the upper end is 1.
+
+    Args:
+        name: What the provenance calls this choice; leave it.
+
+    Example:
+        >>> from estimators import Counts, ThresholdTarget, advantage
+        >>> counts = Counts.of([40, 30, 20, 10], [10, 20, 30, 40], edges=[0.2, 0.5, 0.8])
+        >>> print(advantage(counts, target=ThresholdTarget()).estimate.interval.guarantee.assumes)
+        records of each side are independent draws from that side's distribution; the likelihood ratio is monotone
+        in the score, so the best adversary is a threshold
+    """
 
     name: str = "threshold"
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSidedTarget:
-    """The optimal adversary, taken to be an interval or its complement."""
+    """The optimal adversary, taken to be an interval or its complement.
+
+    For scores of which both extremes, or only the middle, speak for membership. If the records contradict that, the
+    upper end is 1.
+
+    Args:
+        name: What the provenance calls this choice; leave it.
+
+    Example:
+        >>> from estimators import Counts, ThresholdTarget, TwoSidedTarget, advantage
+        >>> ends = Counts.of([45, 10, 45], [10, 80, 10], edges=[0.3, 0.7])  # members lie at both ends
+        >>> advantage(ends, target=TwoSidedTarget()).class_rejected
+        False
+        >>> advantage(ends, target=ThresholdTarget()).class_rejected
+        True
+    """
 
     name: str = "two_sided"
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedTarget:
-    """Any adversary that sees the vector, below; adversaries that see one learned score, above."""
+    """Any adversary that sees the vector, below; adversaries that see one learned score, above.
+
+    For scores that are rows of several numbers: classifiers learn from one part of the records and are judged on the
+    rest. Needs scikit-learn.
+
+    Args:
+        learners: Which classifiers compete: any of ``quadratic()``, ``logistic()``, ``boxes()`` and ``boosting()`` from
+            ``estimators.adversary.learned``. All four by default.
+        bins: Cells at which the learned score is certified from above, at least 1. None: the cube root of the number
+            of records that certify it, at least 4.
+        name: What the provenance calls this choice; leave it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import LearnedTarget, Scores, advantage
+        >>> from estimators.adversary.learned import logistic
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
+        >>> result = advantage(scores, target=LearnedTarget(learners=(logistic(),)))
+        >>> 0.3 < result.lower < result.upper
+        True
+    """
 
     learners: tuple[Learner, ...] = DEFAULT_LEARNERS
     bins: int | None = None
@@ -86,7 +153,30 @@ Target = CellsTarget | ThresholdTarget | TwoSidedTarget | LearnedTarget
 
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """The optimal advantage: estimate, certified interval, and what they are worth."""
+    """The optimal advantage: estimate, certified interval, and what they are worth.
+
+    The advantage is 2 x accuracy - 1 of the best adversary: 1 if it is always right, and 0 at a prior of 0.5 if the
+    score tells nothing. ``advantage`` makes it.
+
+    Attributes:
+        estimate: The point estimate with its interval and guarantee.
+        baseline: The advantage of an adversary who sees no score and always guesses the likelier side, |2 x prior - 1|.
+        resolution: How many cells the score was joined to.
+        leader: Which family of adversaries set the lower end, such as ``threshold`` or ``cells``.
+        class_rejected: Whether the records contradict what ``target`` assumes; the upper end is then 1.
+        class_upper: The upper end before such a contradiction was allowed for.
+        cautions: What to know before using the numbers.
+        provenance: Method, version, numbers of records, prior and seed.
+        target: The adversaries that were asked about.
+
+    Example:
+        >>> from estimators import Counts, advantage
+        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]), prior=0.2)
+        >>> round(result.lower, 3), round(result.value, 3), round(result.upper, 3)
+        (0.6, 0.627, 0.739)
+        >>> round(result.baseline, 3), result.over
+        (0.6, 'where always guessing the likelier side already gives 0.600')
+    """
 
     estimate: Estimate
     baseline: float
@@ -174,7 +264,36 @@ def advantage(
     seed: int = 0,
     shuffles: int = SHUFFLES,
 ) -> Advantage:
-    """Estimate the optimal advantage at ``prior`` from scores or from counts."""
+    """Estimate the optimal advantage at ``prior`` from scores or from counts.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
+            depend less on the seed and take longer.
+
+    Returns:
+        an ``Advantage``: estimate, interval, guarantee and the result as a sentence.
+
+    Raises:
+        MaceError: a number out of its range, or scores that the target cannot use.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, advantage
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
+        >>> result = advantage(scores, prior=0.5, confidence=0.95)
+        >>> print(result.sentence)
+        With 95% confidence an adversary who sees this score at a resolution of 13 cells has an advantage between
+        0.119 and 0.223, over a coin toss.
+        >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
+        True
+    """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
     require_count("shuffles", shuffles)

@@ -85,6 +85,35 @@ def compare(
 
     The upper end of the maximum needs no correction: the truly riskiest query is one fixed query, and
     its own limit is at most the largest. The lower end does: any of them may be the one that errs.
+
+    Args:
+        queries: Scores or counts of each query under its name, at least 2: several scores of one model, say.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of all
+            statements of the comparison together.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Comparison``: ``maximum`` with its interval, and ``ranking``, where each query has its advantage and the
+        best and the worst rank it may truly have.
+
+    Raises:
+        OptionError: fewer than two queries.
+
+    Example:
+        >>> from estimators import Counts, compare
+        >>> queries = {
+        ...     "loss": Counts.of([60, 30, 10], [10, 30, 60], edges=[0.2, 0.7]),
+        ...     "entropy": Counts.of([34, 33, 33], [33, 34, 33], edges=[0.2, 0.7]),
+        ... }
+        >>> comparison = compare(queries)
+        >>> print(comparison.sentence)
+        With 95% confidence the riskiest of 2 queries has an advantage between 0.328 and 0.617, over a coin toss;
+        'loss' comes first, its true rank is 1.
+        >>> [place.name for place in comparison.ranking]
+        ['loss', 'entropy']
     """
     if not isinstance(queries, Mapping):
         raise OptionError("compare needs a mapping from names to scores or counts", field="queries")
@@ -126,6 +155,27 @@ def difference(
     """Advantage against the first minus that against the second, from samples drawn independently.
 
     The two answers' errors are independent and add in quadrature (MOVER, Zou and Donner 2008).
+
+    Args:
+        first: Scores or counts of the first model.
+        second: Scores or counts of the second model, from other records than the first.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Difference``: ``estimate`` with its interval, the two advantages as ``first`` and ``second``, and
+        ``decided``, which is true if the interval excludes 0.
+
+    Example:
+        >>> from estimators import Counts, difference
+        >>> before = Counts.of([60, 30, 10], [10, 30, 60], edges=[0.2, 0.7])
+        >>> after = Counts.of([34, 33, 33], [33, 34, 33], edges=[0.2, 0.7])
+        >>> print(difference(before, after).sentence)
+        With 95% confidence the advantage against the first minus that against the second lies between 0.281 and
+        0.612: they differ.
     """
     a, b = (advantage(data, prior, target, confidence, seed) for data in (first, second))
     value = a.value - b.value
@@ -142,10 +192,31 @@ def paired_difference(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Difference:
-    """The same for records scored by both models, whatever the dependence between their scores.
+    """Advantage against the first minus that against the second, for records scored by both models.
 
-    Each end shares its error between the two limits it is made of (Bonferroni), so it is wider than
-    for independent samples, and holds when one model's errors mirror the other's.
+    Holds whatever the dependence between the two scores of a record: each end shares its error between the two limits
+    it is made of (Bonferroni), so it is wider than for independent samples, and holds when one model's errors mirror
+    the other's.
+
+    Args:
+        first: Scores or counts of the first model.
+        second: Scores or counts of the same records from the second model.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Difference``, as ``difference`` does.
+
+    Example:
+        >>> from estimators import Counts, paired_difference
+        >>> before = Counts.of([60, 30, 10], [10, 30, 60], edges=[0.2, 0.7])
+        >>> after = Counts.of([34, 33, 33], [33, 34, 33], edges=[0.2, 0.7])
+        >>> paired = paired_difference(before, after)
+        >>> paired.decided, round(paired.estimate.interval.width, 3)
+        (True, 0.475)
     """
     confidence = require_open_unit("confidence", confidence)
     shared = 1.0 - (1.0 - confidence) / 2.0
@@ -192,6 +263,30 @@ def by_group(
     """The advantage within each group, all intervals holding at once (Bonferroni over groups that can be answered).
 
     A model that gives away little on average can give away much about a few: that is what this is for.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``).
+        member_groups: A label for each member record, text or numbers.
+        nonmember_groups: A label for each nonmember record, of the same type.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of the
+            intervals of all groups together.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a row for each group, with ``label``, ``n_members``, ``n_nonmembers``, ``cautions`` and ``advantage``; the
+        advantage is None where a side has fewer than 8 records.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, by_group
+        >>> rng = np.random.default_rng(0)
+        >>> labels = np.repeat(["adults", "minors"], [300, 100])
+        >>> members = rng.normal(np.where(labels == "minors", 3, 0), 1)  # only minors are exposed
+        >>> for group in by_group(Scores.of(members, rng.normal(0, 1, 400)), labels, labels):
+        ...     print(group.label, round(group.advantage.lower, 2), round(group.advantage.upper, 2))
+        adults 0.0 0.15
+        minors 0.79 0.96
     """
     require_data(scores, Scores)
     confidence = require_open_unit("confidence", confidence)

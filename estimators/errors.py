@@ -31,7 +31,24 @@ from numbers import Real
 
 
 class MaceError(ValueError):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose; a ``ValueError``.
+
+    ``InputError`` is about the records, ``OptionError`` about what is asked, ``MetricError`` about a metric,
+    ``CountsError`` about counts. No text repeats a score.
+
+    Attributes:
+        message: What is wrong, what came and what is needed.
+        field: The argument at fault, if it is one.
+        index: The first record at fault, if there is one.
+
+    Example:
+        >>> from estimators import MaceError, Scores
+        >>> try:
+        ...     Scores.of([0.9, 0.8, float("nan")] * 3, [0.1] * 9)
+        ... except MaceError as error:
+        ...     print(type(error).__name__, error.field, error.index)
+        NotFinite members 2
+    """
 
     def __init__(self, message: str, *, field: str | None = None, index: int | None = None) -> None:
         super().__init__(message)

@@ -26,7 +26,21 @@ POWER = 0.8
 
 
 class Decision(Enum):
-    """What an interval says about a threshold."""
+    """What an interval says about a threshold.
+
+    Attributes:
+        PASS: ``"pass"``: the whole interval is at or below the threshold.
+        FAIL: ``"fail"``: the whole interval is above it.
+        INCONCLUSIVE: ``"inconclusive"``: the threshold lies within the interval.
+
+    Example:
+        >>> from estimators import Counts, Decision, advantage, verdict
+        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> verdict(result, 0.1).decision is Decision.FAIL
+        True
+        >>> verdict(result, 0.1).decision.value
+        'fail'
+    """
 
     PASS = "pass"
     FAIL = "fail"
@@ -35,7 +49,21 @@ class Decision(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A decision at a threshold, why, and how many records a side would settle it if it is open."""
+    """A decision at a threshold, why, and how many records of both sides would settle it if it is open.
+
+    Attributes:
+        threshold: The threshold that was decided at.
+        decision: ``Decision.PASS``, ``Decision.FAIL`` or ``Decision.INCONCLUSIVE``.
+        reason: Why, in words.
+        records_needed: Records of both sides together that are expected to settle an open decision; None if it is
+            settled, or if no number of records is expected to settle it.
+
+    Example:
+        >>> from estimators import Counts, advantage, verdict
+        >>> open_one = verdict(advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])), 0.3)
+        >>> open_one.decision.value, open_one.records_needed
+        ('inconclusive', 348)
+    """
 
     threshold: float
     decision: Decision
@@ -45,7 +73,20 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Records of both sides together that are expected to be enough."""
+    """Records of both sides together that are expected to be enough.
+
+    Attributes:
+        records: Records in all; None if more than a billion would be needed.
+        members: How many of them are members.
+        nonmembers: How many of them are nonmembers.
+        sentence: The plan in plain words.
+
+    Example:
+        >>> from estimators import plan_width
+        >>> plan = plan_width(expected=0.3, width=0.25)
+        >>> plan.records == plan.members + plan.nonmembers
+        True
+    """
 
     records: int | None
     members: int | None
@@ -54,7 +95,27 @@ class Plan:
 
 
 def verdict(result: Advantage, threshold: float) -> Verdict:
-    """What the certified interval of the advantage says about a threshold."""
+    """What the certified interval of the advantage says about a threshold.
+
+    Args:
+        result: An ``Advantage``, from ``advantage`` or ``assess``.
+        threshold: Largest advantage that is acceptable, from -1 to 1.
+
+    Returns:
+        a ``Verdict``: pass if the upper end is at or below the threshold, fail if the lower end is above it, else
+        inconclusive, with the records that would settle it.
+
+    Raises:
+        OutOfRange: a threshold that is no number from -1 to 1.
+
+    Example:
+        >>> from estimators import Counts, advantage, verdict
+        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> print(verdict(result, 0.1).reason)
+        with 95% confidence the advantage is at least 0.2663, above 0.1
+        >>> print(verdict(result, 0.3).reason)
+        the interval [0.2663, 0.5253] contains the threshold 0.3; about 348 records in all would settle it
+    """
     threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
@@ -131,6 +192,25 @@ def plan_verdict(
 
     The world tried is a Gaussian shift of that advantage, drawn as counts, so a billion records cost
     what a thousand do; more records never decide less often, so bisection finds the first that suffices.
+
+    Args:
+        expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
+        threshold: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more records.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        member_share: Share of members among the records that you will score, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        a ``Plan``.
+
+    Raises:
+        OutOfRange: an expected advantage below the baseline, or another number out of its range.
+
+    Example:
+        >>> from estimators import plan_verdict
+        >>> print(plan_verdict(expected=0.3, threshold=0.1).sentence)
+        about 318 records, 159 of them members, are enough to decide at a threshold of 0.1 in four samples of five,
+        if the true advantage is 0.3
     """
     _require_reachable(expected, prior)
     threshold = require_number("threshold", threshold)
@@ -146,7 +226,27 @@ def plan_verdict(
 def plan_width(
     expected: float, width: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
 ) -> Plan:
-    """Records for an interval no wider than ``width`` in four samples of five, if the truth is ``expected``."""
+    """Records for an interval no wider than ``width`` in four samples of five, if the truth is ``expected``.
+
+    Args:
+        expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
+        width: Largest distance between the two ends, strictly between 0 and 1.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        member_share: Share of members among the records that you will score, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        a ``Plan``.
+
+    Raises:
+        OutOfRange: an expected advantage below the baseline, or another number out of its range.
+
+    Example:
+        >>> from estimators import plan_width
+        >>> print(plan_width(expected=0.3, width=0.25).sentence)
+        about 450 records, 225 of them members, are enough for an interval no wider than 0.25 in four samples of
+        five, if the true advantage is 0.3
+    """
     _require_reachable(expected, prior)
     require_open_unit("width", width)
 

@@ -34,7 +34,27 @@ from estimators.statement import Caution
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked of a sample; the defaults are a first answer."""
+    """What is asked of a sample; the defaults are a first answer.
+
+    Args:
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+        metric: A further metric at its optimum: the name of a preset (see ``PRESETS``) or a ``Metric``; None for none.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        threshold: Largest advantage that is acceptable, from -1 to 1. None: no verdict.
+        claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. None: nothing was promised.
+        claimed_delta: Delta that was promised with it, from 0 up to but not including 1.
+        operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive rate.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        reading: How the paper's statistic reads a continuous score: ``EqualWidth(bins)`` or ``Kernel(bandwidth)`` from
+            ``estimators.paper``. None: kernel densities with Scott's bandwidth.
+
+    Example:
+        >>> from estimators import Ask
+        >>> Ask(prior=0.2, threshold=0.3, metric="precision").prior
+        0.2
+    """
 
     prior: float = 0.5
     target: Target | None = None
@@ -50,9 +70,34 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The answers to one ``Ask``. What has no order has no ROC; a vector has neither, nor the paper's cells.
+    """The answers to one ``Ask``, made by ``assess``.
 
-    ``fine`` are the counts they were read off, for whoever asks more of the same sample.
+    Categories without an order have no ROC curve; a vector of scores has no ROC curve, no metric and no epsilon.
+
+    Attributes:
+        ask: What was asked.
+        advantage: The optimal advantage, certified. Decide by this one.
+        paper: The paper's statistic W_N or U_N with its interval, which covers the statistic's expectation and not the
+            advantage; None if it cannot be computed.
+        metric: The metric that was asked for, at its optimum; None if there is none.
+        roc: The ROC curve, a higher score meaning member; None without an order.
+        auc: The area under that curve, with its interval.
+        operating_points: The true positive rate at each false positive rate that was asked for, with intervals.
+        epsilon: What the records say epsilon must be at least.
+        claim: Whether the records contradict ``claimed_epsilon``; None if nothing was claimed.
+        verdict: The decision at ``threshold``; None without one.
+        cautions: What to know before using the numbers, each once.
+        input_sha256: SHA-256 of the scores or counts, which ties an answer to its input.
+        query: How the scores were read, and why.
+        fine: The counts that the numbers were computed from; None for vectors.
+
+    Example:
+        >>> from estimators import Counts, assess
+        >>> assessment = assess(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> assessment.advantage.lower < assessment.advantage.value < assessment.advantage.upper
+        True
+        >>> round(assessment.auc.estimate.value, 3), assessment.verdict
+        (0.265, None)
     """
 
     ask: Ask
@@ -78,7 +123,28 @@ class Assessment:
 
 
 def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
-    """Answer everything at once; scores are counted a single time."""
+    """Answer everything at once; scores are counted a single time.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        ask: What to answer, an ``Ask``. None: its defaults.
+
+    Returns:
+        an ``Assessment``.
+
+    Raises:
+        MaceError: an option out of its range, or data that cannot be used.
+
+    Example:
+        >>> from estimators import Ask, Counts, assess
+        >>> counts = Counts.of([500, 300, 200], [100, 400, 500], edges=[0.2, 0.7])
+        >>> assessment = assess(counts, Ask(threshold=0.1, claimed_epsilon=1.0))
+        >>> print(assessment.sentence)
+        Fail: with 95% confidence the advantage is at least 0.3542, above 0.1. With 95% confidence an adversary who
+        sees this score at a resolution of 3 cells has an advantage between 0.354 and 0.441, over a coin toss.
+        >>> print(assessment.claim.decision)
+        contradicted
+    """
     require_data(data, Scores, Counts)
     asked = ask or Ask()
     vector = isinstance(data, Scores) and data.dimension > 1

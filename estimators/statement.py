@@ -7,12 +7,34 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite
 
 VERSION = "1"
-"""Version of the methods: a number in the output that changes moves it (see CHANGELOG.md)."""
+"""Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).
+
+Example:
+    >>> from estimators import VERSION, Counts, advantage
+    >>> advantage(Counts.of([40, 10], [10, 40])).provenance.version == VERSION
+    True
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What an interval covers, what it takes for granted, and whether it holds at every sample size."""
+    """What an interval covers, what it takes for granted, and whether it holds at every sample size.
+
+    Attributes:
+        covers: The quantity that lies in the interval with the stated confidence.
+        assumes: What has to be true of the records for that.
+        finite_sample: True if it is proven for every number of records; False if it was checked by simulation.
+
+    Example:
+        >>> from estimators import Counts, advantage
+        >>> guarantee = advantage(Counts.of([40, 10], [10, 40])).estimate.interval.guarantee
+        >>> print(guarantee.covers)
+        the optimal advantage of adversaries that see the score at a resolution of 2 cells
+        >>> print(guarantee.assumes)
+        records of each side are independent draws from that side's distribution
+        >>> guarantee.finite_sample
+        False
+    """
 
     covers: str
     assumes: str
@@ -21,7 +43,24 @@ class Guarantee:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Two limits that hold together with probability ``confidence``; each end misses at most half of the rest."""
+    """Two limits that hold together with probability ``confidence``; each end misses at most half of the rest.
+
+    ``value in interval`` asks whether a number lies in it.
+
+    Attributes:
+        lower: The lower end.
+        upper: The upper end.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        guarantee: What it covers and assumes.
+
+    Example:
+        >>> from estimators import Counts, advantage
+        >>> interval = advantage(Counts.of([40, 10], [10, 40])).estimate.interval
+        >>> round(interval.lower, 2), round(interval.upper, 2), interval.confidence
+        (0.36, 0.75, 0.95)
+        >>> 0.6 in interval
+        True
+    """
 
     lower: float
     upper: float
@@ -39,7 +78,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point estimate with its interval."""
+    """A point estimate with its interval.
+
+    Attributes:
+        value: The point estimate; None where there is none to give.
+        interval: The interval for the truth. Decide by its ends and not by the point estimate.
+
+    Example:
+        >>> from estimators import Counts, advantage
+        >>> estimate = advantage(Counts.of([40, 10], [10, 40])).estimate
+        >>> round(estimate.lower, 2), round(estimate.value, 2), round(estimate.upper, 2)
+        (0.36, 0.59, 0.75)
+    """
 
     value: float | None
     interval: Interval
@@ -57,7 +107,18 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """Something the reader should know before using a number; ``code`` is stable, ``message`` is for people."""
+    """Something the reader should know before using a number; ``code`` is stable, ``message`` is for people.
+
+    Attributes:
+        code: A name for programs, such as ``few_records``; it does not change between versions.
+        message: The same for people, with the numbers of this sample.
+
+    Example:
+        >>> from estimators import Counts, advantage
+        >>> for caution in advantage(Counts.of([8, 2], [2, 8])).cautions:
+        ...     print(f"{caution.code}: {caution.message}")
+        few_records: fewer than 30 records on a side: expect a wide interval
+    """
 
     code: str
     message: str

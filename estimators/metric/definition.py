@@ -67,10 +67,26 @@ LARGEST = 1e100
 class Metric:
     """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN).
 
-    The larger, the more leaks. ``at_prior`` is set where the coefficients themselves hold at one prior only
-    (balanced accuracy).
-    One metric can have several representations with the same value: TP/(TP+FN) and TP/p are both recall,
-    yet differ in individual risk (erratum E10). The presets say which one is meant.
+    TP, FP, FN and TN are shares of all records and sum to 1. The larger the metric, the more leaks. One metric can have
+    several representations with the same value: TP/(TP+FN) and TP/p are both recall, yet differ in individual risk
+    (erratum E10). The presets say which one is meant.
+
+    Args:
+        name: What sentences call the metric.
+        a0: Constant of the numerator.
+        a11, a10, a01, a00: Weights of true positives, false positives, false negatives and true negatives in it.
+        b0: Constant of the denominator.
+        b11, b10, b01, b00: The same weights in the denominator.
+        at_prior: The only prior at which these coefficients hold, as for balanced accuracy. None: they hold at any.
+
+    Raises:
+        MetricError: a coefficient that is no finite number, or beyond 1e100.
+
+    Example:
+        >>> from estimators import Metric
+        >>> benefit = Metric("benefit", a11=1.0, a10=-5.0, b0=1.0)  # a false accusation costs 5 right ones
+        >>> round(float(benefit.value(tpr=0.5, fpr=0.02, prior=0.5)), 3)
+        0.2
     """
 
     name: str
@@ -107,7 +123,11 @@ class Metric:
         }
 
     def constants(self, prior: float) -> Constants:
-        """Koyejo's form in TP and gamma = p TPR + (1-p) FPR (MACE, Eq. 20)."""
+        """Koyejo's form in TP and gamma = p TPR + (1-p) FPR (MACE, Eq. 20).
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        """
         if self.at_prior is not None and not isclose(self.at_prior, prior, rel_tol=1e-9):
             raise MetricError(
                 f"metric {self.name}: its coefficients are for prior {self.at_prior}, got {prior}",
@@ -123,7 +143,11 @@ class Metric:
         )
 
     def line_in_accuracy(self, prior: float) -> tuple[float, float] | None:
-        """Intercept and slope if the metric is a rising line in accuracy: then its optimum is the advantage's."""
+        """Intercept and slope if the metric is a rising line in accuracy: then its optimum is the advantage's.
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        """
         flat = self.b11 == self.b10 == self.b01 == self.b00
         slope = self.a11 - self.a01
         if not flat or slope <= 0.0 or slope != self.a00 - self.a10 or self.b0 + self.b11 <= 0.0:
@@ -132,7 +156,11 @@ class Metric:
         return (self.a0 + self.a01 * prior + self.a10 * (1.0 - prior)) / scale, slope / scale
 
     def linear(self, prior: float) -> tuple[Linear, Linear]:
-        """Numerator and denominator as (constant, slope in TPR, slope in FPR), the denominator positive."""
+        """Numerator and denominator as (constant, slope in TPR, slope in FPR), the denominator positive.
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        """
         k, p, q = self.constants(prior), prior, 1.0 - prior
         top, bottom = (k.e0, p * (k.e1 + k.e2), q * k.e2), (k.h0, p * (k.h1 + k.h2), q * k.h2)
         sign = -1.0 if bottom[0] + (bottom[1] + bottom[2]) / 2.0 < 0.0 else 1.0
@@ -143,7 +171,13 @@ class Metric:
         )
 
     def value(self, tpr: ArrayLike, fpr: ArrayLike, prior: float) -> Floats:
-        """The metric at these rates; NaN where it is 0/0."""
+        """The metric at these rates; NaN where it is 0/0.
+
+        Args:
+            tpr: True positive rates: shares of members that are guessed member, from 0 to 1.
+            fpr: False positive rates: shares of nonmembers that are guessed member, from 0 to 1.
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        """
         (e0, ea, ec), (h0, ha, hc) = self.linear(prior)
         a, c = np.asarray(tpr, dtype=np.float64), np.asarray(fpr, dtype=np.float64)
         top, bottom = e0 + ea * a + ec * c, h0 + ha * a + hc * c
@@ -154,6 +188,12 @@ class Metric:
         """Refuse what is no metric at this prior; name an optimum that says nothing.
 
         Both forms are linear in the rates, so the four corners of the unit square decide.
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+
+        Raises:
+            MetricError: the denominator is 0 or changes sign, or every adversary has the same value.
         """
         (e0, ea, ec), (h0, ha, hc) = self.linear(prior)
         require_open_unit("prior", prior)
@@ -188,6 +228,12 @@ class Metric:
 
         The lemma leaves out a sign condition: member lies above t only if a11 - a10 - a01 + a00 and the
         denominator b0 + b11 p + b00 (1-p) have one sign, else below (erratum E7).
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+
+        Raises:
+            MetricError: the threshold of this metric depends on the data.
         """
         if not self.has_known_threshold:
             raise MetricError(
@@ -201,6 +247,10 @@ class Metric:
         Guessing member at posterior eta changes numerator - V denominator by (e1 - h1 V) eta + e2 - h2 V,
         and should where that is positive: above t* if e1 > h1 V, below if e1 < h1 V. With equality, which the
         lemma leaves out, the guess is constant; a negative denominator turns the sign (erratum E18).
+
+        Args:
+            value: The metric at its optimum.
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         """
         k = self.constants(prior)
         sign = -1.0 if k.h0 + k.h1 * prior / 2.0 + k.h2 / 2.0 < 0.0 else 1.0  # the denominator of a coin toss
@@ -213,6 +263,10 @@ class Metric:
         """One record's metric at its posterior eta, under the rule ``cut`` (MACE, Definition 6, Eq. 18).
 
         It depends on r and q only through rho = p r/((1-p) q) = eta/(1-eta); NaN where it is 0/0.
+
+        Args:
+            posterior: Probabilities that a record with its score is a member, from 0 to 1.
+            cut: The rule that guesses, from ``known_cut`` or ``cut_at``.
         """
         eta = np.asarray(posterior, dtype=np.float64)
         return np.where(cut.guesses(eta), self._branch(eta, True), self._branch(eta, False))
@@ -222,6 +276,14 @@ class Metric:
 
         Each side of the threshold is fractional linear, hence monotone: the ends and, if the threshold lies
         inside, both limits there decide. The paper's end points alone are too narrow (erratum E9).
+
+        Args:
+            low: Lower ends of the posteriors, from 0 to 1.
+            high: Upper ends of the posteriors, from 0 to 1.
+            cut: The rule that guesses, from ``known_cut`` or ``cut_at``.
+
+        Raises:
+            MetricError: the denominator changes sign for one record.
         """
         lo, hi = np.broadcast_arrays(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
         t = -np.inf if cut.threshold is None else cut.threshold

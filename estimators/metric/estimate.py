@@ -35,7 +35,33 @@ LEAST_RECORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class MetricEstimate:
-    """The optimum of a metric: estimate, interval, the rule behind it, and what it is worth."""
+    """The optimum of a metric: estimate, interval, the rule behind it, and what it is worth.
+
+    ``metric_optimum`` makes it.
+
+    Attributes:
+        metric: The metric.
+        estimate: The point estimate with its interval and guarantee.
+        resubstitution: The best rule's value on the records it was chosen on, which flatters it.
+        held_out: The value of rules on records they had not seen.
+        cut: The best rule: the ``threshold`` on the posterior, and whether member is guessed ``above`` it.
+        trivial: The value of guessing without the score.
+        degeneracy: Why the optimum says nothing about leakage, as for recall; None if it does say something.
+        share_limits: Least and greatest share of records that the adversary may guess member.
+        resolution: How many cells the score was joined to.
+        leader: Which family of adversaries set the lower end.
+        class_rejected: Whether the two ends contradict each other; the upper end is then the largest value there is.
+        paper: What the paper's Algorithm 2 or 3 gives.
+        cautions: What to know before using the numbers.
+        provenance: Method, version, numbers of records, prior and seed.
+
+    Example:
+        >>> from estimators import Counts, metric_optimum, preset
+        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> best = metric_optimum(counts, preset("accuracy", 0.5))
+        >>> best.threshold, best.direction, best.trivial, best.degenerate
+        (0.5, 'above', 0.5, False)
+    """
 
     metric: Metric
     estimate: Estimate
@@ -113,12 +139,38 @@ def metric_optimum(
 ) -> MetricEstimate:
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
 
-    Where the metric is a line in accuracy its optimum is the advantage's. ``known`` is the advantage of the same
-    counts, asked with the same options, if there is one already: it is not worked out twice.
-
-    ``min_positive_share`` is the least share of records guessed member (for NPV: nonmember); 5% by default
-    where the metric would otherwise be best on a vanishing tail. Ordered cells are joined to ``bins`` of
+    Where the metric is a line in accuracy its optimum is the advantage's. Ordered cells are joined to ``bins`` of
     equal mass; every single cut of the score competes too.
+
+    Args:
+        counts: Counts of both sides (``Counts``).
+        metric: The metric, such as ``preset("precision", prior)``, or your own ``Metric``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        min_positive_share: Least share of all records that the adversary must guess member (for NPV: nonmember), from 0
+            up to but not including 1. None: 5% for metrics such as precision, which would otherwise be best for an
+            adversary who hardly ever guesses; else 0.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        bins: Into how many cells of about equal size scores with an order are joined, at least 2. None: the cube root
+            of the number of records, at least 4. Categories stay as they are.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
+            depend less on the seed and take longer.
+        known: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again.
+
+    Returns:
+        a ``MetricEstimate``.
+
+    Raises:
+        MetricError: no metric at this prior, for example because every adversary has the same value.
+        TooFewRecords: fewer than 3 records on a side.
+
+    Example:
+        >>> from estimators import Counts, metric_optimum, preset
+        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> print(metric_optimum(counts, preset("precision", 0.5)).sentence)
+        With 95% confidence the best precision of an adversary who sees this score at a resolution of 3 cells and
+        guesses member for at least 5% of all records is between 0.737 and 1.000; guessing without the score gives
+        0.500.
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)

@@ -19,7 +19,24 @@ Masked = np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class IndividualMetric:
-    """A row for each cell; values that are 0/0 there, or without a record, are masked."""
+    """The metric of one record, a row for each cell; values that are 0/0 there, or without a record, are masked.
+
+    Attributes:
+        values: The metric of a record whose score lies in the cell.
+        lower: Lower ends of its interval.
+        upper: Upper ends of its interval.
+        cut: The rule that guesses: the ``threshold`` on the posterior, and whether member is guessed ``above`` it.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of one cell
+            that was named in advance.
+        guarantee: What the intervals cover and assume.
+        cautions: What to know before using the numbers.
+
+    Example:
+        >>> from estimators import Counts, individual_metric, preset
+        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> individual_metric(counts, preset("accuracy", 0.5)).guarantee.covers
+        'accuracy of one cell named in advance, under the rule with threshold 0.5'
+    """
 
     values: Masked
     lower: Masked
@@ -38,6 +55,27 @@ def individual_metric(
     The value depends on r and q through the posterior alone and is monotone on each side of the rule's
     threshold, so the ends and the two limits at the threshold are all that can be extreme: no optimiser
     (erratum E9). Where the threshold depends on the data (Lemma 3) it is estimated, and that is said.
+
+    Args:
+        counts: Counts of both sides (``Counts``).
+        metric: The metric, such as ``preset("accuracy", prior)``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of one cell
+            that was named in advance.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        an ``IndividualMetric``.
+
+    Example:
+        >>> from estimators import Counts, individual_metric, preset
+        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> rows = individual_metric(counts, preset("accuracy", 0.5))
+        >>> for value, lower, upper in zip(rows.values, rows.lower, rows.upper):
+        ...     print(round(value, 3), round(lower, 3), round(upper, 3))
+        0.833 0.715 0.917
+        0.571 0.5 0.689
+        0.714 0.594 0.816
     """
     require_data(counts, Counts)
     cells = cell_risks(counts, prior, confidence)

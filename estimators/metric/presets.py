@@ -21,7 +21,27 @@ class Preset:
 
 
 def preset(name: str, prior: float, **parameters: float) -> Metric:
-    """The named metric at ``prior`` (only balanced accuracy has coefficients that depend on it)."""
+    """The named metric at ``prior`` (only balanced accuracy has coefficients that depend on it).
+
+    Args:
+        name: A key of ``PRESETS``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        parameters: What the metric needs besides, above 0: ``beta`` of ``f_beta`` (the weight of recall), ``w1`` to
+            ``w4`` of ``weighted_accuracy`` (the weights of TP, TN, FP and FN). Each is 1 by default.
+
+    Returns:
+        a ``Metric``.
+
+    Raises:
+        UnknownName: a name or a parameter that is none; the text names the nearest.
+
+    Example:
+        >>> from estimators import preset
+        >>> round(float(preset("precision", prior=0.5).value(tpr=0.3, fpr=0.1, prior=0.5)), 2)
+        0.75
+        >>> preset("f_beta", prior=0.5, beta=2.0).coefficients["b01"]
+        4.0
+    """
     prior = require_open_unit("prior", prior)
     if str(name) not in PRESETS:
         raise UnknownName.among("metric", name, PRESETS)
@@ -89,4 +109,13 @@ PRESETS: Mapping[str, Preset] = {
         {"w1": 1.0, "w2": 1.0, "w3": 1.0, "w4": 1.0},
     ),
 }
-"""Every named metric; docs/methods.md prints this table."""
+"""Every named metric: its formula, what it is in words, and its parameters (docs/methods.md prints the table).
+
+Example:
+    >>> from estimators import PRESETS
+    >>> list(PRESETS)
+    ['accuracy', 'advantage', 'balanced_accuracy', 'precision', 'recall', 'specificity', 'npv', 'f_beta', 'jaccard',
+    'weighted_accuracy']
+    >>> print(PRESETS["precision"].formula, "-", PRESETS["precision"].description)
+    TP/(TP + FP) - share of members among those guessed member (PPV); needs a least share of member guesses
+"""

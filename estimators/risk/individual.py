@@ -51,11 +51,28 @@ class RiskByCell:
 
 @dataclass(frozen=True, eq=False)
 class IndividualRisk:
-    """A row for each target, looked up in ``cells`` when asked for.
+    """A row for each target, looked up in ``cells`` when asked for; ``individual_risk`` makes it.
 
-    ``cell`` is -1 for a target whose score the sample does not reach: its plug-in columns are masked (null
-    when written out), its limits are [0, 1] and it is never flagged. ``index`` is the target's place in the
-    request; without targets the rows are all member records, then all nonmember records.
+    A target whose score the sample does not reach has masked plug-in columns (null when written out), limits of
+    [0, 1], and is never flagged.
+
+    Attributes:
+        cells: The risk of each cell.
+        flags: Which cells are flagged, and by what rule.
+        cell: The cell of each target; -1 if the sample does not reach its score.
+        index: The target's place in the request; without targets the rows are all members, then all nonmembers.
+        groups: Mean risk of each group, if labels were given.
+        cautions: What to know before using the numbers.
+        provenance: Method, version, numbers of records, prior and seed.
+
+    Example:
+        >>> from estimators import Counts, individual_risk
+        >>> counts = Counts.of([90, 5, 5], [10, 45, 45], edges=[0.2, 0.7])
+        >>> risks = individual_risk(counts, targets=[0.1, 0.5])
+        >>> risks.risk.round(2).tolist(), risks.signed_risk.round(2).tolist()
+        ([0.8, 0.8], [0.8, -0.8])
+        >>> risks.lower.round(2).tolist(), risks.upper.round(2).tolist(), risks.flagged.tolist()
+        ([0.65, 0.56], [0.9, 0.93], [True, False])
     """
 
     cells: CellRisks
@@ -122,7 +139,11 @@ class IndividualRisk:
         return _sentence(self.n_flagged, self.size, self.cells, self.flags)
 
     def take(self, rows: NDArray[np.integer]) -> IndividualRisk:
-        """Only these rows, in this order."""
+        """Only these rows, in this order.
+
+        Args:
+            rows: Their places, from 0.
+        """
         return replace(self, cell=self.cell[rows], index=self.index[rows], groups=None)
 
     def top(self, k: int) -> IndividualRisk:
@@ -130,6 +151,15 @@ class IndividualRisk:
 
         Not by |f_p|: at a prior below 1/2 that puts those first who are surest *not* to be members; and not
         by the plug-in, of which the greatest is 1 even where nothing leaks. Ties stay in the order given.
+
+        Args:
+            k: How many targets, at least 1.
+
+        Example:
+            >>> from estimators import Counts, individual_risk
+            >>> counts = Counts.of([90, 5, 5], [10, 45, 45], edges=[0.2, 0.7])
+            >>> individual_risk(counts, targets=[0.9, 0.1, 0.5]).top(1).index.tolist()
+            [1]
         """
         require_count("top", k)
         signed = (
@@ -170,8 +200,41 @@ def individual_risk(
 ) -> IndividualRisk:
     """Risk of every target, by default of every record given (MACE, Theorems 1 and 2).
 
-    ``groups`` labels the targets; flags hold their false discovery rate at 1 - confidence. Counts on
-    open intervals do not tell how far the sample reached: ``sampled`` does.
+    The risk of a record is how far its score moves the probability of membership from a coin toss: |2 x posterior - 1|,
+    from 0 to 1. Records that are flagged are likelier members than ``threshold`` allows; the expected share of false
+    flags is at most 1 - confidence.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
+        groups: A label for each target, text or numbers, to state mean risks by group.
+        bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
+            of the number of records, at least 4. Categories stay as they are.
+        interval: How one cell by itself is bounded: ``MoverFieller()`` or ``Conditional()`` from
+            ``estimators.risk.cells``. None: the first, which is narrower, for categories; the second, which is exact,
+            for other cells. Limits for all cells at once are always exact.
+        threshold: Signed risk above which a record is flagged, strictly between -1 and 1. None: 2 x prior - 1, which
+            is that of every record if nothing leaks.
+        over: What the share of false flags is a share of: ``OverRecords()`` or ``OverCells()`` from
+            ``estimators.risk.flags``. None: records.
+        sampled: Least and greatest score of the sample, for counts on intervals, which are open at both ends.
+
+    Returns:
+        an ``IndividualRisk``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, individual_risk
+        >>> rng = np.random.default_rng(0)
+        >>> members = np.concatenate([rng.normal(0, 1, 300), rng.normal(6, 1, 100)])  # 100 records are exposed
+        >>> risks = individual_risk(Scores.of(members, rng.normal(0, 1, 400)))
+        >>> risks.n_flagged, risks.size
+        (89, 800)
+        >>> worst = risks.top(1)
+        >>> round(float(worst.lower[0]), 2), float(worst.upper[0])
+        (0.92, 1.0)
     """
     require_data(data, Scores, Counts)
     reach = sampled or Sampled.of(data)

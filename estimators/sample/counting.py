@@ -39,7 +39,20 @@ def resolution(n_records: int) -> int:
 
 
 def finest(scores: Scores) -> Counts:
-    """Counts on the finest cells at hand: categories, distinct values, or boxes for vectors."""
+    """Counts on the finest cells at hand: categories, distinct values, or boxes for vectors.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``).
+
+    Returns:
+        the ``Counts`` that every estimator makes of scores.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import finest
+        >>> finest(Scores.of([k / 10 for k in range(20)], [k / 7 for k in range(20)])).size
+        38
+    """
     if scores.query is Query.DISCRETE:
         return by_category(scores)
     if scores.dimension > 1:
@@ -48,7 +61,22 @@ def finest(scores: Scores) -> Counts:
 
 
 def on_cells(scores: Scores, cells: Cells) -> Counts:
-    """Counts on cells that stand already; every score must have one."""
+    """Counts on cells that stand already; every score must have one.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``).
+        cells: The cells, such as those of other counts.
+
+    Raises:
+        InputError: a score falls into none of the cells.
+
+    Example:
+        >>> from estimators import Counts, Scores
+        >>> from estimators.sample.counting import on_cells
+        >>> cells = Counts.of([1, 1], [1, 1], edges=[0.5]).cells
+        >>> on_cells(Scores.of([k / 10 for k in range(20)], [k / 30 for k in range(20)]), cells).members.tolist()
+        [5, 15]
+    """
     columns = []
     for side, name in ((scores.members, "member"), (scores.nonmembers, "nonmember")):
         at = cells.locate(side)
@@ -60,7 +88,21 @@ def on_cells(scores: Scores, cells: Cells) -> Counts:
 
 
 def by_category(scores: Scores) -> Counts:
-    """One cell for each distinct value."""
+    """One cell for each distinct value.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), text or numbers.
+
+    Raises:
+        TooManyCells: no two records share a value, so that nothing can be said.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import by_category
+        >>> counts = by_category(Scores.of(["cat"] * 6 + ["dog"] * 4, ["cat"] * 3 + ["dog"] * 7))
+        >>> counts.cells.labels.tolist(), counts.members.tolist(), counts.nonmembers.tolist()
+        (['cat', 'dog'], [6, 4], [3, 7])
+    """
     a, b = scores.members, scores.nonmembers
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         low, high = min(int(a.min()), int(b.min())), max(int(a.max()), int(b.max()))
@@ -116,7 +158,22 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
 
 
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
-    """Fixed inner cuts, given in advance."""
+    """Fixed inner cuts, given in advance.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), one number a record.
+        cuts: Increasing numbers; each is the lower end of the cell above it.
+
+    Raises:
+        InvalidCounts: cuts that are no increasing numbers.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import by_edges
+        >>> scores = Scores.of([k / 10 for k in range(20)], [k / 30 for k in range(20)])
+        >>> by_edges(scores, [0.5, 1.0]).members.tolist()
+        [5, 5, 10]
+    """
     _line(scores)
     try:
         inner = np.asarray(cuts)
@@ -128,7 +185,19 @@ def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
 
 
 def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:
-    """About ``size`` cells of equal pooled mass."""
+    """About ``size`` cells of equal pooled mass.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), one number a record.
+        size: How many cells, at least 1. None: the cube root of the number of records, at least 4.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import by_equal_mass
+        >>> scores = Scores.of([k / 10 for k in range(20)], [k / 30 for k in range(20)])
+        >>> by_equal_mass(scores, 4).pooled.tolist()
+        [10, 10, 10, 10]
+    """
     wanted = resolution(scores.n_members + scores.n_nonmembers) if size is None else size
     return by_rank(scores).coarsen(require_count("bins", wanted))
 
@@ -178,7 +247,23 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
 
 
 def by_grid(scores: Scores) -> Counts:
-    """The mergeable prototype: a grid of power-of-two step that needs no agreed range and no first pass."""
+    """A grid of power-of-two step: counts of shards that merge without an agreed range or a first pass.
+
+    Args:
+        scores: Scores of both sides of one shard (``Scores.of``), one number a record.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, advantage
+        >>> from estimators.sample.counting import by_grid
+        >>> rng = np.random.default_rng(0)
+        >>> shards = [Scores.of(rng.normal(1, 1, 500), rng.normal(0, 1, 500)) for _ in range(4)]
+        >>> merged = by_grid(shards[0])
+        >>> for shard in shards[1:]:
+        ...     merged = merged.merge(by_grid(shard))
+        >>> merged.n_members, round(advantage(merged).value, 1)
+        (2000, 0.4)
+    """
     a, b = _line(scores)
     low, high = min(a.min(), b.min()), max(a.max(), b.max())
     exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
@@ -196,7 +281,22 @@ def by_grid(scores: Scores) -> Counts:
 
 
 def by_lattice(scores: Scores, bins: int = 100) -> Counts:
-    """The paper's 100^d equal-width cells between the pooled minimum and maximum (MACE section 6.1)."""
+    """The paper's 100^d equal-width cells between the pooled minimum and maximum (MACE section 6.1).
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), numbers or rows of numbers.
+        bins: Slices of each axis, at least 1.
+
+    Raises:
+        TooManyCells: more cells than can be kept; use fewer bins, or ``by_boxes``.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import by_lattice
+        >>> scores = Scores.of([k / 10 for k in range(20)], [k / 30 for k in range(20)])
+        >>> by_lattice(scores, bins=4).pooled.tolist()
+        [20, 10, 5, 5]
+    """
     require_count("bins", bins)
     _numeric(scores)
     d = scores.dimension
@@ -216,7 +316,20 @@ def by_lattice(scores: Scores, bins: int = 100) -> Counts:
 
 
 def by_boxes(scores: Scores, size: int) -> Counts:
-    """Boxes of equal pooled mass for vectors."""
+    """Boxes of equal pooled mass for vectors.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), rows of numbers.
+        size: About how many boxes, at least 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.sample.counting import by_boxes
+        >>> rng = np.random.default_rng(0)
+        >>> by_boxes(Scores.of(rng.normal(1, 1, (40, 2)), rng.normal(0, 1, (40, 2))), 4).pooled.tolist()
+        [20, 20, 20, 20]
+    """
     _numeric(scores)
     require_count("bins", size)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64)

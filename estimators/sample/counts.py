@@ -46,7 +46,27 @@ HYPERGEOMETRIC_LIMIT = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many member and nonmember records fall into each cell, and how many there are in all."""
+    """How many member and nonmember records fall into each cell, and how many there are in all.
+
+    Counts stand for scores wherever no single record is looked at: they are small, they merge exactly in any order,
+    and they show no single score. ``Counts.of`` makes them of plain lists; the functions of
+    ``estimators.sample.counting`` count ``Scores``.
+
+    Attributes:
+        members: Member records in each cell.
+        nonmembers: Nonmember records in each cell.
+        cells: What each cell is: an interval of scores, a category, a value.
+        n_members: Member records in all.
+        n_nonmembers: Nonmember records in all.
+
+    Example:
+        >>> from estimators import Counts
+        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts.n_members, counts.n_nonmembers, counts.size
+        (100, 100, 3)
+        >>> counts.pooled.tolist(), counts.cells.kind
+        ([60, 70, 70], 'intervals')
+    """
 
     members: Integers
     nonmembers: Integers
@@ -90,7 +110,13 @@ class Counts:
 
     @classmethod
     def trusted(cls, members: Integers, nonmembers: Integers, cells: Cells) -> Counts:
-        """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check."""
+        """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check.
+
+        Args:
+            members: Member records in each cell.
+            nonmembers: Nonmember records in each cell.
+            cells: What each cell is.
+        """
         made = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
             object.__setattr__(made, name, side)
@@ -119,11 +145,29 @@ class Counts:
         return self.n_members / self.n_records
 
     def weights(self, prior: float) -> Floats:
-        """p r_j - (1-p) q_j with r and q the sample's shares: its absolute sum is W_N (MACE, Theorem 5)."""
+        """p r_j - (1-p) q_j with r and q the sample's shares: its absolute sum is W_N (MACE, Theorem 5).
+
+        Args:
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        """
         return prior * self.members / self.n_members - (1.0 - prior) * self.nonmembers / self.n_nonmembers
 
     def merge(self, other: Counts) -> Counts:
-        """Counts of both samples together."""
+        """Counts of both samples together.
+
+        Args:
+            other: Counts over cells of the same kind. Grids and categories need not have the same cells; intervals,
+                lattices and boxes must.
+
+        Raises:
+            IncompatibleCells: cells that cannot be brought together.
+
+        Example:
+            >>> from estimators import Counts
+            >>> shard = Counts.of([5, 3], [1, 7], edges=[0.5])
+            >>> shard.merge(shard).members.tolist()
+            [10, 6]
+        """
         require_data(other, Counts)
         ours, theirs = self.cells, other.cells
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
@@ -177,6 +221,12 @@ class Counts:
         """About ``size`` neighbouring cells of equal pooled mass; a cell heavier than that stays whole.
 
         Only the pooled counts decide, so bounds that need cells chosen without labels stay exact.
+
+        Args:
+            size: How many cells to join them to, at least 1.
+
+        Raises:
+            IncompatibleCells: cells without an order, such as categories.
         """
         if not self.cells.ordered:
             raise IncompatibleCells(f"cells of kind {self.cells.kind} have no order to join neighbours by")
@@ -190,7 +240,11 @@ class Counts:
         )
 
     def group_starts(self, size: int) -> Integers:
-        """First cell of each of about ``size`` groups of equal pooled mass; every cell, if there are no more."""
+        """First cell of each of about ``size`` groups of equal pooled mass; every cell, if there are no more.
+
+        Args:
+            size: How many groups, at least 1.
+        """
         if size >= self.size:
             return np.arange(self.size)
         pooled = self.pooled
@@ -246,12 +300,22 @@ class Counts:
         """Split both sides at random into blocks of the given shares: two arrays (blocks, cells).
 
         Drawing without replacement from counts has the law that shuffling records would have.
+
+        Args:
+            fractions: The share of the records in each block; they sum to 1.
+            rng: NumPy's generator to draw from.
         """
         members, nonmembers = self.shuffles(fractions, rng, 1)
         return members[0], nonmembers[0]
 
     def shuffles(self, fractions: Floats, rng: np.random.Generator, times: int) -> tuple[Integers, Integers]:
-        """The same several times, members before nonmembers each time: two arrays (times, blocks, cells)."""
+        """The same several times, members before nonmembers each time: two arrays (times, blocks, cells).
+
+        Args:
+            fractions: The share of the records in each block; they sum to 1.
+            rng: NumPy's generator to draw from.
+            times: How many times to split.
+        """
         splits = [
             _splitter(self.members, self.n_members, fractions),
             _splitter(self.nonmembers, self.n_nonmembers, fractions),
@@ -269,7 +333,20 @@ class Counts:
 
     @classmethod
     def from_dict(cls, value: dict[str, object]) -> Counts:
-        """Read back ``to_dict``, or the short form with ``edges`` (inner cuts, or outer ones too) or nothing."""
+        """Read back ``to_dict``, or the short form with ``edges`` (inner cuts, or outer ones too) or nothing.
+
+        Args:
+            value: A mapping with ``members``, ``nonmembers`` and, if the cells have an order, ``cells`` or ``edges``.
+
+        Raises:
+            InvalidCounts: a key is missing, or its value is no list of whole numbers.
+
+        Example:
+            >>> from estimators import Counts
+            >>> counts = Counts.of([5, 3], [1, 7], edges=[0.5])
+            >>> Counts.from_dict(counts.to_dict()).members.tolist()
+            [5, 3]
+        """
         if not isinstance(value, dict):
             raise InvalidCounts("counts: need a mapping with members and nonmembers", field="counts")
         try:
@@ -283,7 +360,24 @@ class Counts:
 
     @classmethod
     def of(cls, members: ArrayLike, nonmembers: ArrayLike, edges: ArrayLike | None = None) -> Counts:
-        """Counts given as two lists, in order along ``edges`` if there are any, else unordered categories."""
+        """Counts given as two lists, in order along ``edges`` if there are any, else unordered categories.
+
+        Args:
+            members: Member records in each cell: whole numbers of at least 0.
+            nonmembers: Nonmember records in each cell.
+            edges: Scores that separate neighbouring cells, increasing: one fewer than there are cells, or one more
+                if both outer ends are given. None: the cells are categories without an order.
+
+        Raises:
+            InvalidCounts: lists of different length, a negative or broken number, edges that do not fit.
+
+        Example:
+            >>> from estimators import Counts
+            >>> Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]).cells.kind
+            'intervals'
+            >>> Counts.of([50, 30, 20], [10, 40, 50]).cells.kind
+            'categories'
+        """
         a = _numbers(members, "members counts", "members")
         b = _numbers(nonmembers, "nonmembers counts", "nonmembers")
         for side, name in ((a, "members"), (b, "nonmembers")):

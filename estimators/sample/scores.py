@@ -31,7 +31,19 @@ ArgumentScores = ArrayLike | Sequence[object]
 
 
 class Query(Enum):
-    """How a score is to be read."""
+    """How a score is to be read.
+
+    Attributes:
+        AUTO: ``"auto"``: text, booleans and numbers with few distinct values are categories, other numbers continuous.
+        CONTINUOUS: ``"continuous"``: numbers, or rows of numbers.
+        DISCRETE: ``"discrete"``: every distinct value is a category.
+
+    Example:
+        >>> from estimators import Query, Scores
+        >>> scores = Scores.of([1, 2, 3, 4, 5, 6, 7, 8], [2, 3, 4, 5, 6, 7, 8, 9], Query.DISCRETE)
+        >>> scores.query
+        <Query.DISCRETE: 'discrete'>
+    """
 
     AUTO = "auto"
     CONTINUOUS = "continuous"
@@ -40,10 +52,22 @@ class Query(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """One query's value for each member and nonmember record.
+    """One query's value for each member and nonmember record; ``Scores.of`` checks and makes it.
 
-    ``members`` and ``nonmembers`` are float64 of shape (n,) or (n, d) for a continuous query; for a
-    discrete one they are of one sortable type (integers, numbers, strings or booleans), shape (n,).
+    Attributes:
+        members: The members' scores: float64 of shape (n,) or (n, d) for a continuous query; for a discrete one of one
+            sortable type (integers, numbers, strings or booleans), shape (n,).
+        nonmembers: The nonmembers' scores, likewise.
+        query: ``Query.CONTINUOUS`` or ``Query.DISCRETE``.
+        reason: Why it is read so, in words.
+
+    Example:
+        >>> from estimators import Scores
+        >>> scores = Scores.of(["cat", "dog"] * 10, ["dog"] * 20)
+        >>> scores.query.value, scores.reason
+        ('discrete', 'scores are text')
+        >>> scores.n_members, scores.n_nonmembers, scores.dimension
+        (20, 20, 1)
     """
 
     members: NDArray[np.generic]
@@ -55,7 +79,28 @@ class Scores:
     def of(
         cls, members: ArgumentScores, nonmembers: ArgumentScores, query: Query | str = Query.AUTO
     ) -> Scores:
-        """Check both sides and decide how to read them."""
+        """Check both sides and decide how to read them.
+
+        Args:
+            members: One score for each record that the model was trained on, at least 8: numbers, rows of numbers,
+                text or booleans, as a list or a NumPy array. A higher score need not mean member.
+            nonmembers: One score for each record that it has never seen, at least 8, of the same type.
+            query: How to read them: ``"auto"``, ``"continuous"`` or ``"discrete"`` (see ``Query``).
+
+        Returns:
+            the checked ``Scores``.
+
+        Raises:
+            InputError: a side is too small, a score is NaN, infinite or missing, or types or dimensions differ; the
+                error names the side and the record.
+
+        Example:
+            >>> from estimators import Scores
+            >>> Scores.of([0.9, 0.8, 0.7, float("nan"), 0.9, 0.6, 0.7, 0.8], [0.1] * 8)
+            Traceback (most recent call last):
+                ...
+            estimators.errors.NotFinite: member scores: record 3 is NaN; every score must be finite
+        """
         try:
             wanted = Query(query)
         except ValueError:
@@ -103,6 +148,25 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
 
     Rows of one person are not independent: with five rows each and correlation 0.5 a 95% interval
     covers 91% (study section 1). One row a unit restores what every interval here assumes.
+
+    Args:
+        scores: The scores of one side.
+        units: Whom each record belongs to: a label for each, text or numbers.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        ascending indices of the records to keep.
+
+    Raises:
+        DimensionMismatch: not as many labels as scores.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import one_per_unit
+        >>> scores = np.array([0.9, 0.8, 0.7, 0.4, 0.5])
+        >>> keep = one_per_unit(scores, ["ann", "ann", "ann", "bob", "bob"])
+        >>> len(keep), len(scores[keep])
+        (2, 2)
     """
     labels, n_scores = labels_of(units, "units"), len(_side(scores, "record"))
     if len(labels) != n_scores:

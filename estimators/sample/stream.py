@@ -36,7 +36,23 @@ LARGEST_KEY = 2**52 - GRID_CELLS
 class Tally:
     """Records of both sides counted so far; numbers on a growing grid, integers and text each by value.
 
-    A block of floats after integers moves them to the grid, as if they had been floats from the start.
+    For more records than fit in memory: start with ``Tally()`` and add block by block. A block of floats after integers
+    moves them to the grid, as if they had been floats from the start.
+
+    Attributes:
+        seen: What was counted; leave it to ``plus``.
+        n_members: Member records so far.
+        n_nonmembers: Nonmember records so far.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import advantage
+        >>> from estimators.sample.stream import Tally
+        >>> rng, tally = np.random.default_rng(0), Tally()
+        >>> for _ in range(10):
+        ...     tally = tally.plus(rng.normal(1, 1, 500), rng.normal(0, 1, 500))
+        >>> tally.n_members, round(advantage(tally.counts()).value, 1)
+        (5000, 0.4)
     """
 
     seen: _Grid | _Values | _Labels | None = None
@@ -44,7 +60,18 @@ class Tally:
     n_nonmembers: int = 0
 
     def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> Tally:
-        """The tally with one more block; either side of it may be empty."""
+        """The tally with one more block; either side of it may be empty.
+
+        Args:
+            members: Scores of member records: a NumPy array of numbers or text.
+            nonmembers: Scores of nonmember records, likewise.
+
+        Returns:
+            a new ``Tally``; this one stays as it is.
+
+        Raises:
+            InputError: a score is NaN or infinite, or text comes after numbers.
+        """
         sides = [
             (side, _plain(values, SIDES[side], (self.n_members, self.n_nonmembers)[side]))
             for side, values in enumerate((members, nonmembers))
