@@ -289,6 +289,11 @@ STEPS = (
         "docs/openapi.json is what the code makes",
         program("python", "scripts/openapi.py", "--check"),
     ),
+    Step(
+        "reference",
+        "docs/reference.md is what the docstrings make",
+        program("python", "scripts/reference.py", "--check"),
+    ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", licences),
