@@ -42,6 +42,7 @@ from estimators.statement import (
     Provenance,
     at_least,
     at_most,
+    baseline,
     percent,
 )
 
@@ -370,7 +371,6 @@ def _answer(
     n_members: int,
     n_nonmembers: int,
 ) -> Advantage:
-    baseline = abs(2.0 * prior - 1.0)
     rejected = above < below.lower
     flattered = in_sample(_class_of(below.leader, counts), counts, prior)
     if counts.size > MANY_CELLS:
@@ -385,7 +385,7 @@ def _answer(
         Estimate(
             min(interval.upper, max(point, interval.lower)), interval
         ),  # the lower end is at least the baseline
-        baseline,
+        baseline(prior),
         counts.size,
         below.leader,
         rejected,

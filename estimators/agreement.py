@@ -37,7 +37,17 @@ from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import Caution, Estimate, Guarantee, Interval, at_least, at_most, exactly, percent
+from estimators.statement import (
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    at_least,
+    at_most,
+    baseline,
+    exactly,
+    percent,
+)
 from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, granted
 from estimators.theory.dp.envelope import Envelope
 from estimators.theory.weights import advantage_of, normalised
@@ -87,7 +97,7 @@ class Agreement:
     @property
     def baseline(self) -> float:
         """The advantage of always guessing the likelier side."""
-        return abs(2.0 * self.prior - 1.0)
+        return baseline(self.prior)
 
     @property
     def decision(self) -> Literal["contradicted", "not contradicted"]:
@@ -172,18 +182,14 @@ def _advantage(
     found: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float
 ) -> Iterator[Row]:
     weights = prior, 1.0 - prior
-    baseline = abs(2.0 * prior - 1.0)
+    floor = baseline(prior)
     eta, most = envelope.gain(*weights), once.gain(*weights)
     found = _in_one_run(found, delta)
     allowed, says = advantage_of(eta, prior), f"the advantage at prior {exactly(prior)}"
     yield Row("advantage", says, allowed, advantage_of(most, prior), found)
-    half = _scaled(
-        found, baseline, 2.0, "MIP's eta of this score: its accuracy above the better constant guess"
-    )
+    half = _scaled(found, floor, 2.0, "MIP's eta of this score: its accuracy above the better constant guess")
     yield Row("mip_eta", "MIP's eta", eta, most, half)
-    share = _scaled(
-        found, baseline, 1.0 - baseline, "MIS's Delta of this score at lambda 1: 1 less its security"
-    )
+    share = _scaled(found, floor, 1.0 - floor, "MIS's Delta of this score at lambda 1: 1 less its security")
     allowed, says = normalised(eta, *weights), "MIS's Delta, 1 less the security"
     yield Row("mis_delta", says, allowed, normalised(most, *weights), share)
 

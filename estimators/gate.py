@@ -17,7 +17,7 @@ from estimators.plan import Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import VERSION, Caution, Provenance, percent
+from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Judgement:
     @property
     def baseline(self) -> float:
         """The advantage of always guessing the likelier side."""
-        return abs(2.0 * self.provenance.prior - 1.0)
+        return baseline(self.provenance.prior)
 
     @property
     def decision(self) -> Decision:

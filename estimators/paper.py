@@ -22,7 +22,7 @@ from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
 from estimators.sample.scores import Query, Scores
-from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, percent
+from estimators.statement import IID, Caution, Guarantee, Interval, at_least, at_most, baseline, percent
 
 Floats = NDArray[np.float64]
 
@@ -242,9 +242,7 @@ def _mcdiarmid(
         f"{IID}; {fixed} fixed in advance, without looking at these records",
         proven,
     )
-    return Interval(
-        max(value - radius, abs(2.0 * prior - 1.0)), min(value + radius, 1.0), confidence, guarantee
-    )
+    return Interval(max(value - radius, baseline(prior)), min(value + radius, 1.0), confidence, guarantee)
 
 
 def _outlier_range(counts: Counts, bins: int) -> tuple[Caution, ...]:

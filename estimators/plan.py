@@ -14,7 +14,7 @@ from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
-from estimators.statement import Caution, Estimate, at_least, at_most, percent
+from estimators.statement import Caution, Estimate, at_least, at_most, baseline, percent
 
 MOST_RECORDS = 10**9
 
@@ -260,10 +260,10 @@ def plan_width(
 
 def _require_reachable(expected: float, prior: float) -> None:
     prior = require_open_unit("prior", prior)
-    expected, baseline = require_number("expected", expected), abs(2.0 * prior - 1.0)
-    if not baseline <= expected < 1.0:
+    expected, floor = require_number("expected", expected), baseline(prior)
+    if not floor <= expected < 1.0:
         raise OutOfRange(
-            f"expected advantage: got {expected!r}, need at least the baseline {baseline:g} and below 1",
+            f"expected advantage: got {expected!r}, need at least the baseline {floor:g} and below 1",
             field="expected",
         )
 
@@ -310,7 +310,7 @@ def _shift_for(expected: float, prior: float) -> float:
 
     def reached(m: float) -> float:
         if m == 0.0:
-            return abs(2.0 * prior - 1.0)
+            return baseline(prior)
         cut = m / 2.0 + np.log((1.0 - prior) / prior) / m  # where p r = (1-p) q
         return float(2.0 * (prior * ndtr(m - cut) + (1.0 - prior) * ndtr(cut)) - 1.0)
 
@@ -318,7 +318,7 @@ def _shift_for(expected: float, prior: float) -> float:
     for _ in range(60):
         middle = (low + high) / 2.0
         low, high = (middle, high) if reached(middle) < expected else (low, middle)
-    return 0.0 if expected <= abs(2.0 * prior - 1.0) else high
+    return 0.0 if expected <= baseline(prior) else high
 
 
 def _cells(shift: float, share: float, size: int) -> Intervals:

@@ -192,6 +192,11 @@ def _rounded(value: float, digits: int, towards: str) -> str:
     return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), towards, EXACT):zf}"
 
 
+def baseline(prior: float) -> float:
+    """|2p - 1|: the advantage of always guessing the likelier side, without looking at any score."""
+    return abs(2.0 * prior - 1.0)
+
+
 def percent(confidence: float) -> str:
     """``0.95`` as ``95%``."""
     return f"{100 * confidence:.6g}%"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from estimators.adversary.families import Family
 from estimators.limits.binomial import lower_limit, pools, weighted_accuracy_lower
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
+from estimators.statement import baseline
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -88,15 +89,15 @@ def held_out(
 
 def summarise(tally: Tally, names: Sequence[str], pooled: bool, prior: float, alpha: float) -> HeldOut:
     """Median over shuffles, never below what guessing the likelier side earns for free."""
-    baseline = abs(2.0 * prior - 1.0)
+    floor = baseline(prior)
     middle = np.median(np.column_stack([tally.lower(prior, alpha, pooled), tally.by_rule]), axis=0)
     lower, by_rule = float(middle[0]), middle[1:]
     # the simplest rule within a standard error of the best: a rich one fits noise and flatters the point estimate
     error = np.hypot(prior / np.sqrt(tally.n_members[0]), (1.0 - prior) / np.sqrt(tally.n_nonmembers[0]))
     leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
     return HeldOut(
-        max(lower, baseline),
-        max(float(by_rule[leader]), baseline),
+        max(lower, floor),
+        max(float(by_rule[leader]), floor),
         names[leader],
         pooled and len(tally.by_rule) == 1,
     )

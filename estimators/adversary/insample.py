@@ -16,6 +16,7 @@ from estimators.adversary.families import Cellwise, Threshold, TwoSided, in_samp
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit, weighted_accuracy_upper
 from estimators.sample.counts import Counts
+from estimators.statement import baseline
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +77,7 @@ def _exact(value: float, counts: Counts, alpha: float) -> float:
 
 
 def _clip(value: float, prior: float) -> float:
-    return float(min(1.0, max(value, abs(2.0 * prior - 1.0))))
+    return float(min(1.0, max(value, baseline(prior))))
 
 
 def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
@@ -181,7 +182,7 @@ def _worst_variance(value: float, counts: Counts, prior: float, alpha: float) ->
     def short(u: float) -> bool:
         return bool(u - value - correction < z * np.sqrt(_largest_variance(u, prior, n1, n0)))
 
-    low, high = max(value, abs(2.0 * prior - 1.0)), 1.0
+    low, high = max(value, baseline(prior)), 1.0
     if short(high):
         return 1.0
     for _ in range(50):

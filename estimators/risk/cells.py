@@ -18,7 +18,17 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import signed_risk_limits
 from estimators.sample.counts import Counts
-from estimators.statement import IID, VERSION, Caution, Guarantee, Provenance, at_least, at_most, percent
+from estimators.statement import (
+    IID,
+    VERSION,
+    Caution,
+    Guarantee,
+    Provenance,
+    at_least,
+    at_most,
+    baseline,
+    percent,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -150,7 +160,7 @@ class CellRisks:
     @property
     def baseline(self) -> float:
         """|2p-1|: the risk of every record when nothing leaks."""
-        return abs(2.0 * self.prior - 1.0)
+        return baseline(self.prior)
 
     @property
     def sentence(self) -> str:

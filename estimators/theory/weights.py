@@ -7,6 +7,7 @@ An accuracy is members TPR + nonmembers (1 - FPR). Its gain over max(members, no
 from __future__ import annotations
 
 from estimators.errors import require_open_unit, require_positive
+from estimators.statement import baseline
 
 
 def gamma_of(nonmember_share: float, member_weight: float = 1.0) -> float:
@@ -15,7 +16,7 @@ def gamma_of(nonmember_share: float, member_weight: float = 1.0) -> float:
     return nu / (require_positive("member_weight", member_weight) * (1.0 - nu))
 
 
-def baseline(nonmember_share: float, member_weight: float = 1.0) -> float:
+def guess_accuracy(nonmember_share: float, member_weight: float = 1.0) -> float:
     """Accuracy of the better constant guess: max(nu, lambda (1-nu)) (MIS, after Definition 2)."""
     nu = require_open_unit("nonmember_share", nonmember_share)
     return max(nu, require_positive("member_weight", member_weight) * (1.0 - nu))
@@ -24,7 +25,7 @@ def baseline(nonmember_share: float, member_weight: float = 1.0) -> float:
 def accuracy(delta: float, nonmember_share: float, member_weight: float = 1.0) -> float:
     """Accuracy of the best attack at Delta (MIS, Theorem 6): from the baseline at 0 to nu + lambda (1-nu) at 1."""
     smaller = min(nonmember_share, member_weight * (1.0 - nonmember_share))
-    return baseline(nonmember_share, member_weight) + smaller * delta
+    return guess_accuracy(nonmember_share, member_weight) + smaller * delta
 
 
 def normalised(gain: float, members: float, nonmembers: float) -> float:
@@ -34,4 +35,4 @@ def normalised(gain: float, members: float, nonmembers: float) -> float:
 
 def advantage_of(gain: float, prior: float) -> float:
     """The advantage of a gain at the prior: without one it is the baseline to the last bit."""
-    return abs(2.0 * prior - 1.0) + 2.0 * gain
+    return baseline(prior) + 2.0 * gain

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimators import Scores, advantage
-from estimators.statement import at_least, at_most, exactly, figures_down, figures_up
+from estimators.statement import at_least, at_most, baseline, exactly, figures_down, figures_up
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -69,3 +69,8 @@ def test_figures_hold_at_any_size_and_are_four(value: float) -> None:
 @pytest.mark.parametrize("value", [4.0, 0.03224109, 1.2345649e-05, 1e-300])
 def test_what_is_said_exactly_is_read_back_as_the_same_float(value: float) -> None:
     assert float(exactly(value)) == value
+
+
+@pytest.mark.parametrize(("prior", "value"), [(0.5, 0.0), (0.25, 0.5), (0.75, 0.5), (1e-3, 0.998)])
+def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior: float, value: float) -> None:
+    assert baseline(prior) == value == baseline(1.0 - prior)

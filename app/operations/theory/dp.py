@@ -21,7 +21,7 @@ from app.schemas.theory.dp import (
     StatedAnswer,
     TradeAnswer,
 )
-from estimators.statement import Caution, at_least, at_most, exactly, figures_down, figures_up
+from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from estimators.theory.bounds import Bound
@@ -76,7 +76,7 @@ def answer(call: Call, material: Material) -> Reply:
     stated = [] if asked is None else _stated(asked, q.delta)
     answered: DpAnswer = {
         "sentence": " ".join([*_said(q, stated, table), *_kept_said(kept, q)]),
-        "baseline": abs(2.0 * q.prior - 1.0),
+        "baseline": baseline(q.prior),
         "stated": stated,
         "bounds": bounds(table),
         "roc": None if asked is None else _envelope(asked, q),
@@ -172,7 +172,7 @@ def _curve(promise: dp.Promise) -> TradeAnswer | None:
 def _kept(found: dp.Keeping) -> KeepingAnswer:
     return {
         "advantage": found.advantage,
-        "baseline": abs(2.0 * found.prior - 1.0),
+        "baseline": baseline(found.prior),
         "epsilon": None if found.epsilon is None else finite(found.epsilon),
         "delta": found.delta,
         "mu": found.mu,
@@ -189,7 +189,7 @@ def _said(q: DpQuestion, stated: list[StatedAnswer], table: tuple[Bound, ...]) -
     )
     return [
         f"The promise{claim} allows an advantage of at most {at_most(least['advantage'])} at prior {exactly(q.prior)}, "
-        f"where the baseline is {abs(2.0 * q.prior - 1.0):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "
+        f"where the baseline is {baseline(q.prior):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "
         f"MIS's security at least {at_least(max(0.0, 1.0 - least['mis_delta']))}, and a guess is right at most "
         f"{at_most(100.0 * least['success'], 1)}% of the time."
     ]
@@ -199,9 +199,9 @@ def _kept_said(kept: dp.Keeping | None, q: DpQuestion) -> list[str]:
     if kept is None:
         return []
     aim = f"an advantage of at most {exactly(kept.advantage)} at prior {exactly(kept.prior)}"
-    baseline = f"the baseline is {abs(2.0 * kept.prior - 1.0):.3f}"
+    guessing = f"the baseline is {baseline(kept.prior):.3f}"
     if kept.epsilon is None:
-        return [f"No epsilon at delta {exactly(kept.delta)} keeps {aim}; {baseline}."]
+        return [f"No epsilon at delta {exactly(kept.delta)} keeps {aim}; {guessing}."]
     wide = "" if kept.mu is None else f", and by mu up to {figures_down(kept.mu)}"
     replaced = q.adjacency == "replace" or (q.adjacency is None and q.inclusion == "fixed_number")
     about = (
@@ -210,7 +210,7 @@ def _kept_said(kept: dp.Keeping | None, q: DpQuestion) -> list[str]:
         else ", promised about adding or removing one record"
     )
     upto = f"epsilon up to {figures_down(kept.epsilon)} at delta {exactly(kept.delta)}{wide}"
-    return [f"A{aim[1:]} is kept by {upto}{about}; {baseline}."]
+    return [f"A{aim[1:]} is kept by {upto}{about}; {guessing}."]
 
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/dp": answer}

@@ -31,7 +31,7 @@ from estimators.theory.mis.assessment import Known, Source
 from estimators.theory.mis.diversity import given_largest, most_diverse
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
-from estimators.theory.weights import accuracy, baseline, gamma_of
+from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 
 SOURCES = ("values", "tallies", "probabilities")
 STEPS = 13
@@ -72,7 +72,7 @@ def answer(call: Call, material: Material) -> Reply:
         "categories": source.categories,
         "records": source.records if isinstance(source, Tally) else None,
         "gamma": gamma,
-        "baseline": baseline(share, q.member_weight),
+        "baseline": guess_accuracy(share, q.member_weight),
         "accuracy_at_most": accuracy(at.upper, share, q.member_weight),
         "n": n,
         "diversity": _diversity(source, spread),
@@ -204,7 +204,7 @@ def _said(q: MisQuestion, source: Source, n: int, at: Estimate, share: float) ->
     sure = f" ({percent(q.confidence)} confidence)" if isinstance(source, Tally) else ""
     secure = f"any algorithm has a security of at least {at_least(1.0 - at.upper)}{sure}"
     most = at_most(accuracy(at.upper, share, q.member_weight))
-    trivial = at_most(baseline(share, q.member_weight))
+    trivial = at_most(guess_accuracy(share, q.member_weight))
     attack = (
         f"no attack has an accuracy above {most}, against a baseline of {trivial} for guessing"
         f"{weighed(q.member_weight)}."

@@ -12,7 +12,7 @@ from app.operations.theory.origin import origin
 from app.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 from estimators.statement import Caution, at_least, at_most, percent
 from estimators.theory.mis.overfitting import Overfitting, overfitting
-from estimators.theory.weights import accuracy, baseline, gamma_of
+from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 
 ONE_MODEL = Caution(
     "one_model",
@@ -48,7 +48,7 @@ def answer(call: Call, material: Material) -> Reply:
         "security": statements.interval(found.security),
         "delta_at_least": 1.0 - found.security.upper,
         "gamma": gamma,
-        "baseline": baseline(q.nonmember_share, q.member_weight),
+        "baseline": guess_accuracy(q.nonmember_share, q.member_weight),
         "accuracy_at_least": accuracy(1.0 - found.security.upper, q.nonmember_share, q.member_weight),
         "threshold": float(found.threshold[found.best]),
         "curve": {
@@ -74,7 +74,7 @@ def _said_of_losses(q: MisOverfittingQuestion, found: Overfitting) -> str:
     least = at_least(accuracy(1.0 - upper, share, weight))
     return (
         f"{what} is at most {at_most(upper)} ({percent(q.confidence)} confidence): a cut of the loss alone has "
-        f"an accuracy of at least {least}, against a baseline of {at_most(baseline(share, weight))} for guessing"
+        f"an accuracy of at least {least}, against a baseline of {at_most(guess_accuracy(share, weight))} for guessing"
         f"{weighed(weight)}."
     )
 

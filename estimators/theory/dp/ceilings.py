@@ -13,6 +13,7 @@ from estimators.errors import (
     require_open_unit,
     require_share,
 )
+from estimators.statement import baseline
 
 
 def advantage_ceiling(epsilon: float, delta: float = 0.0, prior: float = 0.5) -> float:
@@ -47,7 +48,7 @@ def gdp_ceiling(mu: float, prior: float = 0.5) -> float:
     require_nonnegative("mu", mu)
     p = require_open_unit("prior", prior)
     if mu == 0.0:
-        return abs(2.0 * p - 1.0)
+        return baseline(p)
     tilt = float(logit(p)) / mu
     return float(2.0 * (p * ndtr(mu / 2.0 + tilt) + (1.0 - p) * ndtr(mu / 2.0 - tilt)) - 1.0)
 

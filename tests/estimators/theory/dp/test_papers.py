@@ -8,7 +8,7 @@ import pytest
 from estimators.errors import OutOfRange
 from estimators.theory.dp import papers
 from estimators.theory.mis.divergence import divergence
-from estimators.theory.weights import accuracy, baseline, gamma_of, normalised
+from estimators.theory.weights import accuracy, gamma_of, guess_accuracy, normalised
 
 EPSILONS = [0.01, 0.5, 1.0, 3.0, 8.0]
 
@@ -82,7 +82,7 @@ def test_delta_is_what_a_weighted_attack_gains_over_a_constant_one(nu, weight):
     sets = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = (nu * ((1 - sets) @ out) + weight * (1 - nu) * (sets @ inside)).max()  # Definition 2, every attack
 
-    delta = normalised(best - baseline(nu, weight), weight * (1 - nu), nu)
+    delta = normalised(best - guess_accuracy(nu, weight), weight * (1 - nu), nu)
 
     assert delta == pytest.approx(discretised(gamma_of(nu, weight), out, inside), abs=1e-12)  # Theorem 6
     assert accuracy(delta, nu, weight) == pytest.approx(best, abs=1e-12)

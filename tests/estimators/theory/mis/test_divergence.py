@@ -7,7 +7,7 @@ import pytest
 
 from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory.mis.divergence import divergence, security_at
-from estimators.theory.weights import accuracy, baseline, gamma_of
+from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 from tests.estimators.theory.mis import worlds
 
 GAMMAS = (0.1, 0.5, 0.9, 1.0, 1.3, 2.0, 7.0)
@@ -76,8 +76,8 @@ def test_theorem_6_holds_for_the_best_of_all_attacks(nu, weight):
 def test_nu_is_the_share_of_nonmembers_and_lambda_weighs_true_positives():
     assert gamma_of(0.8) == pytest.approx(4.0)
     assert gamma_of(0.8, 4.0) == pytest.approx(1.0)
-    assert baseline(0.8, 4.0) == pytest.approx(0.8)
-    assert baseline(0.2, 4.0) == pytest.approx(3.2)
+    assert guess_accuracy(0.8, 4.0) == pytest.approx(0.8)
+    assert guess_accuracy(0.2, 4.0) == pytest.approx(3.2)
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
