@@ -197,6 +197,11 @@ def baseline(prior: float) -> float:
     return abs(2.0 * prior - 1.0)
 
 
-def percent(confidence: float) -> str:
-    """``0.95`` as ``95%``."""
-    return f"{100 * confidence:.6g}%"
+def percent(share: float) -> str:
+    """``0.95`` as ``95%``, with every digit of it: 0.99999999 is not 100%.
+
+    Fifteen digits are all that a float keeps of what was written; further ones come from arithmetic, as in 1 - 0.95.
+    """
+    exact = Decimal(repr(float(share)))
+    written = Context(prec=15).plus(exact)
+    return f"{(exact if written == 1 else written).scaleb(2).normalize():f}%"

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimators import Scores, advantage
-from estimators.statement import at_least, at_most, baseline, exactly, figures_down, figures_up
+from estimators import Scores, advantage, compare, metric_optimum, paired_difference, preset, verdict
+from estimators.agreement import agreement
+from estimators.audit.epsilon import epsilon_lower_bound
+from estimators.audit.roc import auc, operating_point
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage
+from estimators.paper import discrete_advantage
+from estimators.risk.cells import cell_risks
+from estimators.sample.counting import by_equal_mass
+from estimators.statement import at_least, at_most, baseline, exactly, figures_down, figures_up, percent
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -74,3 +82,46 @@ def test_what_is_said_exactly_is_read_back_as_the_same_float(value: float) -> No
 @pytest.mark.parametrize(("prior", "value"), [(0.5, 0.0), (0.25, 0.5), (0.75, 0.5), (1e-3, 0.998)])
 def test_the_baseline_is_what_guessing_the_likelier_side_earns(prior: float, value: float) -> None:
     assert baseline(prior) == value == baseline(1.0 - prior)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.95, "95%"),
+        (0.57, "57%"),
+        (0.9512345, "95.12345%"),
+        (0.99999999, "99.999999%"),
+        (1.0 - 2.0**-53, "99.99999999999999%"),
+        (1.0 - 0.95, "5%"),
+        ((1.0 + 0.118) / 2.0, "55.9%"),
+        (1e-17, "0.000000000000001%"),
+    ],
+)
+def test_a_share_is_told_in_percent_with_all_its_digits(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99999999])
+def test_every_sentence_tells_the_confidence_that_was_computed_with(confidence: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = Scores.of(rng.normal(1.0, 1.0, 400), rng.normal(0.0, 1.0, 400))
+    counts = by_equal_mass(scores)
+    statements = [
+        advantage(scores, confidence=confidence),
+        compare({"one": scores, "other": scores}, confidence=confidence),
+        paired_difference(scores, scores, confidence=confidence),
+        judge(scores, [MaxAdvantage(0.1)], confidence=confidence),
+        metric_optimum(counts, preset("accuracy", 0.5), confidence=confidence),
+        cell_risks(counts, 0.5, confidence),
+        discrete_advantage(counts, 0.5, confidence),
+        auc(counts, confidence),
+        operating_point(counts, 0.1, confidence),
+        agreement(scores, 1.0, confidence=confidence),
+    ]
+    one_sided = epsilon_lower_bound(counts, confidence).sentence
+
+    texts = [each.sentence for each in statements] + [verdict(statements[0], 0.1).reason]
+    missing = [text for text in texts if percent(confidence) not in text]
+
+    assert missing == []
+    assert percent((1.0 + confidence) / 2.0) in one_sided

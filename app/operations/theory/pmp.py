@@ -21,12 +21,11 @@ from app.schemas.theory.pmp import (
     PmpGaussianQuestion,
 )
 from estimators.errors import TooManySubsets
-from estimators.statement import Caution, at_most, exactly
+from estimators.statement import Caution, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.pmp import choose, distances, promised
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
-from estimators.theory.pmp.given import percent
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled, sampled
 from estimators.theory.pmp.success import mip_eta, success

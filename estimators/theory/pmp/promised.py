@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from estimators.statement import percent
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian
-from estimators.theory.pmp.given import percent
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled
 from estimators.theory.pmp.success import mip_eta, mip_eta_as_printed

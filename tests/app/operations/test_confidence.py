@@ -1,0 +1,48 @@
+"""Sentences tell the confidence that was computed with, digit by digit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from app.openapi.examples import JSON_EXAMPLES
+from tests.app import posted
+
+SEVEN_DIGITS = 0.9999987
+IN_WORDS = ("99.99987%", "99.999935%")
+"""As it is, and of a bound that is one end of a two-sided interval."""
+
+WITHOUT = {"individual-risk", "counts", "plan", "theory/dp", "theory/mip-finite", "theory/pmp-gaussian"}
+"""Operations whose sentences name no confidence."""
+
+
+def test_sentences_tell_every_digit_of_the_confidence() -> None:
+    rounded, exact = [], set()
+    for operation, text in _texts():
+        if "99.9999% confidence" in text or "100% confidence" in text:
+            rounded.append((operation, text))
+        if any(words in text for words in IN_WORDS):
+            exact.add(operation)
+
+    assert rounded == []
+    assert exact == set(JSON_EXAMPLES) - WITHOUT
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """Every text of an answer at that confidence, for every example that has one."""
+    for operation, examples in JSON_EXAMPLES.items():
+        for example in examples.values():
+            reply = posted.post(operation, {**example.value, "confidence": SEVEN_DIGITS})
+            if reply.status == 200:
+                yield from ((operation, text) for text in _strings(json.loads(bytes(reply.body))))
+
+
+def _strings(tree: object) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict):
+        for branch in tree.values():
+            yield from _strings(branch)
+    elif isinstance(tree, list):
+        for branch in tree:
+            yield from _strings(branch)
