@@ -21,8 +21,14 @@ from estimators.errors import (
     require_number,
     require_positive,
 )
+from estimators.statement import Caution
 from estimators.theory.dp.promise import Adjacency, DpCurve, GaussianDp, Promise
 
+POISSON = Caution(
+    "poisson_sampling",
+    "steps are taken on records sampled independently at the sampling rate; shuffled batches of a fixed size "
+    "are not covered",
+)
 EPSILONS = (0.0, *np.geomspace(1e-3, 100.0, 160).tolist())
 """Where a curve is read; between them it is bounded by straight lines in e^epsilon, as a hockey stick is convex."""
 
@@ -67,6 +73,15 @@ class NoisySteps:
             norms = 2.0 if adjacency is Adjacency.REPLACE else 1.0
             return GaussianDp(norms * sqrt(self.steps) / self.multiplier)
         return _of_losses(self, adjacency, delta)
+
+    def promises(self, delta: float | None = None) -> dict[Adjacency, Promise]:
+        """What it comes to for each adjacency."""
+        return {adjacency: self.promise(adjacency, delta) for adjacency in Adjacency}
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What its accountant takes for granted."""
+        return (POISSON,) if self.sampling_rate < 1.0 else ()
 
 
 def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = None) -> DpCurve:

@@ -1,8 +1,8 @@
 """What differential privacy promises about membership, at any prior: a ROC curve that no adversary is above.
 
 ``promise`` says what was promised and how records became members, ``envelope`` what that allows, ``papers`` what four
-papers make of it, ``table`` puts all of them side by side, ``keeping`` goes back; ``ceilings`` has the closed forms and
-their inverses.
+papers make of it, ``table`` puts all of them side by side, ``statement`` says it in words and goes back;
+``ceilings`` has the closed forms and their inverses. ``assess`` is the whole of it.
 """
 
 from estimators.theory.dp.ceilings import (
@@ -12,7 +12,6 @@ from estimators.theory.dp.ceilings import (
     gdp_from_advantage,
     individual_risk_ceiling,
 )
-from estimators.theory.dp.keeping import Keeping, keeping
 from estimators.theory.dp.papers import epsilon_from_mip_eta, mip_eta
 from estimators.theory.dp.promise import (
     Adjacency,
@@ -24,18 +23,23 @@ from estimators.theory.dp.promise import (
     Promise,
     granted,
 )
+from estimators.theory.dp.statement import DpStatement, Keeping, Reading, RocEnvelope, assess, keeping
 from estimators.theory.dp.table import bounds
 
 __all__ = [
     "Adjacency",
     "ApproximateDp",
     "DpCurve",
+    "DpStatement",
     "GaussianDp",
     "Grant",
     "Inclusion",
     "Keeping",
     "Promise",
+    "Reading",
+    "RocEnvelope",
     "advantage_ceiling",
+    "assess",
     "bounds",
     "epsilon_from_advantage",
     "epsilon_from_mip_eta",

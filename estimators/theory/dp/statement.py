@@ -1,0 +1,218 @@
+"""What a promise allows, in one statement: all bounds, the ROC envelope, and the promise that keeps an advantage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit, require_share
+from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
+from estimators.theory.bounds import Bound
+from estimators.theory.dp.envelope import LARGEST
+from estimators.theory.dp.promise import (
+    Adjacency,
+    ApproximateDp,
+    DpCurve,
+    GaussianDp,
+    Inclusion,
+    Promise,
+    granted,
+)
+from estimators.theory.dp.table import bounds
+from estimators.theory.shifts import last
+from estimators.theory.weights import advantage_of
+
+RANDOM = Caution(
+    "random_membership",
+    "bounds hold where who is a member is drawn at random; on a training set that is fixed and known the advantage "
+    "may be 1 at epsilon 0",
+)
+ASSUMED = Caution(
+    "adjacency_assumed",
+    "the promise is taken to be about replacing one record by another; an accountant that adds or removes records, "
+    "as most do, promises less: say adjacency add_remove",
+)
+RATES = tuple(i / 100.0 for i in range(101))
+"""False positive rates of the envelope, beside those of the question."""
+
+Promises = Promise | Mapping[Adjacency, Promise]
+"""A promise, or what an accountant promises for each adjacency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The largest epsilon at ``delta``, and the largest mu, that keep the advantage at most so; None if none does."""
+
+    advantage: float
+    prior: float
+    delta: float
+    epsilon: float | None
+    mu: float | None
+
+    @property
+    def baseline(self) -> float:
+        """The advantage of guessing."""
+        return baseline(self.prior)
+
+
+def keeping(
+    advantage: float,
+    delta: float = 0.0,
+    prior: float = 0.5,
+    adjacency: Adjacency | str | None = None,
+    inclusion: Inclusion | str = Inclusion.FIXED_NUMBER,
+) -> Keeping:
+    """By bisection: what a promise allows rises with it.
+
+    The advantage is kept to the rounding of a float, 1e-16: within 1e-12 of 1 that is much in epsilon, either way.
+    """
+    most, p = require_number("advantage", advantage), require_open_unit("prior", prior)
+    if not 0.0 <= most < 1.0:
+        raise OutOfRange(
+            f"advantage: got {most!r}, need a number from 0 up to but not including 1", field="advantage"
+        )
+    require_share("delta", delta)
+
+    def largest(promise: Callable[[float], Promise]) -> float | None:
+        def holds(value: float) -> bool:
+            envelope = granted(promise(value), adjacency, inclusion).envelope
+            return advantage_of(envelope.gain(p, 1.0 - p), p) <= most
+
+        return last(holds, 0.0, LARGEST) if holds(0.0) else None
+
+    return Keeping(most, p, delta, largest(lambda value: ApproximateDp(value, delta)), largest(GaussianDp))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The promise as one (epsilon, delta) and for whom that holds; no ``epsilon`` where it has none at that delta."""
+
+    epsilon: float | None
+    delta: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class RocEnvelope:
+    """The largest TPR at each FPR."""
+
+    fpr: tuple[float, ...]
+    tpr: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DpStatement:
+    """What a promise allows at a prior; ``keeping`` is the promise that keeps an advantage, if one was given.
+
+    ``curve`` holds all (epsilon, delta) of a promise that has many.
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    baseline: float
+    readings: tuple[Reading, ...]
+    bounds: tuple[Bound, ...]
+    roc: RocEnvelope | None
+    curve: DpCurve | None
+    keeping: Keeping | None
+
+
+def assess(
+    promises: Promises | None = None,
+    *,
+    prior: float = 0.5,
+    member_weight: float = 1.0,
+    false_positive_rates: Sequence[float] = (),
+    adjacency: Adjacency | str | None = None,
+    inclusion: Inclusion | str = Inclusion.FIXED_NUMBER,
+    delta: float | None = None,
+    advantage: float | None = None,
+    cautions: Sequence[Caution] = (),
+) -> DpStatement:
+    """Every bound of a promise, the envelope they are read off, and the promise that would keep an ``advantage``.
+
+    An accountant's ``promises``, one for each adjacency, need no ``adjacency``; ``cautions`` are the accountant's.
+    """
+    if promises is None and advantage is None:
+        raise OptionError("promises: need a promise, or an advantage to keep", field="promises")
+    coins = Inclusion(inclusion) is Inclusion.INDEPENDENT
+    about = _adjacency(None if isinstance(promises, Mapping) else adjacency, coins)
+    assumed = (ASSUMED,) if adjacency is None and not coins and not isinstance(promises, Mapping) else ()
+    readings: tuple[Reading, ...] = ()
+    table: tuple[Bound, ...] = ()
+    roc = curve = None
+    if promises is not None:
+        promise = promises[about] if isinstance(promises, Mapping) else promises
+        table = bounds(promise, prior, member_weight, false_positive_rates, about, inclusion, delta)
+        readings = tuple(_readings(promises, about, delta))
+        roc = _envelope(promise, about, inclusion, false_positive_rates)
+        curve = promise.curve() if isinstance(promise, GaussianDp) else promise
+    kept = None if advantage is None else keeping(advantage, delta or 0.0, prior, adjacency, inclusion)
+    sentences = [*_allows(prior, readings, table)]
+    if kept is not None:
+        sentences.append(_keeps(kept, _adjacency(adjacency, coins)))
+    return DpStatement(
+        " ".join(sentences),
+        (RANDOM, *assumed, *cautions),
+        baseline(prior),
+        readings,
+        table,
+        roc,
+        curve if isinstance(curve, DpCurve) else None,
+        kept,
+    )
+
+
+def _adjacency(adjacency: Adjacency | str | None, coins: bool) -> Adjacency:
+    """The one named, or the one that the way records became members needs."""
+    if adjacency is not None:
+        return Adjacency(adjacency)
+    return Adjacency.ADD_REMOVE if coins else Adjacency.REPLACE
+
+
+def _readings(promises: Promises, about: Adjacency, delta: float | None) -> Iterator[Reading]:
+    if isinstance(promises, Mapping):
+        each = [(f"as the accountant has it for adjacency {key.value}", promises[key]) for key in Adjacency]
+    else:
+        each = [(f"as promised, for adjacency {about.value}", promises)]
+    for says, promise in each:
+        pair = promise.pair(delta)
+        if pair is not None:
+            yield Reading(*pair, says)
+        elif delta is not None:
+            yield Reading(None, delta, says)
+
+
+def _envelope(
+    promise: Promise, about: Adjacency, inclusion: Inclusion | str, rates: Sequence[float]
+) -> RocEnvelope:
+    fpr = tuple(sorted({*RATES, *rates}))
+    heights = granted(promise, about, inclusion).envelope.tpr(fpr)
+    return RocEnvelope(fpr, tuple(min(1.0, float(height)) for height in heights))
+
+
+def _allows(prior: float, readings: Sequence[Reading], table: Sequence[Bound]) -> Iterator[str]:
+    if not table:
+        return
+    least = {each.quantity: each.value for each in table if each.tightest}
+    pairs = [(each.epsilon, each.delta) for each in readings if each.epsilon is not None]
+    claim = "".join(
+        f", epsilon {figures_up(epsilon)} at delta {exactly(delta)}," for epsilon, delta in pairs[:1]
+    )
+    yield (
+        f"The promise{claim} allows an advantage of at most {at_most(least['advantage'])} at prior {exactly(prior)}, "
+        f"where the baseline is {baseline(prior):.3f}: MIP's eta is at most {at_most(least['mip_eta'])}, "
+        f"MIS's security at least {at_least(max(0.0, 1.0 - least['mis_delta']))}, and a guess is right at most "
+        f"{at_most(100.0 * least['success'], 1)}% of the time."
+    )
+
+
+def _keeps(kept: Keeping, about: Adjacency) -> str:
+    aim = f"an advantage of at most {exactly(kept.advantage)} at prior {exactly(kept.prior)}"
+    guessing = f"the baseline is {kept.baseline:.3f}"
+    if kept.epsilon is None:
+        return f"No epsilon at delta {exactly(kept.delta)} keeps {aim}; {guessing}."
+    wide = "" if kept.mu is None else f", and by mu up to {figures_down(kept.mu)}"
+    what = "replacing one record" if about is Adjacency.REPLACE else "adding or removing one record"
+    upto = f"epsilon up to {figures_down(kept.epsilon)} at delta {exactly(kept.delta)}{wide}"
+    return f"A{aim[1:]} is kept by {upto}, promised about {what}; {guessing}."
