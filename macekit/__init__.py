@@ -6,24 +6,28 @@ result = macekit.estimate(members, nonmembers, prior=0.1, threshold=0.1)
 result = macekit.Mace("https://mace.example").estimate(frame, score="loss", member="is_train")
 """
 
-from macekit.chart import Chart
-from macekit.local import Local
-from macekit.problems import MaceProblem, MaceUnreachable
-from macekit.result import Result
-from macekit.server import Mace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-_here = Local()
+if TYPE_CHECKING:
+    from macekit.chart import Chart
+    from macekit.local import Local
+    from macekit.problems import MaceProblem, MaceUnreachable
+    from macekit.result import Result
+    from macekit.server import Mace
 
-estimate = _here.estimate
-report = _here.report
-risk = _here.risk
-metrics = _here.metrics
-compare = _here.compare
-audit = _here.audit
-plan = _here.plan
-counts = _here.counts
-gate = _here.gate
-theory = _here.theory
+    _here = Local()
+
+    estimate = _here.estimate
+    report = _here.report
+    risk = _here.risk
+    metrics = _here.metrics
+    compare = _here.compare
+    audit = _here.audit
+    plan = _here.plan
+    counts = _here.counts
+    gate = _here.gate
+    theory = _here.theory
 
 __all__ = [
     "Chart",
@@ -42,3 +46,25 @@ __all__ = [
     "risk",
     "theory",
 ]
+
+_CLASSES = {
+    "Chart": "macekit.chart",
+    "Mace": "macekit.server",
+    "MaceProblem": "macekit.problems",
+    "MaceUnreachable": "macekit.problems",
+    "Result": "macekit.result",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: the service and the command use parts of this package only."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    owner = import_module(_CLASSES.get(name, "macekit.local"))
+    value = getattr(owner if name in _CLASSES else owner.Local(), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
