@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from macekit.chart import Chart
-    from macekit.local import Local
-    from macekit.problems import MaceProblem, MaceUnreachable
-    from macekit.result import Result
-    from macekit.server import Mace
+    from macekit.client.client.client import Local
+    from macekit.client.client.display import Chart
+    from macekit.client.client.problems import MaceProblem, MaceUnreachable
+    from macekit.client.client.result import Result
+    from macekit.client.client.server import Mace
 
     _here = Local()
 
@@ -48,11 +48,11 @@ __all__ = [
 ]
 
 _CLASSES = {
-    "Chart": "macekit.chart",
-    "Mace": "macekit.server",
-    "MaceProblem": "macekit.problems",
-    "MaceUnreachable": "macekit.problems",
-    "Result": "macekit.result",
+    "Chart": "macekit.client.display",
+    "Mace": "macekit.client.server",
+    "MaceProblem": "macekit.client.problems",
+    "MaceUnreachable": "macekit.client.problems",
+    "Result": "macekit.client.result",
 }
 
 
@@ -60,7 +60,7 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the service and the command use parts of this package only."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    owner = import_module(_CLASSES.get(name, "macekit.local"))
+    owner = import_module(_CLASSES.get(name, "macekit.client.client"))
     value = getattr(owner if name in _CLASSES else owner.Local(), name)
     globals()[name] = value
     return value

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from macekit.client import Client
-from macekit.local import Local
-from macekit.options import Data, EstimateOptions, GateOptions, Values
-from macekit.result import Result
+from macekit.client.client.client import Client, Local
+from macekit.client.client.options import Data, EstimateOptions, GateOptions, Values
+from macekit.client.client.result import Result
 
 
 class LimitExceeded(AssertionError):

@@ -22,9 +22,9 @@ from cryptography.x509.oid import NameOID
 
 import macekit
 from app import settings
-from macekit import server
+from macekit.client.client import server
 from tests.app.running import Running, running
-from tests.macekit.worlds import world
+from tests.macekit.client.worlds import world
 
 MEMBERS, NONMEMBERS = world()
 KEY = "a-key-of-sixteen-letters"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from macekit.client.client.columns import column
 from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
@@ -17,9 +18,8 @@ import macekit
 from app.body import Body
 from app.call import Call
 from app.decoding import decode
-from macekit.columns import column
 from tests.app.running import Running
-from tests.macekit.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
+from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
 
 ASKED: dict[str, Any] = {"prior": 0.3, "threshold": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3}
 

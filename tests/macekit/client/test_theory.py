@@ -18,7 +18,7 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.schemas.theory import ARRAYS
 from tests.app.running import Running
-from tests.macekit.worlds import CONTAINERS
+from tests.macekit.client.worlds import CONTAINERS
 
 ASKED = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
 GAUSSIAN: dict[str, Any] = {"clip": 1.0, "sigma": 0.5, "delta": 1e-3}
@@ -145,7 +145,7 @@ def test_losses_are_two_columns_or_a_table_of_scores(service: Running, mace: mac
 
 
 def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from macekit import server
+    from macekit.client.client import server
 
     sent: list[Any] = []
     send = server.send

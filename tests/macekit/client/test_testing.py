@@ -11,7 +11,7 @@ import pytest
 import macekit
 from estimators.statement import at_least, at_most
 from macekit.testing import Inconclusive, LimitExceeded, assert_advantage_below, assert_gate
-from tests.macekit.worlds import world
+from tests.macekit.client.worlds import world
 
 pytest_plugins = ["pytester"]
 MEMBERS, NONMEMBERS = world(2000)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from macekit.columns import column, labels
-from macekit.files import File
-from macekit.options import OPTIONS
-from macekit.tables import is_table, material, matrix, query
+from macekit.client.client.body import File
+from macekit.client.client.columns import column, labels
+from macekit.client.client.options import OPTIONS
+from macekit.client.client.tables import is_table, material, matrix, query
 
 if TYPE_CHECKING:
     from app.decoding.material import Material, Sample

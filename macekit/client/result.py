@@ -3,16 +3,65 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macekit.chart import Chart
+from macekit.client.display import Chart, Row, rows
 
 if TYPE_CHECKING:
     from app.report.model import Context
+
+# --- frames -------------------------------------------------------------------------------------------------
+# An answer as a frame of whichever library is there.
+
+
+def frame(operation: str, answer: Mapping[str, Any]) -> Any:
+    """The records of a risk answer, the bounds of theory, or else a row for each statement; of pandas, or of Polars."""
+    if operation == "individual-risk":
+        columns = records(answer)
+    else:
+        columns = bounds(answer) if answer.get("bounds") else _statements(answer)
+    if find_spec("pandas") is not None:
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    if find_spec("polars") is not None:
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    raise ImportError("to_frame needs pandas or Polars; neither is installed")
+
+
+def records(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """What is said of each record, column by column; without those nobody asked for."""
+    return {name: column for name, column in answer["records"].items() if column is not None}
+
+
+def bounds(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """The bounds of theory, one a row."""
+    return {name: [bound[name] for bound in answer["bounds"]] for name in answer["bounds"][0]}
+
+
+def records_csv(answer: Mapping[str, Any]) -> bytes:
+    """The same as CSV, as the service writes them; all columns are numbers or flags: no formula."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    sink = pa.BufferOutputStream()
+    csv.write_csv(pa.table({name: pa.array(column) for name, column in records(answer).items()}), sink)
+    return bytes(sink.getvalue())
+
+
+def _statements(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    found = rows(answer)
+    return {field.name: [getattr(row, field.name) for row in found] for field in fields(Row)}
+
+
+# --- result -------------------------------------------------------------------------------------------------
 
 Target = str | os.PathLike[str] | None
 
@@ -126,7 +175,6 @@ class Result:
     def to_csv(self, path: Target = None) -> str:
         """The numbers as CSV; of a risk answer, its records."""
         from app.call import CSV
-        from macekit.frames import records_csv
 
         if self.operation == "individual-risk":
             return _written(records_csv(self.answer), path)
@@ -134,7 +182,6 @@ class Result:
 
     def to_frame(self) -> Any:
         """A row for each statement, of a risk answer for each record; pandas if it is installed, else Polars."""
-        from macekit.frames import frame
 
         return frame(self.operation, self.answer)
 
@@ -159,7 +206,7 @@ class Result:
         return found[name]
 
     def __str__(self) -> str:
-        from macekit.showing import text
+        from macekit.client.display import text
 
         return text(self.sentence, self.decision, self.answer)
 
@@ -167,7 +214,7 @@ class Result:
         return f"<Result {self.operation}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        from macekit.showing import first, html
+        from macekit.client.display import first, html
 
         return html(self.sentence, self.decision, self.answer, first(self.charts()))
 

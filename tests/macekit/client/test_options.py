@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from macekit.client.client.client import Theory
+from macekit.client.client.options import OPTIONS
 from pydantic import BaseModel
 
 import macekit
@@ -16,9 +18,7 @@ from app.schemas import questions
 from app.schemas.query import TABLE, of_table
 from app.schemas.questions import QUESTIONS
 from app.schemas.theory import ARRAYS
-from macekit import options
-from macekit.options import OPTIONS
-from macekit.theories import Theory
+from macekit.client.client import options
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""

@@ -10,12 +10,12 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
+from macekit.client.client.options import OPTIONS
 
 import macekit
-from macekit.options import OPTIONS
 from tests.app.running import Running
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 

@@ -12,7 +12,7 @@ from mlflow import MlflowClient
 
 import macekit
 import macekit.mlflow
-from tests.macekit.worlds import world
+from tests.macekit.client.worlds import world
 
 MEMBERS, NONMEMBERS = world()
 

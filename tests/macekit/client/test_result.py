@@ -20,7 +20,7 @@ import pytest
 import macekit
 from app.report.rendering import CARD, FORMS, render
 from tests.app.running import Running
-from tests.macekit.worlds import shuffled, world
+from tests.macekit.client.worlds import shuffled, world
 
 MEMBERS, NONMEMBERS = world()
 HOSTILE = ["<script>alert(1)</script>", '=HYPERLINK("http://x")', "\u202egnp", "x" * 500]

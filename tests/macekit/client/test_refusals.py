@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import macekit
-from tests.macekit.worlds import CONTAINERS, Tensor, shuffled, world
+from tests.macekit.client.worlds import CONTAINERS, Tensor, shuffled, world
 
 MEMBERS, NONMEMBERS = world()
 

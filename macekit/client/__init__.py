@@ -1,0 +1,1 @@
+"""The client: the questions as Python calls, answered in this process or by a server."""
