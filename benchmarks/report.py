@@ -15,17 +15,16 @@ import sys
 import time
 from collections.abc import Callable
 
-from app.body import Body
-from app.call import CSV, HTML, JSON, MARKDOWN, NPY, PNG, SVG, Call, Reply
 from app.operations import perform
 from benchmarks.service import as_npy
+from macekit.call import CSV, HTML, JSON, MARKDOWN, NPY, PNG, SVG, Body, Call, Reply
 
 SIZES = (10**3, 10**5, 10**6)
 FORMS = {"JSON": JSON, "HTML": HTML, "Markdown": MARKDOWN, "CSV": CSV, "SVG": SVG, "PNG": PNG}
 
 FIRST = """
 import sys, time
-from app.call import HTML, JSON
+from macekit.call import HTML, JSON
 from benchmarks.report import asked, as_npy
 
 n = int(sys.argv[1])

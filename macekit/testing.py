@@ -81,7 +81,7 @@ def _settle(decision: str, told: list[str], needed: int | None, result: Result) 
 
 
 def _limit(each: dict[str, Any]) -> str:
-    from app.words import shown
+    from macekit.text import shown
 
     ends = _ends(each, each["maximum"])
     return f"{each['decision']}: {shown(each['about'], 120)}: {ends}, maximum {each['maximum']:g}"

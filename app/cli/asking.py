@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 import msgspec
 
-from app.call import JSON, Call, Reply
 from app.cli.catalogue import Question
 from app.cli.forms import Form, Rendered, form_of, notes_of, suffixes_of
 from app.cli.keeping import Found, kept_in, showing
@@ -24,11 +23,12 @@ from app.cli.sources import Misuse, Source, open_source
 from app.cli.wording import detail_of, in_shell
 from app.cli.work import Sides, answer, require_question
 from app.cli.writing import Target, target_of
-from app.formats import FORMATS
-from app.problems import Problem
 from app.report.model import LISTED, Context
 from app.schemas.query import takes_arrays
-from app.words import nearest, plain_json, shown
+from macekit.call import JSON, Call, Reply
+from macekit.formats import FORMATS
+from macekit.problems import Problem
+from macekit.text import nearest, plain_json, shown
 
 SHOWN_RECORDS = 10
 """Records `mace risk` prints unless told otherwise."""

@@ -34,14 +34,13 @@ def run(given: argparse.Namespace) -> int:
     """Print a first answer, then write it with its scores and its report, and say where."""
     import msgspec
 
-    from app.body import Body
-    from app.call import CSV, Call
     from app.cli.printing import put
     from app.cli.showing import statement
     from app.cli.sources import Misuse
     from app.example import SIDE, example_table
     from app.operations import perform
-    from app.words import plain
+    from macekit.call import CSV, Body, Call
+    from macekit.text import plain
 
     table = example_table()
     reply = perform(Call("report", CSV, query=(("group", "group"), ("threshold", THRESHOLD))), Body.of(table))
@@ -71,10 +70,10 @@ def _fill(parser: Parser) -> None:
 
 def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:
     """The folder with the three files in it; files that are there and say the same are left alone."""
-    from app.call import HTML
     from app.cli.writing import folder_of, target_of
     from app.report.model import Context
     from app.report.rendering import render
+    from macekit.call import HTML
 
     folder = folder_of(given.output)
     # without the time, so that the same version writes the same bytes again

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG
 from app.cli.sources import Misuse
 from app.cli.wording import in_shell
 from app.operations.forms import FORMS
-from app.problems import Problem
 from app.report.model import Context
 from app.report.rendering import CARD, render
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -108,7 +108,7 @@ def _replace(target: Target, made: Callable[[dict[str, Any]], bytes], answer: di
 def _append(place: Path, answer: dict[str, Any]) -> None:
     from app.cli.sources import Misuse
     from app.report.summary import summary
-    from app.words import shown
+    from macekit.text import shown
 
     try:
         with place.open("ab") as file:

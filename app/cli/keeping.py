@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from app.call import JSON, Call, Reply
 from app.cli.forms import is_shown
 from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
 from app.decoding.compression import expanded
-from app.problems import Problem
 from app.report.kept import MARKS, BrokenAnswerError, checked, recognise
+from macekit.call import JSON, Call, Reply
+from macekit.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

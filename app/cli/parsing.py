@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from app.words import nearest, plain, shown
+from macekit.text import nearest, plain, shown
 
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""

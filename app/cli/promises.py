@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.schemas.theory.parts import BoundAnswer
-from app.words import plain, shown
 from estimators.statement import figures_down, figures_up
+from macekit.text import plain, shown
 
 Text = list[str]
 Row = Sequence[str]

@@ -21,7 +21,7 @@ from app.schemas.answers import (
 )
 from app.schemas.parts import IntervalAnswer, ProvenanceAnswer, WarningAnswer
 from app.schemas.theory import ANSWERS as THEORY
-from app.words import plain, shown
+from macekit.text import plain, shown
 
 Text = list[str]
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.body import Body
-from app.call import ARROW, CSV, JSON, NPY, Call
 from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
 from app.decoding import decode
 from app.decoding.compression import expanded
 from app.decoding.foreign import refusals
 from app.decoding.material import Column
-from app.formats import ARROW_MAGIC
-from app.problems import Problem
 from estimators import MaceError
+from macekit.call import ARROW, CSV, JSON, NPY, Body, Call
+from macekit.formats import ARROW_MAGIC
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

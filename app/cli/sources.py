@@ -11,17 +11,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from app.body import READ, Body
-from app.call import ARROW_FILE, PARQUET
-from app.formats import (
-    COMPRESSED_SUFFIXES,
-    HEAD,
-    SUFFIXES,
-    encoding_of,
-    format_of,
-    media_type_of,
-)
-from app.words import shown
+from macekit.call import ARROW_FILE, PARQUET, READ, Body
+from macekit.formats import COMPRESSED_SUFFIXES, HEAD, SUFFIXES, encoding_of, format_of, media_type_of
+from macekit.text import shown
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -13,7 +13,6 @@ from typing import cast
 
 import msgspec
 
-from app.call import JSON, NPY, Call, Reply
 from app.cli.progress import Progress
 from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
@@ -26,11 +25,12 @@ from app.operations import answer as answered
 from app.operations import perform
 from app.operations.asking import ask, heard
 from app.operations.counts import streams
-from app.problems import Problem
 from app.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
 from app.schemas.questions import QUESTIONS
 from app.shell import flag
 from estimators import MaceError
+from macekit.call import JSON, NPY, Call, Reply
+from macekit.problems import Problem
 
 LARGE = 128 * 2**20
 """Bytes from which an input is counted as a stream, if counts are enough for what is asked."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.cli.sources import Misuse
-from app.words import shown
+from macekit.text import shown
 
 
 @dataclass(frozen=True, slots=True)

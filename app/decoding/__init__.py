@@ -11,16 +11,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from app.body import Body
-from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from app.decoding import arrow, csv, json, npy, parquet
 from app.decoding.arrays import settled
 from app.decoding.compression import expanded, unpacked
 from app.decoding.material import Material
 from app.decoding.options import named
 from app.decoding.table import sides
-from app.problems import Problem
 from app.schemas.theory import ARRAYS
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.problems import Problem
 
 READERS = {
     JSON: json.decode,

@@ -13,17 +13,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from app.call import Call
 from app.decoding.columns import or_infinite
 from app.decoding.fields import Chosen, Fields
 from app.decoding.material import Column, Material
 from app.decoding.options import options
 from app.decoding.table import Table, material, stacked
-from app.problems import Problem
 from app.schemas.arrays import kinds, required
 from app.schemas.query import SIDED
 from app.schemas.theory import ARRAYS
 from estimators.errors import DimensionMismatch, InputError, NotFinite, TooFewRecords
+from macekit.call import Call
+from macekit.problems import Problem
 
 
 def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.call import Call
 from app.decoding.arrays import held
 from app.decoding.compression import Source
 from app.decoding.fields import Chosen, Fields, choice
@@ -15,8 +14,9 @@ from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table
 from app.decoding.typed import rows_of, values_of
-from app.formats import ARROW_MAGIC
-from app.problems import Problem
+from macekit.call import Call
+from macekit.formats import ARROW_MAGIC
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.decoding.columns import COLUMNS, require_text
-from app.problems import Problem
 from app.schemas.arrays import FIELDS
+from macekit.problems import Problem
 
 MOST_DEPTH = 12
 MOST_NAMES = 64

@@ -10,7 +10,7 @@ import numpy as np
 
 from app.decoding import bounds
 from app.decoding.columns import COLUMNS, column, require_text
-from app.problems import Problem
+from macekit.problems import Problem
 
 BOM = "\ufeff"
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.decoding.material import Column
-from app.problems import Problem
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
+from macekit.problems import Problem
 
 COLUMNS = frozenset(
     {"members", "nonmembers", "targets", "groups", "units"}

@@ -7,9 +7,8 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from app.body import Body
-from app.call import Call
-from app.problems import Problem
+from macekit.call import Body, Call
+from macekit.problems import Problem
 
 ENCODINGS = ("identity", "gzip", "zstd")
 TAKEN = 2**16

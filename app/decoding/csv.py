@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.call import Call
 from app.decoding.arrays import held
 from app.decoding.compression import Source
 from app.decoding.fields import Chosen, choice
@@ -18,7 +17,8 @@ from app.decoding.roles import Roles, roles
 from app.decoding.spelled import NUMBER, spelled
 from app.decoding.table import Table, Values
 from app.decoding.typed import labels
-from app.problems import Problem
+from macekit.call import Call
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

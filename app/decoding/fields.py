@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.call import Call
 from app.decoding.options import told
 from app.decoding.roles import Roles, find, roles
-from app.problems import Problem
 from app.schemas.arrays import kinds
 from app.schemas.query import COLUMN, takes_arrays
 from app.schemas.theory import ARRAYS
+from macekit.call import Call
+from macekit.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

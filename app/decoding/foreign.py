@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from app.problems import Problem
 from estimators import MaceError
+from macekit.problems import Problem
 
 T = TypeVar("T")
 

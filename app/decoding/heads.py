@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from app.body import Body
-from app.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Call
 from app.decoding.arrow import NAME as ARROW_NAME
 from app.decoding.columns import require_text
 from app.decoding.compression import expanded, head
@@ -25,8 +23,9 @@ from app.decoding.foreign import refusals
 from app.decoding.npy import read_header
 from app.decoding.parquet import NAME as PARQUET_NAME
 from app.decoding.spelled import MISSING, NUMBER
-from app.formats import ARROW_MAGIC
-from app.problems import Problem
+from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Body, Call
+from macekit.formats import ARROW_MAGIC
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

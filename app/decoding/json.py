@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.call import Call
 from app.decoding import careful, fast
 from app.decoding.columns import COLUMNS
 from app.decoding.material import Column, Material, Sample
-from app.problems import Problem, unknown_field
 from app.schemas.questions import QUESTIONS
 from app.schemas.theory import ARRAYS
 from estimators.errors import MixedTypes
+from macekit.call import Call
+from macekit.problems import Problem, unknown_field
 
 MOST_LETTERS = 200
 SAMPLE = ("members", "nonmembers", "counts")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.decoding.columns import MOST_LETTERS
-from app.problems import Problem
 from estimators.errors import NotFinite
+from macekit.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.call import Call
 from app.decoding import arrays
 from app.decoding.compression import Source
 from app.decoding.fields import Chosen, choice
@@ -23,8 +22,9 @@ from app.decoding.material import Material, Sample
 from app.decoding.options import first_members, options, told
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table, Values, plain, sides
-from app.problems import Problem
 from app.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
+from macekit.call import Call
+from macekit.problems import Problem
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18

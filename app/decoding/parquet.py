@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from app.call import Call
 from app.decoding.arrays import held
 from app.decoding.arrow import ROWS, table_of
 from app.decoding.fields import Chosen, choice
@@ -13,7 +12,8 @@ from app.decoding.foreign import guarded, refusals
 from app.decoding.material import Material
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table
-from app.problems import Problem
+from macekit.call import Call
+from macekit.problems import Problem
 
 NAME = "Parquet"
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.call import Call
 from app.decoding.bounds import MOST_QUERIES
 from app.decoding.json import require_name
 from app.decoding.options import named
-from app.problems import Problem
+from macekit.call import Call
+from macekit.problems import Problem
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "label")
 GROUP_NAME = "group"

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.call import Call
 from app.decoding.labels import Labels
 from app.decoding.material import Column, Material, Sample
 from app.decoding.options import options
 from app.decoding.roles import Roles
-from app.problems import Problem
 from estimators.errors import InputError, MixedTypes, NotFinite
+from macekit.call import Call
+from macekit.problems import Problem
 
 MEMBERS = frozenset({"member", "in", "true", "1", "1.0", "yes"})
 NONMEMBERS = frozenset({"nonmember", "out", "false", "0", "0.0", "no"})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.jobs.refusals import shutting_down
-from app.problems import Problem
+from macekit.problems import Problem
 
 LONGEST_WAIT = 60
 MOST_ARRIVING = 1024

@@ -14,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from app.call import Call
 from app.jobs.nursery import ENDED, REUSING, THREADLESS
 from app.jobs.pipe import Clock, Pipe
 from app.jobs.spool import Spool
 from app.jobs.wire import Outcome, hear_async, packed_call, tell_async
+from macekit.call import Call
 
 Source: TypeAlias = bytes | Spool | Pipe
 """Where a job's body comes from: memory, a finished spool, or an upload under way."""

@@ -12,12 +12,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
-from app.body import Body
-from app.call import JSON, Call, Reply
 from app.jobs.pipe import Pipe
 from app.jobs.pool import Pool
 from app.jobs.spool import Budget, Spool
-from app.problems import Problem
+from macekit.call import JSON, Body, Call, Reply
+from macekit.problems import Problem
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 

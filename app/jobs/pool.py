@@ -16,8 +16,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from app.body import Body
-from app.call import Call, Reply
 from app.jobs.admission import Admission
 from app.jobs.crew import Nursery, Source, Worker
 from app.jobs.nursery import loaded
@@ -27,6 +25,7 @@ from app.jobs.spool import Budget
 from app.jobs.wire import Mistake, Outcome
 from app.jobs.worker import attempt
 from app.settings import Settings
+from macekit.call import Body, Call, Reply
 
 REASONS = ("time-limit", "memory-limit", "grown", "cancelled", "lost", "drain")
 """Why a worker was ended: a limit, what stayed behind after a job, a client that left, a crash, a shutdown."""

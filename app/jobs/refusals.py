@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.problems import Problem
+from macekit.problems import Problem
 
 
 def shutting_down() -> Problem:

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from types import TracebackType
 
-from app.problems import Problem
+from macekit.problems import Problem
 
 
 def anonymous_file() -> int:

@@ -17,8 +17,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from app.body import Body
-from app.call import Call, Reply
+from macekit.call import Body, Call, Reply
 
 HEAD = struct.Struct("<IQ")
 """Bytes of the fields, bytes of the body that follow them."""

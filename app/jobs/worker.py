@@ -9,12 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
-from app.body import Body
-from app.call import Call, Reply
 from app.jobs.limits import Allowance
 from app.jobs.refusals import out_of_memory
 from app.jobs.spool import anonymous_file, write_all
 from app.jobs.wire import APART, Message, Mistake, Outcome, hear, packed, packed_outcome, tell
+from macekit.call import Body, Call, Reply
 
 Perform: TypeAlias = Callable[[Call, Body], Reply]
 

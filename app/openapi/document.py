@@ -7,15 +7,15 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
 from app.openapi import theory
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.operations.forms import FORMS
-from app.problems import KINDS
 from app.schemas.answers import ANSWERS
 from app.schemas.questions import QUESTIONS
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
+from macekit.problems import KINDS
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.body import Body
-from app.call import Call, Reply
 from app.decoding import decode
 from app.decoding.material import Material
 from app.operations import (
@@ -24,8 +22,9 @@ from app.operations import (
     risk,
     theory,
 )
-from app.problems import Problem
 from estimators import MaceError
+from macekit.call import Body, Call, Reply
+from macekit.problems import Problem
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
     "advantage": advantage.answer,

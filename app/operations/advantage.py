@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
@@ -10,6 +9,7 @@ from app.operations.asking import metric, reading, stated, target
 from app.operations.sampling import sample_of
 from app.schemas.questions import AdvantageQuestion
 from estimators import Ask, Assessment, Counts, Scores, assess
+from macekit.call import Call, Reply
 
 
 def answer(call: Call, material: Material) -> Reply:

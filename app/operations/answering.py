@@ -6,16 +6,16 @@ from typing import TypeVar
 
 import msgspec
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding.wire import json_bytes
 from app.operations.asking import ask, heard
 from app.operations.forms import FORMS, rendered
-from app.problems import Problem
 from app.report.model import Context
 from app.report.rendering import render
 from app.schemas.columns import Asked
 from estimators import Counts, Scores
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 Q = TypeVar("Q", bound=Asked)
 

@@ -10,9 +10,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from app.call import Call
 from app.decoding.options import told
-from app.problems import Problem, unknown_field
 from app.schemas.columns import Asked
 from app.schemas.query import NAMES, PAIRS
 from app.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
@@ -28,6 +26,8 @@ from estimators.density.bandwidth import (
     Silverman,
 )
 from estimators.paper import EqualWidth, Kernel
+from macekit.call import Call
+from macekit.problems import Problem, unknown_field
 
 Q = TypeVar("Q", bound=Asked)
 

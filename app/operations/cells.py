@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.problems import Problem, unknown_field
 from app.schemas.columns import CELLS
+from macekit.problems import Problem, unknown_field
 
 WHOLE = frozenset({"exponent", "bins"})
 """Fields that are an integer."""

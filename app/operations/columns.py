@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from app.body import Body
-from app.call import Call, Reply
 from app.decoding.heads import columns
 from app.decoding.roles import usual
 from app.operations.answering import reply_of
-from app.problems import Problem
 from app.schemas.answers import ColumnsAnswer
+from macekit.call import Body, Call, Reply
+from macekit.problems import Problem
 
 
 def answer(call: Call, body: Body) -> Reply:

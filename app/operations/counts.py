@@ -8,20 +8,19 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from app.body import Body
-from app.call import JSON, Call, Reply
 from app.decoding import blocks
 from app.decoding.material import Material, Sample
 from app.decoding.options import options
 from app.operations.answering import question_of, reply_of
 from app.operations.sampling import counts_of, sample_of
-from app.problems import Problem
 from app.schemas.answers import CountsAnswer
 from app.schemas.questions import CountsQuestion
 from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import Tally
+from macekit.call import JSON, Body, Call, Reply
+from macekit.problems import Problem
 
 
 def streams(call: Call) -> bool:

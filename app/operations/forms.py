@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from app.schemas.theory import QUESTIONS
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 
 IN_WORDS = (JSON, HTML, MARKDOWN, CSV)
 WITH_PICTURES = (*IN_WORDS, SVG, PNG)

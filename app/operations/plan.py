@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.operations.answering import question_of, reply_of
-from app.problems import Problem
 from app.schemas.answers import PlanAnswer
 from app.schemas.questions import PlanQuestion
 from estimators import plan_verdict, plan_width
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from app.call import Call
 from app.operations.forms import rendered
+from macekit.call import Call
 
 QUICK = frozenset({"advantage", "individual-risk", "audit", "counts", "theory/dp"})
 """Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples, or go through

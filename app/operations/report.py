@@ -6,7 +6,6 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.advantage import assessed
@@ -14,13 +13,14 @@ from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
 from app.operations.risk import by_group_of, group_rows, summary
 from app.operations.sampling import posted, sample_of
-from app.problems import Problem
 from app.schemas.answers import GroupAnswer
 from app.schemas.questions import ReportQuestion
 from estimators import Assessment, Counts, IndividualRisk, Scores, individual_risk
 from estimators.audit.roc import band
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.shape import shape
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 
 def answer(call: Call, material: Material) -> Reply:

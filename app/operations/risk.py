@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from app.call import ARROW, CSV, Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.wire import arrow_bytes, csv_bytes, json_bytes
@@ -27,6 +26,7 @@ from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
+from macekit.call import ARROW, CSV, Call, Reply
 
 INTERVALS: dict[str, CellInterval | None] = {
     "auto": None,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from app.words import plain
+from macekit.text import plain
 
 SUITE = "mace gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}

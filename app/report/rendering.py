@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from app.call import CSV, HTML, MARKDOWN, PNG, SVG
-from app.problems import Problem
 from app.report.model import Context, Figure
+from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
+from macekit.problems import Problem
 
 FORMS = (HTML, MARKDOWN, CSV, SVG, PNG)
 """Media types a report is written in."""

@@ -7,8 +7,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import assert_never
 
 from app.report.model import Cell, Name, Number, Phrase, Said, Table
-from app.words import plain, shown
 from estimators.statement import at_least, at_most, figures_down, figures_up
+from macekit.text import plain, shown
 
 DASH = "–"
 

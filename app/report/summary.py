@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.report.markdown import inert
-from app.words import plain
+from macekit.text import plain
 
 LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
 

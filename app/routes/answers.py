@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.call import PROBLEM, Reply
-from app.problems import Problem
 from app.telemetry.exchange import Exchange
+from macekit.call import PROBLEM, Reply
+from macekit.problems import Problem
 
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
 OURS = "the service made a mistake; its log has the details under this request's id"

@@ -15,11 +15,11 @@ import secrets
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from app.call import PROBLEM
-from app.problems import Problem
 from app.routes.front.headers import ALWAYS
 from app.routes.front.identity import HEADER
 from app.telemetry.exchange import Exchange
+from macekit.call import PROBLEM
+from macekit.problems import Problem
 
 MOST_HEAD = 64 * 1024
 MOST_ADDRESS = 16 * 1024

@@ -13,10 +13,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from app.openapi.document import problems
-from app.problems import Problem
 from app.routes.service import service
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import VERSION
+from macekit.problems import Problem
 
 router = APIRouter(tags=["health"], responses=problems(500))
 SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 
-from app.problems import Problem
+from macekit.problems import Problem
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.call import PARQUET, Call
 from app.jobs import intake
 from app.openapi import theory
 from app.openapi.document import SUMMARIES, described, media_types, operation
@@ -19,6 +18,7 @@ from app.routes.downloads import headers_of
 from app.routes.negotiation import accepted, encoding, media_type
 from app.routes.service import service
 from app.telemetry.exchange import Exchange
+from macekit.call import PARQUET, Call
 
 CLIENT_GONE = 499
 """What the log and the metrics say of a request whose client left before the answer; nobody receives it."""

@@ -9,12 +9,11 @@ on the page is a number of the JSON, and the page says how to make both again.
 import json
 from pathlib import Path
 
-from app.body import Body
-from app.call import CSV, HTML, MARKDOWN, Call
 from app.example import example_table
 from app.operations import perform
 from app.report.model import Context
 from app.report.rendering import render
+from macekit.call import CSV, HTML, MARKDOWN, Body, Call
 
 HERE = Path(__file__).parent
 CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00Z")

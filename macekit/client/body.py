@@ -15,9 +15,8 @@ from macekit.client.columns import require_regular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from app.body import Body
-    from app.call import Call
     from app.decoding.material import Column, Material
+    from macekit.call import Body, Call
 
 EXPANDED = 2**40
 """Bytes that one's own compressed file may expand to."""
@@ -34,7 +33,7 @@ class File:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> File:
         """The file at a path."""
-        from app.formats import HEAD, encoding_of, format_of, media_type_of
+        from macekit.formats import HEAD, encoding_of, format_of, media_type_of
 
         name = os.fspath(path)
         require_regular(name)
@@ -44,13 +43,13 @@ class File:
 
     def call(self, operation: str, query: tuple[tuple[str, str], ...]) -> Call:
         """The call about this file."""
-        from app.call import Call
+        from macekit.call import Call
 
         return Call(operation, self.media_type, self.encoding, query, expanded_limit=EXPANDED)
 
     def body(self) -> Body:
         """Its bytes, mapped."""
-        from app.body import Body
+        from macekit.call import Body
 
         return Body.of_descriptor(os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)))
 
@@ -76,9 +75,9 @@ class Packed:
 
 def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
     """The first array as NPY; two sides, or several arrays of one length, as a table; None if only JSON will do."""
-    from app.call import NPY
     from app.schemas.query import SIDED
     from app.schemas.theory import ARRAYS
+    from macekit.call import NPY
 
     numbers = {name: column for name, column in arrays.items() if isinstance(column, np.ndarray)}
     if operation in SIDED:
@@ -108,7 +107,7 @@ def _table(arrays: Mapping[str, Column]) -> Packed:
     """A column for each array, called like it; rows of numbers are lists of one length."""
     import pyarrow as pa
 
-    from app.call import ARROW
+    from macekit.call import ARROW
 
     table = pa.table({name: _arrow(column) for name, column in arrays.items()})
     sink = pa.BufferOutputStream()

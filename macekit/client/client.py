@@ -191,8 +191,8 @@ class Client(ABC):
 @contextmanager
 def _told() -> Iterator[None]:
     """Whatever is found wrong here is told as the service would tell it."""
-    from app.problems import Problem
     from estimators import MaceError
+    from macekit.problems import Problem
 
     try:
         yield
@@ -216,9 +216,9 @@ class Local(Client):
         return "macekit.client.client.Local()"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from app.call import Call
         from app.operations import answer, perform
         from app.schemas.query import spelled
+        from macekit.call import Call
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):

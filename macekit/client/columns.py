@@ -25,7 +25,7 @@ PLAIN = {bool, int, float, str, list, dict, type(None)}
 
 def column(values: object, where: str) -> Column:
     """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     if isinstance(values, np.ndarray):
         return _array(values, where)
@@ -48,8 +48,8 @@ def column(values: object, where: str) -> Column:
 
 def labels(values: object, where: str) -> Column:
     """A label for each record, members first, whether they come as one column or side by side."""
-    from app.problems import Problem, unknown_field
     from estimators.errors import MixedTypes
+    from macekit.problems import Problem, unknown_field
 
     if not isinstance(values, Mapping):
         return column(values, where)
@@ -85,7 +85,7 @@ def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
 
 def require_regular(path: str) -> None:
     """Refuse what might never end, or is waited for: a pipe or a device."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     if os.path.exists(path) and not os.path.isfile(path):
         raise Problem(
@@ -190,7 +190,7 @@ def _listed(values: list[Any], where: str) -> Column:
 
 
 def _require_known(kinds: set[type], values: list[Any], where: str, row: int | None = None) -> None:
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     if kinds <= PLAIN:
         return
@@ -217,7 +217,7 @@ def _plain(value: Any) -> Any:
 
 
 def _as_array(values: object, where: str) -> NDArray[Any]:
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     try:
         return np.asarray(values)
@@ -231,7 +231,7 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
 
 def _saved(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     text = str(path)
     if not text.lower().endswith(".npy"):

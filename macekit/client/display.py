@@ -161,7 +161,7 @@ HEAD = ("", "estimate", "lower", "upper")
 
 def text(sentence: str, decision: str | None, answer: Mapping[str, Any]) -> str:
     """The sentence, then the numbers."""
-    from app.words import plain
+    from macekit.text import plain
 
     table, left = _table(answer)
     width = max(len(row[0]) for row in table)
@@ -191,7 +191,7 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
 def _mark(decision: str) -> str:
     """The word of a report, and its sign; what becomes of a claim has none."""
     from app.report.verdicts import WORDS
-    from app.words import plain
+    from macekit.text import plain
 
     return f"{WORDS[decision].sign} {WORDS[decision].word}" if decision in WORDS else plain(decision)
 
@@ -214,8 +214,8 @@ def _table(answer: Mapping[str, Any]) -> tuple[list[tuple[str, ...]], list[str]]
 
 def _cells(row: Row) -> tuple[str, ...]:
     """The ends of an interval are rounded outward, so that what is shown holds."""
-    from app.words import shown
     from estimators.statement import at_least, at_most
+    from macekit.text import shown
 
     return (
         shown(row.name),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.call import JSON, PROBLEM, Reply
+from macekit.call import JSON, PROBLEM, Reply
 
 OK = 200
 

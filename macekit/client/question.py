@@ -107,7 +107,7 @@ def _of_file(
     operation: str, file: File, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
 ) -> Question:
     """A file as it lies; a request kept as JSON is read, and these options stand above its own."""
-    from app.call import JSON
+    from macekit.call import JSON
 
     source = os.path.basename(file.path)
     if file.media_type != JSON:
@@ -183,7 +183,7 @@ def _counts(given: Any) -> dict[str, object]:
 
 def _option(value: Any, name: str) -> Any:
     """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
@@ -221,7 +221,7 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
 
 
 def _require_none(given: Mapping[str, object], why: str) -> None:
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     for name in sorted(given):
         raise Problem("bad-option", f"{name}: {why}", field=name)

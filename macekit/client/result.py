@@ -156,13 +156,13 @@ class Result:
 
     def to_html(self, path: Target = None) -> str:
         """A report for a browser: one file that fetches nothing."""
-        from app.call import HTML
+        from macekit.call import HTML
 
         return _written(self._rendered(HTML), path)
 
     def to_markdown(self, path: Target = None) -> str:
         """The report as Markdown."""
-        from app.call import MARKDOWN
+        from macekit.call import MARKDOWN
 
         return _written(self._rendered(MARKDOWN), path)
 
@@ -174,7 +174,7 @@ class Result:
 
     def to_csv(self, path: Target = None) -> str:
         """The numbers as CSV; of a risk answer, its records."""
-        from app.call import CSV
+        from macekit.call import CSV
 
         if self.operation == "individual-risk":
             return _written(records_csv(self.answer), path)
@@ -221,8 +221,8 @@ class Result:
     @property
     def _shown(self) -> bool:
         """Whether there are reports of such an answer, or it is for programs."""
-        from app.call import HTML
         from app.operations.forms import FORMS
+        from macekit.call import HTML
 
         return HTML in FORMS[self.operation]
 

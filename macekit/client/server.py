@@ -26,7 +26,7 @@ from urllib.request import (
 import numpy as np
 from numpy.typing import NDArray
 
-from app.call import Reply
+from macekit.call import Reply
 from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
@@ -172,8 +172,8 @@ class Mace(Client):
         return f"macekit.Mace({self.url!r})"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from app.call import ARROW_FILE
         from app.schemas.query import spelled
+        from macekit.call import ARROW_FILE
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):
@@ -204,8 +204,8 @@ class Mace(Client):
 
     def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
-        from app.call import JSON
         from app.encoding.wire import json_bytes
+        from macekit.call import JSON
 
         return self._sent(
             operation, Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
@@ -218,7 +218,7 @@ class Mace(Client):
         return f"{self.url}/v1/{operation}"
 
     def _headers(self) -> dict[str, str]:
-        from app.call import JSON
+        from macekit.call import JSON
 
         own = {"Accept": JSON, "User-Agent": f"macekit/{version('mace')}"}
         return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}

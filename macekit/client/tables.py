@@ -35,10 +35,10 @@ def is_table(value: object) -> bool:
 
 def material(operation: str, frame: object, roles: Mapping[str, object]) -> Material:
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
-    from app.call import Call
     from app.decoding.arrays import held
     from app.decoding.fields import choice
     from app.decoding.table import Table
+    from macekit.call import Call
 
     names, of = _named(frame)
     call = Call(operation, query=query(roles))
@@ -66,7 +66,7 @@ def matrix(values: object, where: str) -> Column:
 
 def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Names of columns as the service's query string has them."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     pairs = []
     for role, name in roles.items():
@@ -84,7 +84,7 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 def _named(frame: Any) -> Named:
     """The columns of a frame, each fetched only if it is used."""
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     if isinstance(frame, np.ndarray):
         fields = list(frame.dtype.names or ())
@@ -121,7 +121,7 @@ def _values(given: object, what: str) -> Values:
 
 
 def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> None:
-    from app.problems import Problem
+    from macekit.problems import Problem
 
     first, *others = columns
     for at in others:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from app.body import Body
-from app.call import Call, Reply
 from app.operations import perform
+from macekit.call import Body, Call, Reply
 
 Decoded = dict[str, Any]
 

@@ -12,8 +12,8 @@ from starlette.responses import StreamingResponse
 
 from app.cli.serve import listen
 from app.main import create_app
-from app.problems import Problem
 from app.settings import Settings
+from macekit.problems import Problem
 
 SECRET = "0.123456789"
 

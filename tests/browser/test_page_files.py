@@ -9,8 +9,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.formats import COMPRESSED_SUFFIXES, FORMATS, MAGIC, SUFFIXES, format_of
 from app.openapi.examples import SAMPLE
+from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, MAGIC, SUFFIXES, format_of
 from tests.browser.conftest import Visit
 from tests.browser.home import compute, give, payload, sentence
 

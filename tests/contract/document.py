@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 from jsonschema import Draft202012Validator
 
-from app.call import JSON
 from app.main import create_app
 from app.openapi.document import FILE
 from app.settings import Settings
+from macekit.call import JSON
 
 Schema = dict[str, Any]
 

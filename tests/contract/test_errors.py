@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from app.problems import KINDS, OF_ERROR
 from estimators import errors
+from macekit.problems import KINDS, OF_ERROR
 
 TEXT = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from app.call import JSON
 from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import JSON
 from tests.app.running import Running
 
 HERE = Path(__file__).parent

@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 from pyarrow import csv
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from app.call import ARROW, CSV, JSON, PROBLEM
 from app.main import create_app
 from app.openapi.files import files
-from app.problems import KINDS
 from app.settings import Settings
+from macekit.call import ARROW, CSV, JSON, PROBLEM
+from macekit.problems import KINDS
 from tests.app.running import Running
 from tests.contract.document import Example, Operation, document, examples, faults, operations
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from app.call import JSON
 from app.openapi.document import operation
 from estimators import Scores
+from macekit.call import JSON
 from tests.app.running import running
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.call import JSON
 from app.openapi.document import FILE
+from macekit.call import JSON
 from tests.app.running import Running, running
 from tests.contract.bodies import COLUMNS
 from tests.contract.document import document

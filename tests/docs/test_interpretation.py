@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import Call
 from app.example import SIDE, example_table
 from app.operations import perform
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
+from macekit.call import Body, Call
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interpretation.md").read_text(encoding="utf-8")
 EXPLAINED, CITED = PAGE.split("## 7. How to cite a result")

@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.body import Body
-from app.call import CSV, MARKDOWN, Call
 from app.example import example_table
 from app.operations import perform
 from app.operations.forms import FORMS
 from app.report.charts import figures
 from app.report.rendering import render
+from macekit.call import CSV, MARKDOWN, Body, Call
 
 PAGE = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
 PARTS, WRITTEN = PAGE.split("## Forms")

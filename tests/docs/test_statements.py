@@ -6,13 +6,12 @@ import json
 import re
 from pathlib import Path
 
-from app.body import Body
-from app.call import CSV, MARKDOWN, Call
 from app.example import example_table
 from app.jobs.intake import PACE
 from app.operations import perform
 from app.report.model import LISTED
 from app.report.rendering import render
+from macekit.call import CSV, MARKDOWN, Body, Call
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

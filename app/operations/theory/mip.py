@@ -9,13 +9,11 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
-from app.problems import Problem
 from app.schemas.theory.mip import (
     ARRAYS,
     CalibrationAnswer,
@@ -31,6 +29,8 @@ from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
 from estimators.theory.mip.noises import Floats
 from estimators.theory.mip.release import grid_of
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 """Where the curve is drawn; the eta asked for is put among them."""

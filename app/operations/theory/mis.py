@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
@@ -16,7 +15,6 @@ from app.operations.answering import question_of, reply_of
 from app.operations.theory import mis_overfitting
 from app.operations.theory.mis_overfitting import AVERAGES, weighed
 from app.operations.theory.origin import origin
-from app.problems import Problem
 from app.schemas.theory.mis import (
     CoarsenedAnswer,
     DiversityAnswer,
@@ -32,6 +30,8 @@ from estimators.theory.mis.diversity import given_largest, most_diverse
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
 from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 SOURCES = ("values", "tallies", "probabilities")
 STEPS = 13

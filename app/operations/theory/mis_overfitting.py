@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
@@ -13,6 +12,7 @@ from app.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 from estimators.statement import Caution, at_least, at_most, percent
 from estimators.theory.mis.overfitting import Overfitting, overfitting
 from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
+from macekit.call import Call, Reply
 
 ONE_MODEL = Caution(
     "one_model",

@@ -8,13 +8,13 @@ from typing import cast
 
 import numpy as np
 
-from app.call import Call
 from app.decoding.material import Column
 from app.operations.asking import stated
 from app.schemas.columns import Asked
 from app.schemas.theory.parts import OperationName, OriginAnswer
 from estimators import VERSION
 from estimators.report import digest
+from macekit.call import Call
 
 
 def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:

@@ -7,13 +7,11 @@ from math import inf
 
 import numpy as np
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
-from app.problems import Problem
 from app.schemas.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
@@ -29,6 +27,8 @@ from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled, sampled
 from estimators.theory.pmp.success import mip_eta, success
+from macekit.call import Call, Reply
+from macekit.problems import Problem
 
 Mechanism = Summed | Tabled
 

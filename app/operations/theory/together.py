@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.call import Call, Reply
 from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import finite
@@ -13,6 +12,7 @@ from app.operations.asking import stated
 from app.operations.sampling import counted, sample_of
 from app.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 from estimators.agreement import Row, agreement
+from macekit.call import Call, Reply
 
 
 def answer(call: Call, material: Material) -> Reply:

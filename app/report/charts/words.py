@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from app.words import plain
 from estimators.statement import at_least, at_most
+from macekit.text import plain
 
 MOST = 32
 """Columns of a name that fit beside a chart."""

@@ -8,9 +8,9 @@ from hashlib import sha256
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.problems import Problem
 from app.routes.addresses import Addresses, local_path
 from app.routes.answers import refusal
+from macekit.problems import Problem
 
 NEEDED = "send the header Authorization: Bearer KEY"
 

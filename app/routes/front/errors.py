@@ -9,9 +9,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.jobs.intake import Disconnected
-from app.problems import Problem
 from app.routes.answers import OURS, refusal
 from app.routes.service import Service
+from macekit.problems import Problem
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.problems import Problem
 from app.routes.addresses import Addresses, local_path
 from app.routes.answers import NOT_FOUND, refusal
+from macekit.problems import Problem
 
 
 class Methods:

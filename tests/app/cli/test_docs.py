@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.catalogue import QUESTIONS, THEORY
-from app.formats import SUFFIXES
+from macekit.formats import SUFFIXES
 from tests.app.cli.files import mace
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")

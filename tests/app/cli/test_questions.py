@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.body import Body
-from app.call import CSV, Call
 from app.cli import main, work
 from app.cli.catalogue import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from app.operations import perform
+from macekit.call import CSV, Body, Call
 from tests.app.cli.files import answered, side
 
 Capture = pytest.CaptureFixture[str]

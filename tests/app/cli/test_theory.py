@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import JSON, NPY, Call
 from app.cli import main
 from app.cli.catalogue import THEORY, Question
 from app.cli.promises import text
@@ -20,6 +18,7 @@ from app.operations import perform
 from app.schemas.query import of_table, spelled
 from app.schemas.theory import ARRAYS, QUESTIONS
 from app.shell import flag
+from macekit.call import JSON, NPY, Body, Call
 from tests.app.cli.files import answered
 
 Capture = pytest.CaptureFixture[str]

@@ -13,10 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from app.body import Body
-from app.call import CSV, Call
 from app.cli import main
 from app.operations import perform
+from macekit.call import CSV, Body, Call
 from tests.app.cli.files import HUMBLE, answered, mace
 
 Capture = pytest.CaptureFixture[str]

@@ -15,12 +15,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from app.body import Body
-from app.call import ARROW, CSV, JSON, NPY, PARQUET, Call
 from app.decoding import blocks, decode
 from app.decoding.material import Material
-from app.problems import Problem
 from estimators import MaceError
+from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.problems import Problem
 
 FORMATS = (CSV, NPY, ARROW, PARQUET)
 REFUSALS = (Problem, MaceError)

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from app.decoding.material import Material
-from app.problems import Problem
 from app.schemas.arrays import kinds
 from app.schemas.query import SIDED, of_table, takes_arrays
 from app.schemas.theory import ARRAYS, QUESTIONS
 from estimators import MaceError
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
+from macekit.problems import Problem
 from tests.app.decoding.support import REFUSALS, arrow_bytes, npy_bytes, packed, read, table_bytes
 
 POINTS = np.random.default_rng(0).normal(size=(6, 3))

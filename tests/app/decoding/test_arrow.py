@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.call import ARROW, PARQUET
 from app.decoding import ARROW_FILE
-from app.problems import Problem
 from estimators.errors import InputError, NotFinite
+from macekit.call import ARROW, PARQUET
+from macekit.problems import Problem
 from tests.app.decoding.support import REFUSALS, arrow_bytes, read
 
 MEMBER = pa.array([True, False] * 20)

@@ -12,15 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.body import Body
-from app.call import ARROW, CSV, JSON, NPY, PARQUET
 from app.decoding import ARROW_FILE, blocks
-from app.problems import Problem
 from estimators import Counts
 from estimators.errors import NotFinite
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import Tally
+from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
+from macekit.problems import Problem
 from tests.app.decoding.support import (
     FORMATS,
     arrow_bytes,
@@ -162,8 +161,8 @@ def test_csv_of_a_header_alone_has_no_blocks() -> None:
 
 MEASURE = """
 import sys
-from app.body import Body
-from app.call import Call
+from macekit.call import Body
+from macekit.call import Call
 from app.decoding import blocks
 from estimators.sample.stream import Tally
 import os

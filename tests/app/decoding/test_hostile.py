@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.body import Body
-from app.call import ARROW, CSV, NPY, PARQUET
 from app.decoding import ARROW_FILE, blocks, decode
+from macekit.call import ARROW, CSV, NPY, PARQUET, Body
 from tests.app.decoding.support import REFUSALS, arrow_bytes, call, npy_bytes, table_bytes
 
 RNG = np.random.default_rng(1)

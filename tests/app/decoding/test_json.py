@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from app.decoding import careful, fast
 from app.decoding.columns import COLUMNS
-from app.problems import Problem
 from estimators import Counts
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
+from macekit.problems import Problem
 from tests.app.decoding.support import REFUSALS, read
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.call import NPY
-from app.problems import Problem
+from macekit.call import NPY
+from macekit.problems import Problem
 from tests.app.decoding.support import REFUSALS, npy_bytes, read
 
 VALUES = np.round(np.random.default_rng(2).normal(size=40), 2)

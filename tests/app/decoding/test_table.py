@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.call import ARROW, CSV, NPY, PARQUET
 from app.decoding import ARROW_FILE
 from app.decoding.options import options
-from app.problems import Problem
 from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
+from macekit.call import ARROW, CSV, NPY, PARQUET
+from macekit.problems import Problem
 from tests.app.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
 
 RNG = np.random.default_rng(5)

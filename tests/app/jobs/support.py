@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from app.call import Call, Reply
 from app.jobs.crew import Source
 from app.jobs.pool import Pool
 from app.settings import Settings
+from macekit.call import Call, Reply
 
 WORK = "tests.app.jobs.work:perform"
 PATIENCE = 30.0

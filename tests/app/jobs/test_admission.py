@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from app.jobs.admission import Admission
-from app.problems import Problem
+from macekit.problems import Problem
 
 
 def refused(admission: Admission, client: str = "anyone") -> Problem:

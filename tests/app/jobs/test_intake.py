@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from app.call import CSV, JSON, Call, Reply
 from app.jobs.intake import PACE, Disconnected, Upload, _gathered, answer
 from app.jobs.pipe import HELD
 from app.jobs.pool import Pool
 from app.jobs.spool import Budget, Spool
-from app.problems import Problem
+from macekit.call import CSV, JSON, Call, Reply
+from macekit.problems import Problem
 from tests.app.jobs.conftest import Crew
 from tests.app.jobs.support import Gate, alive, request, running, settled, until
 

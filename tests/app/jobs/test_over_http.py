@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import uvicorn
 
-from app.call import CSV, Call
 from app.jobs.intake import Disconnected, answer
 from app.jobs.pool import Pool
-from app.problems import Problem
+from macekit.call import CSV, Call
+from macekit.problems import Problem
 from tests.app.jobs.support import Gate, running, settled, until
 
 

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from app.body import Body
-from app.call import Call
 from app.jobs.pool import Pool
 from app.jobs.spool import Spool
-from app.problems import Problem
+from macekit.call import Body, Call
+from macekit.problems import Problem
 from tests.app.jobs import work
 from tests.app.jobs.conftest import Crew
 from tests.app.jobs.support import WORK, Gate, alive, descriptors, do, running, settings, settled, until

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from app.jobs.spool import Budget, Spool
-from app.problems import Problem
+from macekit.problems import Problem
 
 
 def test_a_spool_holds_what_was_written_in_order() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.body import Body
-from app.call import Call, Reply
-from app.problems import Problem
+from macekit.call import Body, Call, Reply
+from macekit.problems import Problem
 
 LARGE = 3 * 2**20 + 17
 

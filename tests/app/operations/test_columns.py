@@ -12,9 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from app.body import Body
-from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
 from app.operations import perform
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from tests.app.routes.asked import ENCODERS, as_arrow, as_csv, as_parquet
 
 ROWS = 30_000

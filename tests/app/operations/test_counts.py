@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.body import Body
-from app.call import JSON, NPY, Call
 from app.operations import perform
+from macekit.call import JSON, NPY, Body, Call
 
 
 def counted(call: Call, body: bytes) -> Any:

@@ -9,8 +9,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import CSV, Call, Reply
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.operations import perform
@@ -18,6 +16,7 @@ from app.schemas.questions import GateQuestion
 from estimators import Scores, preset
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from macekit.call import CSV, Body, Call, Reply
 
 EIGHT = {"members": [float(i) for i in range(8)], "nonmembers": [i + 0.5 for i in range(8)]}
 

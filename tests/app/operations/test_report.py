@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.body import Body
-from app.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations import perform
 from app.schemas.answers import ReportAnswer
+from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG, Body, Call
 from tests.app.routes.asked import as_csv, as_json, table, world
 
 GROUPS = ["a", "b", "ä, =1+1"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from app.body import Body
-from app.call import HTML, Call
 from app.operations import perform
 from app.report.model import LISTED
+from macekit.call import HTML, Body, Call
 from tests.app.routes.asked import as_json, world
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.call import MARKDOWN
 from app.report.content import content
 from app.report.model import Number, Table
 from app.report.rendering import render
+from macekit.call import MARKDOWN
 from tests.app.report.asked import CASES, answered, case
 
 

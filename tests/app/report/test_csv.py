@@ -8,10 +8,10 @@ import io
 
 import pytest
 
-from app.call import CSV
 from app.report.csv import HEAD, inert
 from app.report.model import Context
 from app.report.rendering import render
+from macekit.call import CSV
 from tests.app.report.asked import CASES, HOSTILE, Answer, case
 from tests.app.report.test_html import at
 

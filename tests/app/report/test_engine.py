@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.call import HTML, JSON, PNG, SVG
+from macekit.call import HTML, JSON, PNG, SVG
 from tests.app.running import Answer, Running, running
 
 LEAST = str(64 * 2**20)

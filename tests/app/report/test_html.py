@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from app.call import HTML
 from app.report.html import CSP, STYLE, STYLE_HASH
 from app.report.model import Context
 from app.report.palette import VARIABLES
 from app.report.rendering import render
+from macekit.call import HTML
 from tests.app.report.asked import CASES, HOSTILE, answered, case
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}

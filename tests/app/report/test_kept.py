@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.body import Body
-from app.call import Call
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations import perform
 from app.report.kept import BrokenAnswerError, checked, recognise
+from macekit.call import Body, Call
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
 Spoil = Callable[[dict[str, Any]], object]

@@ -7,10 +7,10 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from app.call import MARKDOWN
 from app.report.markdown import escaped, fenced
 from app.report.model import Context
 from app.report.rendering import render
+from macekit.call import MARKDOWN
 from tests.app.report.asked import CASES, HOSTILE, answered, case
 
 READER = MarkdownIt("commonmark", {"html": True}).enable("table")

@@ -11,13 +11,12 @@ import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from app.body import Body
-from app.call import Call
 from app.openapi.examples import SAMPLE
 from app.operations import perform
 from app.report.junit import junit
 from app.report.openmetrics import openmetrics
 from app.report.summary import annotation, summary
+from macekit.call import Body, Call
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -8,12 +8,11 @@ import json
 import numpy as np
 import pytest
 
-from app.body import Body
-from app.call import CSV, HTML, MARKDOWN, NPY, PNG, SVG, Call
 from app.operations import perform
-from app.problems import Problem
 from app.report.model import Context
 from app.report.rendering import CARD, render
+from macekit.call import CSV, HTML, MARKDOWN, NPY, PNG, SVG, Body, Call
+from macekit.problems import Problem
 from tests.app.report.asked import CASES, Answer, answered, case
 
 MIB = 2**20

@@ -13,10 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from pyarrow import csv, feather
 
-from app.body import Body
-from app.call import JSON, Call
 from app.cli import main
-from app.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 from app.openapi.examples import SAMPLE
 from app.openapi.files import file_bytes
 from app.operations import perform
@@ -24,6 +21,8 @@ from app.report.content.provenance import section
 from app.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual
 from app.report.model import Context, Listing
 from app.report.place import Place
+from macekit.call import JSON, Body, Call
+from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 
 CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "nothing": ("report", {}),

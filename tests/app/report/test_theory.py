@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 import macekit
-from app.body import Body
-from app.call import Call
 from app.cli import main
 from app.operations import perform
 from app.report.charts import figures
 from app.report.content import content
 from app.report.model import Listing, Table
+from macekit.call import Body, Call
 from tests.app.report.asked import CASES, answered
 
 THEORY = [name for name in CASES if name.startswith("theory/")]

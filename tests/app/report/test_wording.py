@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.call import MARKDOWN
 from app.report.content import content
 from app.report.model import Number, Table
 from app.report.rendering import render
+from macekit.call import MARKDOWN
 from tests.app.report.asked import CASES, answered, case
 
 

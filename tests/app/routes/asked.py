@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from app.call import ARROW, CSV, JSON, NPY, PARQUET
+from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
 from tests.app.running import Answer, Running, until
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from app.operations.forms import FORMS, ROWS
@@ -17,6 +16,7 @@ from app.operations.quick import quick
 from app.report.charts import DRAWN
 from app.report.html import CSP
 from app.report.rendering import FORMS as REPORTS
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from tests.app.routes.asked import post
 from tests.app.running import Answer, Running, running
 

@@ -3,9 +3,9 @@
 import pytest
 from starlette.datastructures import Headers
 
-from app.call import ARROW, CSV, JSON
-from app.problems import Problem
 from app.routes.negotiation import accepted, encoding, media_type
+from macekit.call import ARROW, CSV, JSON
+from macekit.problems import Problem
 
 FORMS = (JSON, CSV, ARROW)
 

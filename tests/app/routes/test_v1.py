@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from app.call import ARROW, CSV, JSON, NPY, PARQUET
 from app.encoding import statements
 from app.encoding.wire import json_bytes
 from app.openapi.examples import JSON_EXAMPLES
@@ -22,6 +21,7 @@ from app.operations.asking import reading, target
 from app.schemas.questions import Estimator
 from estimators import Ask, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
+from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
 from tests.app.routes.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
 from tests.app.running import Answer, Running, running
 

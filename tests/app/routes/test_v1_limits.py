@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
+from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
 from tests.app.routes.asked import TABLES, answered, as_json, begun, metric, post, reached, slow, table, world
 from tests.app.running import Answer, Running, running, until
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.call import CSV, Call
 from app.cli.options import COLUMNS
 from app.decoding.options import options
 from app.openapi import parameters
 from app.operations.asking import ask, spoken
 from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
 from app.schemas.questions import QUESTIONS
+from macekit.call import CSV, Call
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [
     ("advantage", {}),

@@ -8,8 +8,6 @@ from functools import partial
 import jsonschema
 import pytest
 
-from app.body import Body
-from app.call import CSV, Call
 from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.openapi.theory.together import COUNTS, EXAMPLES
@@ -17,6 +15,7 @@ from app.operations import perform
 from app.schemas.theory.together import TogetherQuestion
 from estimators import Counts, Scores
 from estimators.agreement import agreement
+from macekit.call import CSV, Body, Call
 from tests.app import posted
 
 SCHEMA = TogetherQuestion.model_json_schema()

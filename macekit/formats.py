@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import PurePath
 
-from app.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 
 FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
 """Formats by their short names, as the service calls them."""

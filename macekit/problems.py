@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from app.call import PROBLEM, Reply
 from estimators import MaceError
 from estimators import errors as library
+from macekit.call import PROBLEM, Reply
 
 MOST_DETAIL = 1200
 """Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.body import Body
+from macekit.call import Body
 
 CONTENT = bytes(range(256)) * 1000
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from app.words import nearest, plain, plain_json, shown
+from macekit.text import nearest, plain, plain_json, shown
 
 
 def test_what_a_terminal_would_obey_is_spelled_out() -> None:

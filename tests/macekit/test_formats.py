@@ -7,7 +7,7 @@ import gzip
 import pyarrow as pa
 import pytest
 
-from app.formats import HEAD, MAGIC, SUFFIXES, encoding_named, encoding_of, format_named, format_of
+from macekit.formats import HEAD, MAGIC, SUFFIXES, encoding_named, encoding_of, format_named, format_of
 
 ZSTD = pa.Codec("zstd")
 

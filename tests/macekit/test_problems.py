@@ -10,8 +10,8 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 from app.main import create_app
-from app.problems import KINDS, Problem
 from app.settings import Settings
+from macekit.problems import KINDS, Problem
 from tests.app.client import TestClient
 from tests.app.waiting import SECRET, steered
 
