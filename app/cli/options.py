@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.openapi.parameters import ABOUT_TABLE, parameters
-from app.schemas.columns import Asked
-from app.schemas.query import PAIRS
-from app.schemas.questions import QUESTIONS
 from app.shell import flag
+from macekit.schemas.query import PAIRS
+from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.records import Asked
 
 TWICE = {"metric.preset"}
 """Parameters of the service that say what another says already."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.schemas.theory.parts import BoundAnswer
 from estimators.statement import figures_down, figures_up
+from macekit.schemas.statements import BoundAnswer
 from macekit.text import plain, shown
 
 Text = list[str]

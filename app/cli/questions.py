@@ -60,8 +60,8 @@ def fill(question: Question, parser: Parser) -> None:
     """Add the options of a question."""
     from app.cli.forms import is_shown, suffixes_of
     from app.cli.options import add_to, options_of
-    from app.schemas.query import takes_arrays
     from macekit.formats import FORMATS
+    from macekit.schemas.query import takes_arrays
 
     add_to(parser, options_of(question.operation))
     if question.most_files != 0:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from app.cli import promises
 from app.cli.table import Row, lines
-from app.schemas.answers import (
+from macekit.schemas.answers import (
     AdvantageAnswer,
     AuditAnswer,
     CompareAnswer,
@@ -19,8 +19,8 @@ from app.schemas.answers import (
     ReportAnswer,
     RiskAnswer,
 )
-from app.schemas.parts import IntervalAnswer, ProvenanceAnswer, WarningAnswer
-from app.schemas.theory import ANSWERS as THEORY
+from macekit.schemas.statements import IntervalAnswer, ProvenanceAnswer, WarningAnswer
+from macekit.schemas.theory import ANSWERS as THEORY
 from macekit.text import plain, shown
 
 Text = list[str]

@@ -25,12 +25,12 @@ from app.operations import answer as answered
 from app.operations import perform
 from app.operations.asking import ask, heard
 from app.operations.counts import streams
-from app.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
-from app.schemas.questions import QUESTIONS
 from app.shell import flag
 from estimators import MaceError
 from macekit.call import JSON, NPY, Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
+from macekit.schemas.questions import QUESTIONS
 
 LARGE = 128 * 2**20
 """Bytes from which an input is counted as a stream, if counts are enough for what is asked."""

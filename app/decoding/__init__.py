@@ -17,9 +17,9 @@ from app.decoding.compression import expanded, unpacked
 from app.decoding.material import Material
 from app.decoding.options import named
 from app.decoding.table import sides
-from app.schemas.theory import ARRAYS
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.problems import Problem
+from macekit.schemas.theory import ARRAYS
 
 READERS = {
     JSON: json.decode,

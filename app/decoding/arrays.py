@@ -18,12 +18,11 @@ from app.decoding.fields import Chosen, Fields
 from app.decoding.material import Column, Material
 from app.decoding.options import options
 from app.decoding.table import Table, material, stacked
-from app.schemas.arrays import kinds, required
-from app.schemas.query import SIDED
-from app.schemas.theory import ARRAYS
 from estimators.errors import DimensionMismatch, InputError, NotFinite, TooFewRecords
 from macekit.call import Call
 from macekit.problems import Problem
+from macekit.schemas.query import SIDED, kinds, required
+from macekit.schemas.theory import ARRAYS
 
 
 def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:

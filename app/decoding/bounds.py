@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.decoding.columns import COLUMNS, require_text
-from app.schemas.arrays import FIELDS
 from macekit.problems import Problem
+from macekit.schemas.query import FIELDS
 
 MOST_DEPTH = 12
 MOST_NAMES = 64

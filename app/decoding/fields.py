@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from app.decoding.options import told
 from app.decoding.roles import Roles, find, roles
-from app.schemas.arrays import kinds
-from app.schemas.query import COLUMN, takes_arrays
-from app.schemas.theory import ARRAYS
 from macekit.call import Call
 from macekit.problems import Problem
+from macekit.schemas.query import COLUMN, kinds, takes_arrays
+from macekit.schemas.theory import ARRAYS
 
 
 @dataclass(frozen=True, slots=True)

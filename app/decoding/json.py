@@ -9,11 +9,11 @@ import numpy as np
 from app.decoding import careful, fast
 from app.decoding.columns import COLUMNS
 from app.decoding.material import Column, Material, Sample
-from app.schemas.questions import QUESTIONS
-from app.schemas.theory import ARRAYS
 from estimators.errors import MixedTypes
 from macekit.call import Call
 from macekit.problems import Problem, unknown_field
+from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.theory import ARRAYS
 
 MOST_LETTERS = 200
 SAMPLE = ("members", "nonmembers", "counts")

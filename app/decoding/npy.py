@@ -22,9 +22,9 @@ from app.decoding.material import Material, Sample
 from app.decoding.options import first_members, options, told
 from app.decoding.roles import Roles, roles
 from app.decoding.table import Table, Values, plain, sides
-from app.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 from macekit.call import Call
 from macekit.problems import Problem
+from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
 from macekit.call import NPY, Call
 from macekit.problems import Problem
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
 
 MOST_OPTIONS = 200
 MOST_DEPTH = 4

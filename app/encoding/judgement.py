@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isfinite
 
 from app.encoding.statements import guarantee, warnings
-from app.schemas.answers import GateAnswer, LimitAnswer
-from app.schemas.parts import ProvenanceAnswer
 from estimators.gate import Judgement
 from estimators.maxima import JudgedLimit
+from macekit.schemas.answers import GateAnswer, LimitAnswer
+from macekit.schemas.statements import ProvenanceAnswer
 
 
 def judgement(found: Judgement, source: ProvenanceAnswer) -> GateAnswer:

@@ -1,24 +1,9 @@
-"""The library's results as the answers of ``app.schemas.answers``: names change hands here, numbers do not."""
+"""The library's results as the answers of ``macekit.schemas.answers``: names change hands here, numbers do not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.schemas.answers import AdvantageAnswer, DifferenceAnswer, DistributionAnswer
-from app.schemas.parts import (
-    CertifiedAnswer,
-    ClaimAnswer,
-    EpsilonAnswer,
-    GuaranteeAnswer,
-    IntervalAnswer,
-    MetricAnswer,
-    OperatingPointAnswer,
-    PaperAnswer,
-    ProvenanceAnswer,
-    RocAnswer,
-    VerdictAnswer,
-    WarningAnswer,
-)
 from estimators import (
     VERSION,
     Advantage,
@@ -37,6 +22,21 @@ from estimators.paper import PaperAdvantage
 from estimators.report import fingerprint
 from estimators.sample.counts import Counts
 from estimators.sample.shape import Shape
+from macekit.schemas.answers import AdvantageAnswer, DifferenceAnswer, DistributionAnswer
+from macekit.schemas.statements import (
+    CertifiedAnswer,
+    ClaimAnswer,
+    EpsilonAnswer,
+    GuaranteeAnswer,
+    IntervalAnswer,
+    MetricAnswer,
+    OperatingPointAnswer,
+    PaperAnswer,
+    ProvenanceAnswer,
+    RocAnswer,
+    VerdictAnswer,
+    WarningAnswer,
+)
 
 
 def guarantee(given: Guarantee) -> GuaranteeAnswer:

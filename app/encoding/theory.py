@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 
-from app.schemas.theory.parts import BoundAnswer
 from estimators.theory.bounds import Bound
+from macekit.schemas.statements import BoundAnswer
 
 
 def bounds(found: Iterable[Bound]) -> list[BoundAnswer]:

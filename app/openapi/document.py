@@ -12,10 +12,10 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
 from app.operations.forms import FORMS
-from app.schemas.answers import ANSWERS
-from app.schemas.questions import QUESTIONS
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
 from macekit.problems import KINDS
+from macekit.schemas.answers import ANSWERS
+from macekit.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{model}"

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
-from app.schemas.query import SIDED, TABLE, takes_arrays
-from app.schemas.questions import columns_of
-from app.schemas.theory import ARRAYS, QUESTIONS
 from macekit.call import ARROW, CSV, NPY, PARQUET
+from macekit.schemas.query import SIDED, TABLE, takes_arrays
+from macekit.schemas.questions import columns_of
+from macekit.schemas.theory import ARRAYS, QUESTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,9 +7,9 @@ from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, reading, stated, target
 from app.operations.sampling import sample_of
-from app.schemas.questions import AdvantageQuestion
 from estimators import Ask, Assessment, Counts, Scores, assess
 from macekit.call import Call, Reply
+from macekit.schemas.questions import AdvantageQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -12,10 +12,10 @@ from app.operations.asking import ask, heard
 from app.operations.forms import FORMS, rendered
 from app.report.model import Context
 from app.report.rendering import render
-from app.schemas.columns import Asked
 from estimators import Counts, Scores
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.records import Asked
 
 Q = TypeVar("Q", bound=Asked)
 

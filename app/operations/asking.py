@@ -11,9 +11,6 @@ import msgspec
 from pydantic import BaseModel, ValidationError
 
 from app.decoding.options import told
-from app.schemas.columns import Asked
-from app.schemas.query import NAMES, PAIRS
-from app.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
 from estimators import CellsTarget, LearnedTarget, Metric, ThresholdTarget, TwoSidedTarget, preset
 from estimators.advantage import Target
 from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
@@ -28,6 +25,9 @@ from estimators.density.bandwidth import (
 from estimators.paper import EqualWidth, Kernel
 from macekit.call import Call
 from macekit.problems import Problem, unknown_field
+from macekit.schemas.query import NAMES, PAIRS
+from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
+from macekit.schemas.records import Asked
 
 Q = TypeVar("Q", bound=Asked)
 

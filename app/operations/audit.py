@@ -7,12 +7,12 @@ from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
 from app.operations.sampling import counted, sample_of
-from app.schemas.answers import AuditAnswer
-from app.schemas.questions import AuditQuestion
 from estimators import Counts, advantage
 from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import AuditAnswer
+from macekit.schemas.questions import AuditQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

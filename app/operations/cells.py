@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.schemas.columns import CELLS
 from macekit.problems import Problem, unknown_field
+from macekit.schemas.records import CELLS
 
 WHOLE = frozenset({"exponent", "bins"})
 """Fields that are an integer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from app.decoding.heads import columns
 from app.decoding.roles import usual
 from app.operations.answering import reply_of
-from app.schemas.answers import ColumnsAnswer
 from macekit.call import Body, Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import ColumnsAnswer
 
 
 def answer(call: Call, body: Body) -> Reply:

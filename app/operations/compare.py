@@ -9,11 +9,11 @@ from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated, target
 from app.operations.sampling import counted, data_of
-from app.schemas.answers import CompareAnswer, DifferenceAnswer
-from app.schemas.questions import CompareQuestion
 from estimators import Caution, Counts, LearnedTarget, Scores, compare, difference, paired_difference
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import CompareAnswer, DifferenceAnswer
+from macekit.schemas.questions import CompareQuestion
 
 MOST_PAIRS = 45
 """All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""

@@ -13,14 +13,14 @@ from app.decoding.material import Material, Sample
 from app.decoding.options import options
 from app.operations.answering import question_of, reply_of
 from app.operations.sampling import counts_of, sample_of
-from app.schemas.answers import CountsAnswer
-from app.schemas.questions import CountsQuestion
 from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import Tally
 from macekit.call import JSON, Body, Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import CountsAnswer
+from macekit.schemas.questions import CountsQuestion
 
 
 def streams(call: Call) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.schemas.theory import QUESTIONS
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from macekit.schemas.theory import QUESTIONS
 
 IN_WORDS = (JSON, HTML, MARKDOWN, CSV)
 WITH_PICTURES = (*IN_WORDS, SVG, PNG)

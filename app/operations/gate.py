@@ -12,12 +12,12 @@ from app.encoding.judgement import judgement
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, stated, target
 from app.operations.sampling import posted, sample_of
-from app.schemas.questions import GateQuestion
 from estimators import CellsTarget, Counts, Scores
 from estimators.gate import judge
 from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.questions import GateQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

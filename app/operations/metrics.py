@@ -7,12 +7,12 @@ from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, stated
 from app.operations.sampling import counted, sample_of
-from app.schemas.answers import MetricsAnswer
-from app.schemas.questions import MetricsQuestion
 from estimators import PRESETS, Counts, metric_optimum
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import MetricsAnswer
+from macekit.schemas.questions import MetricsQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

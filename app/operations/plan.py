@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.decoding.material import Material
 from app.operations.answering import question_of, reply_of
-from app.schemas.answers import PlanAnswer
-from app.schemas.questions import PlanQuestion
 from estimators import plan_verdict, plan_width
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import PlanAnswer
+from macekit.schemas.questions import PlanQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -13,14 +13,14 @@ from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
 from app.operations.risk import by_group_of, group_rows, summary
 from app.operations.sampling import posted, sample_of
-from app.schemas.answers import GroupAnswer
-from app.schemas.questions import ReportQuestion
 from estimators import Assessment, Counts, IndividualRisk, Scores, individual_risk
 from estimators.audit.roc import band
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.shape import shape
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.answers import GroupAnswer
+from macekit.schemas.questions import ReportQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -15,10 +15,6 @@ from app.operations.asking import metric, stated
 from app.operations.forms import rendered
 from app.operations.sampling import posted, sample_of
 from app.report.model import LISTED
-from app.schemas.answers import GroupAnswer
-from app.schemas.parts import ProvenanceAnswer
-from app.schemas.questions import RiskQuestion
-from app.schemas.sampled import Judged
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric
@@ -27,6 +23,10 @@ from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
+from macekit.schemas.answers import GroupAnswer
+from macekit.schemas.questions import RiskQuestion
+from macekit.schemas.records import Judged
+from macekit.schemas.statements import ProvenanceAnswer
 
 INTERVALS: dict[str, CellInterval | None] = {
     "auto": None,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from app.decoding.material import Material, Sample
 from app.operations.cells import require_cells
-from app.schemas.sampled import Sampled
 from estimators import Counts, Scores, one_per_unit
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores
 from macekit.problems import Problem
+from macekit.schemas.records import Sampled
 
 
 def sample_of(material: Material, question: Sampled) -> Scores | Counts:

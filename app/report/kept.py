@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.schemas.answers import ANSWERS
 from estimators.plan import Decision, decision, overall
+from macekit.schemas.answers import ANSWERS
 
 MARKS = frozenset({"sentence", "provenance"})
 """Every answer has one of these, and no request has either."""

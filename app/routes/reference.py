@@ -6,9 +6,9 @@ from fastapi import APIRouter, Response
 
 from app.openapi.document import problems
 from app.openapi.files import file_bytes, files
-from app.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
 from estimators import PRESETS, VERSION
 from macekit.problems import Problem
+from macekit.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
 
 router = APIRouter(tags=["reference"], responses=problems(401, 500, 503))
 

@@ -217,8 +217,8 @@ class Local(Client):
 
     def _answer(self, question: Question) -> dict[str, Any]:
         from app.operations import answer, perform
-        from app.schemas.query import spelled
         from macekit.call import Call
+        from macekit.schemas.query import spelled
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):

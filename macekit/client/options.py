@@ -1,4 +1,4 @@
-"""The options of each question, as keywords an editor completes; ``app.schemas.questions`` says what each means.
+"""The options of each question, as keywords an editor completes; ``macekit.schemas.questions`` says what each means.
 
 A test holds every name and type to the schemas. What is not given is not sent: defaults are known there alone.
 """
@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from app.schemas.questions import BandwidthName, LearnerName, MetricName
+    from macekit.schemas.questions import BandwidthName, LearnerName, MetricName
 
 
 class SupportsDict(Protocol):

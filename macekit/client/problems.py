@@ -55,7 +55,7 @@ class MaceUnreachable(ConnectionError):
 
 def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
     """The answer that a reply holds; a problem is raised, and so is what only looks like an answer."""
-    from app.schemas.answers import ANSWERS
+    from macekit.schemas.answers import ANSWERS
 
     found = _read(reply) if reply.status == OK and reply.media_type == JSON else None
     if found is None or not found.keys() >= ANSWERS[operation].__annotations__.keys():

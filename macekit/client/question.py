@@ -40,7 +40,7 @@ def pose(
     name: str, operation: str, members: object, nonmembers: object, given: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
-    from app.schemas.query import TABLE
+    from macekit.schemas.query import TABLE
 
     _require_known(name, operation, given)
     options = {each: _option(value, each) for each, value in given.items() if each not in {*TABLE, *HELD}}
@@ -67,7 +67,7 @@ def pose_arrays(
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from app.decoding.arrays import settled
     from app.decoding.material import Material
-    from app.schemas.query import of_table
+    from macekit.schemas.query import of_table
 
     _require_known(name, operation, given)
     about = set(of_table(operation))

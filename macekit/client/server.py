@@ -172,8 +172,8 @@ class Mace(Client):
         return f"macekit.Mace({self.url!r})"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from app.schemas.query import spelled
         from macekit.call import ARROW_FILE
+        from macekit.schemas.query import spelled
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):

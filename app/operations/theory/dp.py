@@ -9,11 +9,11 @@ from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
-from app.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -14,14 +14,6 @@ from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
-from app.schemas.theory.mip import (
-    ARRAYS,
-    CalibrationAnswer,
-    MipAnswer,
-    MipFiniteAnswer,
-    MipFiniteQuestion,
-    MipQuestion,
-)
 from estimators.errors import OutOfRange
 from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
 from estimators.theory import mip
@@ -31,6 +23,14 @@ from estimators.theory.mip.noises import Floats
 from estimators.theory.mip.release import grid_of
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.theory.mip import (
+    ARRAYS,
+    CalibrationAnswer,
+    MipAnswer,
+    MipFiniteAnswer,
+    MipFiniteQuestion,
+    MipQuestion,
+)
 
 ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 """Where the curve is drawn; the eta asked for is put among them."""

@@ -15,14 +15,6 @@ from app.operations.answering import question_of, reply_of
 from app.operations.theory import mis_overfitting
 from app.operations.theory.mis_overfitting import AVERAGES, weighed
 from app.operations.theory.origin import origin
-from app.schemas.theory.mis import (
-    CoarsenedAnswer,
-    DiversityAnswer,
-    MisAnswer,
-    MisCurveAnswer,
-    MisQuestion,
-    NeededAnswer,
-)
 from estimators.statement import Caution, Estimate, at_least, at_most, percent
 from estimators.theory.mis import assessment
 from estimators.theory.mis.assessment import Known, Source
@@ -32,6 +24,14 @@ from estimators.theory.mis.tally import Tally
 from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.theory.mis import (
+    CoarsenedAnswer,
+    DiversityAnswer,
+    MisAnswer,
+    MisCurveAnswer,
+    MisQuestion,
+    NeededAnswer,
+)
 
 SOURCES = ("values", "tallies", "probabilities")
 STEPS = 13

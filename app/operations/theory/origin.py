@@ -10,11 +10,11 @@ import numpy as np
 
 from app.decoding.material import Column
 from app.operations.asking import stated
-from app.schemas.columns import Asked
-from app.schemas.theory.parts import OperationName, OriginAnswer
 from estimators import VERSION
 from estimators.report import digest
 from macekit.call import Call
+from macekit.schemas.records import Asked
+from macekit.schemas.statements import OperationName, OriginAnswer
 
 
 def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:

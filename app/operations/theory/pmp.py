@@ -12,12 +12,6 @@ from app.encoding import statements
 from app.encoding.theory import bounds
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
-from app.schemas.theory.pmp import (
-    PmpExponentialAnswer,
-    PmpExponentialQuestion,
-    PmpGaussianAnswer,
-    PmpGaussianQuestion,
-)
 from estimators.errors import TooManySubsets
 from estimators.statement import Caution, at_most, exactly, percent
 from estimators.theory import shifts, subsets
@@ -29,6 +23,12 @@ from estimators.theory.pmp.sampled import Sampled, sampled
 from estimators.theory.pmp.success import mip_eta, success
 from macekit.call import Call, Reply
 from macekit.problems import Problem
+from macekit.schemas.theory.pmp import (
+    PmpExponentialAnswer,
+    PmpExponentialQuestion,
+    PmpGaussianAnswer,
+    PmpGaussianQuestion,
+)
 
 Mechanism = Summed | Tabled
 

@@ -10,9 +10,9 @@ from app.encoding.theory import finite
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
 from app.operations.sampling import counted, sample_of
-from app.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 from estimators.agreement import Row, agreement
 from macekit.call import Call, Reply
+from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
 def answer(call: Call, material: Material) -> Reply:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from app.report.content.reproduce import Asked, listings, unusual
 from app.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Section, Table, Words
 from app.report.place import Place
-from app.schemas.theory import ARRAYS
+from macekit.schemas.theory import ARRAYS
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""

@@ -10,11 +10,11 @@ from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
 from app.report.model import Listing
-from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
-from app.schemas.questions import QUESTIONS, columns_of
 from app.shell import command, flag
 from macekit.call import JSON
 from macekit.formats import FORMATS, encoding_named, format_named
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from macekit.schemas.questions import QUESTIONS, columns_of
 from macekit.text import shown
 
 ADDRESS = "http://127.0.0.1:8000"

@@ -10,12 +10,11 @@ import pyarrow as pa
 import pytest
 
 from app.decoding.material import Material
-from app.schemas.arrays import kinds
-from app.schemas.query import SIDED, of_table, takes_arrays
-from app.schemas.theory import ARRAYS, QUESTIONS
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from macekit.problems import Problem
+from macekit.schemas.query import SIDED, kinds, of_table, takes_arrays
+from macekit.schemas.theory import ARRAYS, QUESTIONS
 from tests.app.decoding.support import REFUSALS, arrow_bytes, npy_bytes, packed, read, table_bytes
 
 POINTS = np.random.default_rng(0).normal(size=(6, 3))

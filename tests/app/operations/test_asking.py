@@ -5,10 +5,10 @@ import re
 import pytest
 
 from app.operations.asking import ask, metric, reading, spoken, target
-from app.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
 from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.paper import EqualWidth, Kernel
 from macekit.problems import Problem
+from macekit.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
 
 BAD = [
     ({"prior": True}, "wrong-type", "prior"),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.operations.cells import require_cells
-from app.schemas.columns import CELLS
 from macekit.problems import Problem
+from macekit.schemas.records import CELLS
 
 GRID = {"kind": "grid", "exponent": -3, "keys": [1, 2]}
 LATTICE = {"kind": "lattice", "bins": 4, "low": [0.0], "high": [1.0], "keys": [1]}

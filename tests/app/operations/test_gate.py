@@ -12,11 +12,11 @@ import pytest
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.operations import perform
-from app.schemas.questions import GateQuestion
 from estimators import Scores, preset
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from macekit.call import CSV, Body, Call, Reply
+from macekit.schemas.questions import GateQuestion
 
 EIGHT = {"members": [float(i) for i in range(8)], "nonmembers": [i + 0.5 for i in range(8)]}
 

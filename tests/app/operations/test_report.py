@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations import perform
-from app.schemas.answers import ReportAnswer
 from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG, Body, Call
+from macekit.schemas.answers import ReportAnswer
 from tests.app.routes.asked import as_csv, as_json, table, world
 
 GROUPS = ["a", "b", "ä, =1+1"]

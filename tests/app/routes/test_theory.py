@@ -15,9 +15,9 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.operations import perform
 from app.operations.quick import quick
-from app.schemas.query import spelled
-from app.schemas.theory import ARRAYS
 from macekit.call import JSON, NPY, Body, Call
+from macekit.schemas.query import spelled
+from macekit.schemas.theory import ARRAYS
 from tests.app.decoding.support import npy_bytes
 from tests.app.routes.asked import ENCODERS, post
 from tests.app.running import Running, running

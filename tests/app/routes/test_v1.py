@@ -18,10 +18,10 @@ from app.encoding import statements
 from app.encoding.wire import json_bytes
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations.asking import reading, target
-from app.schemas.questions import Estimator
 from estimators import Ask, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
+from macekit.schemas.questions import Estimator
 from tests.app.routes.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
 from tests.app.running import Answer, Running, running
 

@@ -14,11 +14,11 @@ from macekit.client.client.options import OPTIONS
 from pydantic import BaseModel
 
 import macekit
-from app.schemas import questions
-from app.schemas.query import TABLE, of_table
-from app.schemas.questions import QUESTIONS
-from app.schemas.theory import ARRAYS
 from macekit.client.client import options
+from macekit.schemas import questions
+from macekit.schemas.query import TABLE, of_table
+from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.theory import ARRAYS
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from app.openapi.theory.dp import EXAMPLES
-from app.schemas.theory.dp import DpQuestion
 from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
+from macekit.schemas.theory.dp import DpQuestion
 from tests.app import posted
 
 SCHEMA = DpQuestion.model_json_schema()

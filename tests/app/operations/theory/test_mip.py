@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from app.openapi.theory.mip import AFTER, BEFORE, DRAWS, EXAMPLES, RECORD, TELLING
-from app.schemas.theory.mip import MipFiniteQuestion, MipQuestion
 from estimators.theory import mip
 from estimators.theory.mip.release import grid_of
+from macekit.schemas.theory.mip import MipFiniteQuestion, MipQuestion
 from tests.app import posted
 
 SWAPS = {"before": BEFORE, "after": AFTER, "record": RECORD}

@@ -8,11 +8,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.openapi.theory.mis import EXAMPLES
-from app.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.estimate import diversity, worst_delta_from
 from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
+from macekit.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS
 from tests.app import posted
 
 P = [0.4, 0.3, 0.2, 0.1]

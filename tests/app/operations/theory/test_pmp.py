@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from app.openapi.theory.pmp import EXAMPLES, LOSSES, MANY, POINTS
-from app.schemas.theory.pmp import QUESTIONS
 from estimators.theory import shifts
 from estimators.theory.pmp import distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
+from macekit.schemas.theory.pmp import QUESTIONS
 from tests.app.posted import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"

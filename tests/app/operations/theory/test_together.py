@@ -12,10 +12,10 @@ from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
 from app.openapi.theory.together import COUNTS, EXAMPLES
 from app.operations import perform
-from app.schemas.theory.together import TogetherQuestion
 from estimators import Counts, Scores
 from estimators.agreement import agreement
 from macekit.call import CSV, Body, Call
+from macekit.schemas.theory.together import TogetherQuestion
 from tests.app import posted
 
 SCHEMA = TogetherQuestion.model_json_schema()

@@ -8,9 +8,8 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Number, Share, absent, given
-from app.schemas.parts import WarningAnswer
-from app.schemas.theory.parts import BoundAnswer, OriginAnswer
+from macekit.schemas.records import Asked, Number, Share, absent, given
+from macekit.schemas.statements import BoundAnswer, OriginAnswer, WarningAnswer
 
 Adjacency = Annotated[
     Literal["replace", "add_remove"] | None,

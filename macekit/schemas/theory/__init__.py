@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.schemas.columns import Asked
-from app.schemas.theory import dp, mip, mis, pmp, together
+from macekit.schemas.records import Asked
+from macekit.schemas.theory import dp, mip, mis, pmp, together
 
 QUESTIONS: dict[str, type[Asked]] = (
     dp.QUESTIONS | mip.QUESTIONS | mis.QUESTIONS | pmp.QUESTIONS | together.QUESTIONS

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Confidence, Labels, Number, Row, given
-from app.schemas.parts import GuaranteeAnswer, WarningAnswer
-from app.schemas.theory.parts import BoundAnswer, OriginAnswer
+from macekit.schemas.records import Asked, Confidence, Labels, Number, Row, given
+from macekit.schemas.statements import BoundAnswer, GuaranteeAnswer, OriginAnswer, WarningAnswer
 
 Parameters = Annotated[list[Number] | list[Row], Field(min_length=1)]
 Eta = Annotated[float, Field(ge=1e-6, le=0.499999)]

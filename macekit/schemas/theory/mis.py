@@ -7,9 +7,14 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Confidence, Labels, Number, Share, Tallies
-from app.schemas.parts import GuaranteeAnswer, IntervalAnswer, WarningAnswer
-from app.schemas.theory.parts import BoundAnswer, OriginAnswer
+from macekit.schemas.records import Asked, Confidence, Labels, Number, Share, Tallies
+from macekit.schemas.statements import (
+    BoundAnswer,
+    GuaranteeAnswer,
+    IntervalAnswer,
+    OriginAnswer,
+    WarningAnswer,
+)
 
 Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]

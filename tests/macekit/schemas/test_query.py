@@ -11,9 +11,9 @@ from app.cli.options import COLUMNS
 from app.decoding.options import options
 from app.openapi import parameters
 from app.operations.asking import ask, spoken
-from app.schemas.query import FIRST_MEMBERS, TABLE, spelled
-from app.schemas.questions import QUESTIONS
 from macekit.call import CSV, Call
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from macekit.schemas.questions import QUESTIONS
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [
     ("advantage", {}),

@@ -10,22 +10,23 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from app.schemas import theory
-from app.schemas.columns import (
+from macekit.schemas import theory
+from macekit.schemas.records import (
     SIDES_OR_COUNTS,
     Asked,
     Confidence,
     CountsGiven,
+    Judged,
     Labels,
     LabelsOfSides,
     Number,
+    Sampled,
     Share,
     Side,
     Targets,
     absent,
     given,
 )
-from app.schemas.sampled import Judged, Sampled
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 MetricName = Literal[

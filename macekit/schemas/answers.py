@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from app.schemas import theory
-from app.schemas.parts import (
+from macekit.schemas import theory
+from macekit.schemas.statements import (
     CertifiedAnswer,
     ClaimAnswer,
     EpsilonAnswer,

@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import SIDES_OR_COUNTS, Asked, Share
-from app.schemas.parts import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
-from app.schemas.sampled import Judged
-from app.schemas.theory.dp import COINS, Adjacency, Inclusion
+from macekit.schemas.records import SIDES_OR_COUNTS, Asked, Judged, Share
+from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
+from macekit.schemas.theory.dp import COINS, Adjacency, Inclusion
 
 
 class TogetherQuestion(Judged):

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from app.schemas.columns import Asked, Confidence, Row
-from app.schemas.parts import IntervalAnswer, WarningAnswer
-from app.schemas.theory.parts import BoundAnswer, OriginAnswer
+from macekit.schemas.records import Asked, Confidence, Row
+from macekit.schemas.statements import BoundAnswer, IntervalAnswer, OriginAnswer, WarningAnswer
 
 Matrix = Annotated[list[Row], Field(min_length=2)]
 Epsilon = Annotated[float, Field(ge=1e-9, le=1e6)]
