@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
-from app.decoding import decode
-from app.decoding.compression import expanded
-from app.decoding.foreign import refusals
-from app.decoding.material import Column
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NPY, Body, Call
+from macekit.decoding import decode
+from macekit.decoding.body import Column
+from macekit.decoding.columns import refusals
+from macekit.decoding.compression import expanded
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 

@@ -17,10 +17,6 @@ from app.cli.progress import Progress
 from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
 from app.cli.wording import detail_of, in_shell
-from app.decoding import decode
-from app.decoding.arrays import settled
-from app.decoding.material import Material, Sample
-from app.decoding.options import options
 from app.operations import answer as answered
 from app.operations import perform
 from app.operations.asking import ask, heard
@@ -28,6 +24,9 @@ from app.operations.counts import streams
 from app.shell import flag
 from estimators import MaceError
 from macekit.call import JSON, NPY, Call, Reply
+from macekit.decoding import decode
+from macekit.decoding.body import Material, Sample, options
+from macekit.decoding.table import settled
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS

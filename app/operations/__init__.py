@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.decoding import decode
-from app.decoding.material import Material
 from app.operations import (
     advantage,
     audit,
@@ -24,6 +22,8 @@ from app.operations import (
 )
 from estimators import MaceError
 from macekit.call import Body, Call, Reply
+from macekit.decoding import decode
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import metric, reading, stated, target
 from app.operations.sampling import sample_of
 from estimators import Ask, Assessment, Counts, Scores, assess
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.schemas.questions import AdvantageQuestion
 
 

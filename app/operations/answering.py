@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import msgspec
 
-from app.decoding.material import Material
 from app.encoding.wire import json_bytes
 from app.operations.asking import ask, heard
 from app.operations.forms import FORMS, rendered
@@ -14,6 +13,7 @@ from app.report.model import Context
 from app.report.rendering import render
 from estimators import Counts, Scores
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.records import Asked
 

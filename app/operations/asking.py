@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from app.decoding.options import told
 from estimators import CellsTarget, LearnedTarget, Metric, ThresholdTarget, TwoSidedTarget, preset
 from estimators.advantage import Target
 from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
@@ -24,6 +23,7 @@ from estimators.density.bandwidth import (
 )
 from estimators.paper import EqualWidth, Kernel
 from macekit.call import Call
+from macekit.decoding.body import told
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.query import NAMES, PAIRS
 from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated
@@ -10,6 +9,7 @@ from app.operations.sampling import counted, sample_of
 from estimators import Counts, advantage
 from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.answers import AuditAnswer
 from macekit.schemas.questions import AuditQuestion

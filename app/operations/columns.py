@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.decoding.heads import columns
-from app.decoding.roles import usual
 from app.operations.answering import reply_of
 from macekit.call import Body, Call, Reply
+from macekit.decoding.preview import columns
+from macekit.decoding.roles import usual
 from macekit.problems import Problem
 from macekit.schemas.answers import ColumnsAnswer
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.asking import stated, target
 from app.operations.sampling import counted, data_of
 from estimators import Caution, Counts, LearnedTarget, Scores, compare, difference, paired_difference
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.answers import CompareAnswer, DifferenceAnswer
 from macekit.schemas.questions import CompareQuestion

@@ -8,9 +8,6 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from app.decoding import blocks
-from app.decoding.material import Material, Sample
-from app.decoding.options import options
 from app.operations.answering import question_of, reply_of
 from app.operations.sampling import counts_of, sample_of
 from estimators import Counts, Query, Scores
@@ -18,6 +15,8 @@ from estimators.report import fingerprint
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import Tally
 from macekit.call import JSON, Body, Call, Reply
+from macekit.decoding import blocks
+from macekit.decoding.body import Material, Sample, options
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
 from macekit.schemas.questions import CountsQuestion

@@ -6,7 +6,6 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.judgement import judgement
 from app.operations.answering import question_of, reply_of
@@ -16,6 +15,7 @@ from estimators import CellsTarget, Counts, Scores
 from estimators.gate import judge
 from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.questions import GateQuestion
 

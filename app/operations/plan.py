@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.decoding.material import Material
 from app.operations.answering import question_of, reply_of
 from estimators import plan_verdict, plan_width
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.answers import PlanAnswer
 from macekit.schemas.questions import PlanQuestion

@@ -6,7 +6,6 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.advantage import assessed
 from app.operations.answering import question_of, reply_of
@@ -18,6 +17,7 @@ from estimators.audit.roc import band
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.shape import shape
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import ReportQuestion

@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.wire import arrow_bytes, csv_bytes, json_bytes
 from app.operations.answering import question_of, reply_of, require_form
@@ -23,6 +22,7 @@ from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
+from macekit.decoding.body import Material
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
 from macekit.schemas.records import Judged

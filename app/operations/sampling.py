@@ -7,11 +7,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.decoding.material import Material, Sample
 from app.operations.cells import require_cells
 from estimators import Counts, Scores, one_per_unit
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores
+from macekit.decoding.body import Material, Sample
 from macekit.problems import Problem
 from macekit.schemas.records import Sampled
 

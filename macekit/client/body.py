@@ -15,8 +15,8 @@ from macekit.client.columns import require_regular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from app.decoding.material import Column, Material
     from macekit.call import Body, Call
+    from macekit.decoding.body import Column, Material
 
 EXPANDED = 2**40
 """Bytes that one's own compressed file may expand to."""
@@ -55,7 +55,7 @@ class File:
 
     def material(self, operation: str, query: tuple[tuple[str, str], ...]) -> Material:
         """The whole of it, decoded here."""
-        from app.decoding import decode
+        from macekit.decoding import decode
 
         with self.body() as body:
             return decode(self.call(operation, query), body)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from app.decoding.material import Column
+    from macekit.decoding.body import Column
 
 MOST_LETTERS = 1000
 SURROGATES = 0xD800, 0xE000
@@ -94,8 +94,8 @@ def require_regular(path: str) -> None:
 
 
 def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
-    from app.decoding.labels import Labels
-    from app.decoding.typed import values_of
+    from macekit.decoding.columns import Labels
+    from macekit.decoding.typed import values_of
 
     found = values_of(values, where, 0)
     return _array(found.array(where, 0, 2**40) if isinstance(found, Labels) else found, where)
@@ -173,7 +173,7 @@ def _fitted(array: NDArray[Any]) -> NDArray[Any]:
 
 def _listed(values: list[Any], where: str) -> Column:
     """Values of Python's own, or of NumPy's, one by one."""
-    from app.decoding.columns import column as checked
+    from macekit.decoding.columns import column as checked
 
     if set(map(type, values)) - PLAIN:
         values = [_plain(value) for value in values]

@@ -17,7 +17,7 @@ from macekit.client.client.options import OPTIONS
 from macekit.client.client.tables import is_table, material, matrix, query
 
 if TYPE_CHECKING:
-    from app.decoding.material import Material, Sample
+    from macekit.decoding.body import Material, Sample
 
 HELD = frozenset({"counts", "groups", "units", "targets", "shards"})
 """Options that hold records."""
@@ -65,8 +65,8 @@ def pose_arrays(
     name: str, operation: str, arrays: Mapping[str, object], given: Mapping[str, Any]
 ) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
-    from app.decoding.arrays import settled
-    from app.decoding.material import Material
+    from macekit.decoding.body import Material
+    from macekit.decoding.table import settled
     from macekit.schemas.query import of_table
 
     _require_known(name, operation, given)
@@ -92,8 +92,8 @@ def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
     """Several queries by name, or a table or a file with a column for each."""
     if not _are_queries(queries):
         return pose("compare", "compare", queries, None, given)
-    from app.decoding.json import require_name
-    from app.decoding.material import Material
+    from macekit.decoding.body import Material
+    from macekit.decoding.json import require_name
 
     asked = pose("compare", "compare", None, None, given)
     samples = {
@@ -125,7 +125,7 @@ def _beside(
     options: Mapping[str, object],
 ) -> Question:
     """A question of columns that came each by itself."""
-    from app.decoding.material import Material
+    from macekit.decoding.body import Material
 
     if "shards" in held:
         options = {**options, "shards": [_counts(shard) for shard in held["shards"]]}
@@ -140,7 +140,7 @@ def _beside(
 
 
 def _sample(given: Mapping[str, Any], where: str) -> Sample:
-    from app.decoding.material import Sample
+    from macekit.decoding.body import Sample
 
     a, b, counts = (given.get(name) for name in SAMPLE)
     return Sample(
@@ -168,7 +168,7 @@ def _query(given: Any, where: str) -> Sample:
 
 def _counts(given: Any) -> dict[str, object]:
     """Counts as they would have been read from JSON: their lists as columns."""
-    from app.decoding.columns import COLUMNS
+    from macekit.decoding.columns import COLUMNS
 
     plain = given if isinstance(given, Mapping) else given.to_dict()
     return {

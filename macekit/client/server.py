@@ -33,7 +33,7 @@ from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Question
 
 if TYPE_CHECKING:
-    from app.decoding.material import Material, Sample
+    from macekit.decoding.body import Material, Sample
 
 # --- transport ----------------------------------------------------------------------------------------------
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.

@@ -11,8 +11,8 @@ import numpy as np
 from macekit.client.client.columns import arrow_of, column
 
 if TYPE_CHECKING:
-    from app.decoding.material import Column, Material, Sample
-    from app.decoding.table import Values
+    from macekit.decoding.body import Column, Material, Sample
+    from macekit.decoding.table import Values
 
 LIMIT = 2**40
 """Bytes a table of one's own may grow to."""
@@ -35,10 +35,9 @@ def is_table(value: object) -> bool:
 
 def material(operation: str, frame: object, roles: Mapping[str, object]) -> Material:
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
-    from app.decoding.arrays import held
-    from app.decoding.fields import choice
-    from app.decoding.table import Table
     from macekit.call import Call
+    from macekit.decoding.roles import choice
+    from macekit.decoding.table import Table, held
 
     names, of = _named(frame)
     call = Call(operation, query=query(roles))
@@ -105,7 +104,7 @@ def _named(frame: Any) -> Named:
 
 def _values(given: object, what: str) -> Values:
     """A column as the decoder of tables has it: text as labels."""
-    from app.decoding.typed import labels, values_of
+    from macekit.decoding.typed import labels, values_of
 
     numpy_backed = isinstance(getattr(given, "dtype", None), np.dtype)
     if not numpy_backed and (arrow := arrow_of(given)) is not None:

@@ -1,7 +1,7 @@
 """What may be asked: one class for each endpoint, strict, with unknown fields refused.
 
 Columns (members, counts, ...) stand here for the description only: they reach the library as arrays,
-which checks them itself (``app.decoding``).
+which checks them itself (``macekit.decoding``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What records look like in JSON: scores, labels, and counts with their cells.
 
-For the description only: columns reach the library as arrays, which checks them itself (``app.decoding``).
+For the description only: columns reach the library as arrays, which checks them itself (``macekit.decoding``).
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.decoding.material import Material
 from app.operations.theory import dp, mip, mis, pmp, together
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 
 OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = (
     dp.OPERATIONS | mip.OPERATIONS | mis.OPERATIONS | pmp.OPERATIONS | together.OPERATIONS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
@@ -12,6 +11,7 @@ from app.operations.theory.origin import origin
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 

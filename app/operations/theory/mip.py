@@ -9,7 +9,6 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
@@ -22,6 +21,7 @@ from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrato
 from estimators.theory.mip.noises import Floats
 from estimators.theory.mip.release import grid_of
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.theory.mip import (
     ARRAYS,

@@ -8,7 +8,6 @@ from typing import cast
 
 import numpy as np
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds, finite
 from app.operations.answering import question_of, reply_of
@@ -23,6 +22,7 @@ from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
 from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.theory.mis import (
     CoarsenedAnswer,

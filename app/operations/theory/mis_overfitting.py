@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.operations.answering import question_of, reply_of
 from app.operations.theory.origin import origin
@@ -12,6 +11,7 @@ from estimators.statement import Caution, at_least, at_most, percent
 from estimators.theory.mis.overfitting import Overfitting, overfitting
 from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.schemas.theory.mis import MisOverfittingAnswer, MisOverfittingQuestion
 
 ONE_MODEL = Caution(

@@ -8,11 +8,11 @@ from typing import cast
 
 import numpy as np
 
-from app.decoding.material import Column
 from app.operations.asking import stated
 from estimators import VERSION
 from estimators.report import digest
 from macekit.call import Call
+from macekit.decoding.body import Column
 from macekit.schemas.records import Asked
 from macekit.schemas.statements import OperationName, OriginAnswer
 

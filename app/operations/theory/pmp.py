@@ -7,7 +7,6 @@ from math import inf
 
 import numpy as np
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import bounds
 from app.operations.answering import question_of, reply_of
@@ -22,6 +21,7 @@ from estimators.theory.pmp.laws import InOut
 from estimators.theory.pmp.sampled import Sampled, sampled
 from estimators.theory.pmp.success import mip_eta, success
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.theory.pmp import (
     PmpExponentialAnswer,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.decoding.material import Material
 from app.encoding import statements
 from app.encoding.theory import finite
 from app.operations.answering import question_of, reply_of
@@ -12,6 +11,7 @@ from app.operations.asking import stated
 from app.operations.sampling import counted, sample_of
 from estimators.agreement import Row, agreement
 from macekit.call import Call, Reply
+from macekit.decoding.body import Material
 from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 

@@ -18,9 +18,9 @@ from app.operations.quick import quick
 from macekit.call import JSON, NPY, Body, Call
 from macekit.schemas.query import spelled
 from macekit.schemas.theory import ARRAYS
-from tests.app.decoding.support import npy_bytes
 from tests.app.routes.asked import ENCODERS, post
 from tests.app.running import Running, running
+from tests.macekit.decoding.support import npy_bytes
 
 EXAMPLES = [(operation, name) for operation in ARRAYS for name in JSON_EXAMPLES[operation]]
 FILES = [(operation, file) for operation in ARRAYS if ARRAYS[operation] for file in files_of(operation)]

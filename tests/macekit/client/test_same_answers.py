@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
 import macekit
-from app.decoding import decode
 from macekit.call import Body, Call
+from macekit.decoding import decode
 from tests.app.running import Running
 from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
 

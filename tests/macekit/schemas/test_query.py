@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from app.cli.options import COLUMNS
-from app.decoding.options import options
 from app.openapi import parameters
 from app.operations.asking import ask, spoken
 from macekit.call import CSV, Call
+from macekit.decoding.body import options
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
 from macekit.schemas.questions import QUESTIONS
 

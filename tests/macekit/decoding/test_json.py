@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.decoding import careful, fast
-from app.decoding.columns import COLUMNS
 from estimators import Counts
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
+from macekit.decoding import json
+from macekit.decoding.columns import COLUMNS
 from macekit.problems import Problem
-from tests.app.decoding.support import REFUSALS, read
+from tests.macekit.decoding.support import REFUSALS, read
 
 
 def plain(value: Any) -> Any:
@@ -41,9 +41,9 @@ def equal(found: Any, meant: Any) -> bool:
 
 def quick_or_careful(body: bytes) -> dict[str, Any]:
     try:
-        return fast.read(body)
-    except fast.NotPlainError:
-        return careful.read(body)
+        return json.read_fast(body)
+    except json.NotPlainError:
+        return json.read_careful(body)
 
 
 numbers = st.one_of(
@@ -93,14 +93,14 @@ def test_the_fast_path_gives_what_the_careful_one_gives(document: dict[str, Any]
     body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
     try:
-        quick = fast.read(body)
-    except fast.NotPlainError:
+        quick = json.read_fast(body)
+    except json.NotPlainError:
         return
     except REFUSALS as refused:
         with pytest.raises(type(refused)):
-            careful.read(body)
+            json.read_careful(body)
         return
-    slow = careful.read(body)
+    slow = json.read_careful(body)
 
     assert equal([*plain(quick).items()], [*plain(slow).items()])
     assert all(type(quick[name]) is type(slow[name]) for name in quick)

@@ -1,17 +1,62 @@
-"""A list of JSON values as a column: one type throughout, or the first value at fault by its index."""
+"""Errors of the libraries that read tables, as problems that repeat nothing of what those libraries quote."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.decoding.material import Column
+from estimators import MaceError
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
+from macekit.decoding.body import Column
 from macekit.problems import Problem
+
+T = TypeVar("T")
+
+ENDED = re.compile(
+    r"truncated|unexpected end|end of (file|stream)|expected to (be able to )?read|length 0|too small|smaller than",
+    re.I,
+)
+
+
+@contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """Around calls that read what may be hostile: whatever they raise is the body's fault."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (Problem, MaceError):
+        raise
+    except MemoryError:
+        raise Problem("memory-limit", f"reading this {name} body takes more memory than is granted") from None
+    except NotImplementedError:  # Arrow's word for parts of a format that it does not read
+        raise Problem("malformed-body", f"the body uses a part of {name} that is not read here") from None
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        if ENDED.search(str(error)):
+            raise Problem("incomplete-body", f"the {name} body ended before it was complete") from None
+        raise Problem("malformed-body", f"the body is not {name}, or was damaged on the way") from None
+
+
+def guarded(items: Iterator[T], name: str) -> Iterator[T]:
+    """The same items; what goes wrong in taking the next is the body's fault, what is done with it is not."""
+    while True:
+        with refusals(name):
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+        yield item
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+# A list of JSON values as a column: one type throughout, or the first value at fault by its index.
 
 COLUMNS = frozenset(
     {"members", "nonmembers", "targets", "groups", "units"}
@@ -152,3 +197,58 @@ def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:
         raise NotFinite(
             f"{where}: row {row} holds NaN or a number beyond 1e308", field=where, index=row
         ) from None
+
+
+# --- labels -------------------------------------------------------------------------------------------------
+# A column of text as distinct texts and where each stands: what a table says in words is looked at once a
+# word.
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Texts without repetition (None where one is missing), and the place of each record's among them."""
+
+    codes: NDArray[np.integer]
+    texts: list[str | None]
+
+    @classmethod
+    def of(cls, array: NDArray[np.generic]) -> Labels:
+        """The labels of an array of text."""
+        texts, codes = np.unique(array, return_inverse=True)
+        return cls(codes.reshape(-1), texts.tolist())
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def first(self, wanted: NDArray[np.bool_]) -> int | None:
+        """The first record whose text is one of those wanted."""
+        found = wanted[self.codes]
+        return int(np.argmax(found)) if found.any() else None
+
+    def array(self, what: str, start: int, limit: int) -> NDArray[np.str_]:
+        """The text of each record, in at most ``limit`` bytes: NumPy gives each the room of the longest."""
+        missing = self.first(np.array([text is None for text in self.texts], dtype=np.bool_))
+        if missing is not None:
+            raise absent(what, start + missing)
+        texts = [text or "" for text in self.texts]
+        wide = max(map(len, texts), default=1)
+        if wide > MOST_LETTERS:
+            at = self.first(np.array([len(text) > MOST_LETTERS for text in texts], dtype=np.bool_))
+            if at is not None:
+                raise Problem(
+                    "out-of-range",
+                    f"{what}: row {start + at} has more than {MOST_LETTERS} characters",
+                    field=what,
+                    index=start + at,
+                )
+        if 4 * wide * len(self) > limit:
+            raise Problem(
+                "too-large",
+                f"{what}: texts of up to {wide} characters in {len(self)} rows take too much memory",
+            )
+        return np.array(texts, dtype=np.str_)[self.codes] if texts else np.zeros(0, np.str_)
+
+
+def absent(what: str, row: int) -> NotFinite:
+    """A value that is needed and not there."""
+    return NotFinite(f"{what}: row {row} is missing; every row needs one", field=what, index=row)

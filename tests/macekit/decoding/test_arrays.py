@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.decoding.material import Material
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 from macekit.schemas.query import SIDED, kinds, of_table, takes_arrays
 from macekit.schemas.theory import ARRAYS, QUESTIONS
-from tests.app.decoding.support import REFUSALS, arrow_bytes, npy_bytes, packed, read, table_bytes
+from tests.macekit.decoding.support import REFUSALS, arrow_bytes, npy_bytes, packed, read, table_bytes
 
 POINTS = np.random.default_rng(0).normal(size=(6, 3))
 CITIES = ["Oslo", "Bergen", "Oslo", "Tromsø", "Oslo, old", "Bergen"]

@@ -7,17 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.decoding.arrays import held
-from app.decoding.compression import Source
-from app.decoding.fields import Chosen, choice
-from app.decoding.foreign import guarded, refusals
-from app.decoding.labels import Labels
-from app.decoding.material import Material
-from app.decoding.roles import Roles, roles
-from app.decoding.spelled import NUMBER, spelled
-from app.decoding.table import Table, Values
-from app.decoding.typed import labels
 from macekit.call import Call
+from macekit.decoding.body import Material
+from macekit.decoding.columns import Labels, guarded, refusals
+from macekit.decoding.compression import Source
+from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.table import Table, Values, held
+from macekit.decoding.typed import NUMBER, labels, spelled
 from macekit.problems import Problem
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.decoding import ARROW_FILE, blocks, decode
 from macekit.call import ARROW, CSV, NPY, PARQUET, Body
-from tests.app.decoding.support import REFUSALS, arrow_bytes, call, npy_bytes, table_bytes
+from macekit.decoding import ARROW_FILE, blocks, decode
+from tests.macekit.decoding.support import REFUSALS, arrow_bytes, call, npy_bytes, table_bytes
 
 RNG = np.random.default_rng(1)
 SCORE = RNG.normal(size=60)

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.decoding import arrays
-from app.decoding.compression import Source
-from app.decoding.fields import Chosen, choice
-from app.decoding.labels import Labels
-from app.decoding.material import Material, Sample
-from app.decoding.options import first_members, options, told
-from app.decoding.roles import Roles, roles
-from app.decoding.table import Table, Values, plain, sides
 from macekit.call import Call
+from macekit.decoding import table
+from macekit.decoding.body import Material, Sample, first_members, options, told
+from macekit.decoding.columns import Labels
+from macekit.decoding.compression import Source
+from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.table import Table, Values, plain, sides
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
@@ -67,7 +65,7 @@ def decode(call: Call, body: memoryview) -> Material:
         scores = _plain_scores(array, 0, limit)
         return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
     chosen = _roles(header, call)
-    return arrays.held(_table(array, chosen, 0), chosen, call, limit)
+    return table.held(_table(array, chosen, 0), chosen, call, limit)
 
 
 def blocks(call: Call, source: Source) -> Iterator[Sides]:
@@ -201,10 +199,10 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Materia
     array = _array(header, data)
     if names or named:
         chosen = choice(names or [str(at) for at in range(header.shape[1])], call)
-        return arrays.held(_table(array, chosen, 0), chosen, call, limit)
+        return table.held(_table(array, chosen, 0), chosen, call, limit)
     if header.kind.kind == "U" and wide == 1:
         array = _plain_scores(array, 0, limit)
-    return arrays.of_one(array, call, limit)
+    return table.of_one(array, call, limit)
 
 
 def _roles(header: Header, call: Call) -> Roles:

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from app.decoding.arrow import NAME as ARROW_NAME
-from app.decoding.columns import require_text
-from app.decoding.compression import expanded, head
-from app.decoding.csv import BLOCK, header
-from app.decoding.foreign import refusals
-from app.decoding.npy import read_header
-from app.decoding.parquet import NAME as PARQUET_NAME
-from app.decoding.spelled import MISSING, NUMBER
 from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Body, Call
+from macekit.decoding.arrow import NAME as ARROW_NAME
+from macekit.decoding.columns import refusals, require_text
+from macekit.decoding.compression import expanded, head
+from macekit.decoding.csv import BLOCK, header
+from macekit.decoding.npy import read_header
+from macekit.decoding.parquet import NAME as PARQUET_NAME
+from macekit.decoding.typed import MISSING, NUMBER
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 

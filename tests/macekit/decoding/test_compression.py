@@ -11,10 +11,10 @@ import zlib
 import numpy as np
 import pytest
 
-from app.decoding import blocks, decode
 from macekit.call import CSV, JSON, NPY, Body
+from macekit.decoding import blocks, decode
 from macekit.problems import Problem
-from tests.app.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read
+from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, packed, piped, read
 
 DOCUMENT = {"members": [0.5, 1.5], "nonmembers": [2, 3]}
 BODY = json.dumps(DOCUMENT).encode()
@@ -106,7 +106,7 @@ def test_an_encoding_that_is_not_known_is_told_those_that_are() -> None:
 
 def test_gzip_needs_no_pyarrow() -> None:
     program = (
-        "import sys, gzip; from macekit.call import Body; from macekit.call import Call; from app.decoding import decode;"
+        "import sys, gzip; from macekit.call import Body; from macekit.call import Call; from macekit.decoding import decode;"
         "decode(Call('advantage', encoding='gzip'), Body.of(gzip.compress(b'{\"members\": [1]}')));"
         "sys.exit('pyarrow' in sys.modules)"
     )

@@ -1,13 +1,51 @@
-"""Options that came in the query string: columns of a table, and the rest of the question with its dots nested."""
+"""What a body held: columns of records, and the options of the question as plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from macekit.call import NPY, Call
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
+
+Column = NDArray[np.generic] | list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One query's scores of both sides, or its counts as ``Counts.from_dict`` takes them."""
+
+    members: Column | None = None
+    nonmembers: Column | None = None
+    counts: dict[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A decoded body; several queries go by name, a single sample has the empty name.
+
+    ``groups`` and ``units`` are in the order of the records, members first. ``rows`` says in which row of a table each
+    record stood. ``textual`` options came in a query string and are still text. ``arrays`` are what theory is asked of,
+    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text.
+    """
+
+    samples: dict[str, Sample] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
+    textual: bool = False
+    arrays: dict[str, Column] = field(default_factory=dict)
+    targets: Column | None = None
+    groups: Column | None = None
+    units: Column | None = None
+    rows: NDArray[np.int64] | None = None
+
+
+# --- options ------------------------------------------------------------------------------------------------
+# Options that came in the query string: columns of a table, and the rest of the question with its dots
+# nested.
 
 MOST_OPTIONS = 200
 MOST_DEPTH = 4

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.decoding import ARROW_FILE, blocks
 from estimators import Counts
 from estimators.errors import NotFinite
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.scores import Query, Scores
 from estimators.sample.stream import Tally
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
+from macekit.decoding import ARROW_FILE, blocks
 from macekit.problems import Problem
-from tests.app.decoding.support import (
+from tests.macekit.decoding.support import (
     FORMATS,
     arrow_bytes,
     call,
@@ -163,7 +163,7 @@ MEASURE = """
 import sys
 from macekit.call import Body
 from macekit.call import Call
-from app.decoding import blocks
+from macekit.decoding import blocks
 from estimators.sample.stream import Tally
 import os
 def peak():

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.decoding import ARROW_FILE
-from app.decoding.options import options
 from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
 from macekit.call import ARROW, CSV, NPY, PARQUET
+from macekit.decoding import ARROW_FILE
+from macekit.decoding.body import options
 from macekit.problems import Problem
-from tests.app.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
+from tests.macekit.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
 
 RNG = np.random.default_rng(5)
 MEMBER = RNG.random(200) < 0.4

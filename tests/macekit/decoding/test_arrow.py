@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.decoding import ARROW_FILE
 from estimators.errors import InputError, NotFinite
 from macekit.call import ARROW, PARQUET
+from macekit.decoding import ARROW_FILE
 from macekit.problems import Problem
-from tests.app.decoding.support import REFUSALS, arrow_bytes, read
+from tests.macekit.decoding.support import REFUSALS, arrow_bytes, read
 
 MEMBER = pa.array([True, False] * 20)
 NUMBERS = list(range(40))

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from app.decoding import blocks, decode
-from app.decoding.material import Material
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.decoding import blocks, decode
+from macekit.decoding.body import Material
 from macekit.problems import Problem
 
 FORMATS = (CSV, NPY, ARROW, PARQUET)

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from app.decoding import arrow, csv, json, npy, parquet
-from app.decoding.arrays import settled
-from app.decoding.compression import expanded, unpacked
-from app.decoding.material import Material
-from app.decoding.options import named
-from app.decoding.table import sides
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.decoding import arrow, csv, json, npy, parquet
+from macekit.decoding.body import Material, named
+from macekit.decoding.compression import expanded, unpacked
+from macekit.decoding.table import settled, sides
 from macekit.problems import Problem
 from macekit.schemas.theory import ARRAYS
 

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.decoding.arrays import held
-from app.decoding.compression import Source
-from app.decoding.fields import Chosen, Fields, choice
-from app.decoding.foreign import guarded, refusals
-from app.decoding.material import Material
-from app.decoding.roles import Roles, roles
-from app.decoding.table import Table
-from app.decoding.typed import rows_of, values_of
 from macekit.call import Call
+from macekit.decoding.body import Material
+from macekit.decoding.columns import guarded, refusals
+from macekit.decoding.compression import Source
+from macekit.decoding.roles import Chosen, Fields, Roles, choice, roles
+from macekit.decoding.table import Table, held
+from macekit.decoding.typed import rows_of, values_of
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 

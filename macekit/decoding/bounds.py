@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.decoding.columns import COLUMNS, require_text
+from macekit.decoding.columns import COLUMNS, require_text
 from macekit.problems import Problem
 from macekit.schemas.query import FIELDS
 

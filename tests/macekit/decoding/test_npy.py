@@ -10,7 +10,7 @@ import pytest
 
 from macekit.call import NPY
 from macekit.problems import Problem
-from tests.app.decoding.support import REFUSALS, npy_bytes, read
+from tests.macekit.decoding.support import REFUSALS, npy_bytes, read
 
 VALUES = np.round(np.random.default_rng(2).normal(size=40), 2)
 MEMBER = np.arange(40) % 3 == 0

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from app.decoding.arrays import held
-from app.decoding.arrow import ROWS, table_of
-from app.decoding.fields import Chosen, choice
-from app.decoding.foreign import guarded, refusals
-from app.decoding.material import Material
-from app.decoding.roles import Roles, roles
-from app.decoding.table import Table
 from macekit.call import Call
+from macekit.decoding.arrow import ROWS, table_of
+from macekit.decoding.body import Material
+from macekit.decoding.columns import guarded, refusals
+from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.table import Table, held
 from macekit.problems import Problem
 
 NAME = "Parquet"

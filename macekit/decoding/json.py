@@ -1,0 +1,307 @@
+"""``application/json``: the question and its columns in one object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set
+from typing import Any, cast
+
+import numpy as np
+from simdjson import Array, Object, Parser
+
+from estimators.errors import MixedTypes
+from macekit.call import Call
+from macekit.decoding import bounds
+from macekit.decoding.body import Column, Material, Sample
+from macekit.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged, require_text
+from macekit.problems import Problem, unknown_field
+from macekit.schemas.questions import QUESTIONS
+from macekit.schemas.theory import ARRAYS
+
+# --- fast ---------------------------------------------------------------------------------------------------
+# JSON by simdjson: arrays of numbers become NumPy arrays without one Python object for each number.
+
+BRACKET = ord("[")
+KIND_OF = {**KINDS, Array: KINDS[list], Object: KINDS[dict]}
+
+
+class NotPlainError(Exception):
+    """The body is to be read with care."""
+
+
+def read_fast(body: bytes | memoryview, columns: Set[str] = COLUMNS) -> dict[str, Any]:
+    """The body with its columns as arrays; exactly what ``careful.read`` makes of it, or ``NotPlainError``.
+
+    simdjson flattens arrays within arrays without a word. Every array has a bracket of its own in the body, so none was
+    hidden if there are as many brackets as arrays met; a bracket within a text only makes us read with care.
+    """
+    try:
+        tree = Parser().parse(body)
+    except (ValueError, RuntimeError):
+        raise NotPlainError from None
+    if not isinstance(tree, Object):
+        raise NotPlainError
+    walk = _FastWalk(columns)
+    found = walk.mapping(tree, "", 0)
+    if np.count_nonzero(np.frombuffer(body, np.uint8) == BRACKET) != walk.arrays:
+        raise NotPlainError
+    return found
+
+
+class _FastWalk:
+    """The way through a document, and the arrays met on it."""
+
+    def __init__(self, columns: Set[str]) -> None:
+        self.columns = columns
+        self.arrays = 0
+        self.objects = 0
+
+    def mapping(self, tree: Object, path: str, depth: int) -> dict[str, Any]:
+        self.objects += 1
+        bounds.require_few(self.objects)
+        bounds.require_shallow(depth)
+        names = list(tree)
+        bounds.require_names(names, path)
+        return {
+            name: self.value(tree[name], name, bounds.within(path, name, place), depth + 1)
+            for place, name in enumerate(names)
+        }
+
+    def value(self, value: object, name: str, path: str, depth: int) -> object:
+        if isinstance(value, Object):
+            return self.mapping(value, path, depth)
+        if not isinstance(value, Array):
+            return value
+        self.arrays += 1
+        if name in self.columns:
+            return self.column(value, path)
+        bounds.require_shallow(depth)
+        bounds.require_entries(len(value), path)
+        return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(value)]
+
+    def column(self, array: Array, path: str) -> Column:
+        if not len(array):
+            return np.empty(0)
+        if isinstance(next(iter(array)), Array):
+            return self.rows(array, path)
+        try:
+            return np.frombuffer(array.as_buffer(of_type="i"), np.int64)
+        except ValueError:  # beyond 63 bits
+            raise NotPlainError from None
+        except TypeError:  # not integers, or not only
+            pass
+        try:
+            return np.frombuffer(array.as_buffer(of_type="d"), np.float64)
+        except TypeError:  # not numbers, or not only
+            pass
+        values: list[object] = list(array)  # not as_list, which writes past its end beyond 2^24 elements
+        if set(map(type, values)) & {Array, Object}:
+            raise mixed(values, path, KIND_OF)
+        return column(values, path)
+
+    def rows(self, array: Array, path: str) -> Column:
+        lengths = [len(row) if isinstance(row, Array) else -1 for row in array]  # no row is kept
+        if -1 in lengths:
+            raise mixed(list(array), path, KIND_OF)
+        self.arrays += len(lengths)
+        refuse_ragged(lengths, path)
+        try:
+            flat = np.frombuffer(array.as_buffer(of_type="d"), np.float64)
+        except TypeError:
+            raise NotPlainError from None
+        if flat.size != len(lengths) * lengths[0]:
+            raise NotPlainError
+        return flat.reshape(len(lengths), lengths[0])
+
+
+# --- careful ------------------------------------------------------------------------------------------------
+# JSON by the standard library: slower, and it knows what is wrong and where.
+
+BOM = "\ufeff"
+
+
+def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
+    """The body with its columns as arrays, or the first thing that is wrong with it."""
+    tree = _parse(body)
+    if not isinstance(tree, dict):
+        raise Problem("malformed-body", "the body is JSON but no object; need {...}")
+    return _CarefulWalk(columns).mapping(tree, "", 0)
+
+
+def _parse(body: bytes) -> object:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise Problem("malformed-body", f"the body is not UTF-8 at byte {error.start}") from None
+    text = text.removeprefix(BOM)  # RFC 8259 lets a reader pass over it
+    if not text.strip():
+        raise Problem("incomplete-body", "the body is empty; need a JSON object")
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
+        at = len(body) - len(text[error.pos :].encode())
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            raise Problem("incomplete-body", f"the JSON ended before it was complete, at byte {at}") from None
+        raise Problem("malformed-body", f"the body is not JSON at byte {at}") from None
+    except RecursionError:
+        raise Problem("malformed-body", f"the JSON is nested deeper than {bounds.MOST_DEPTH}") from None
+    except ValueError:  # Python's own limit on how long an integer may be
+        raise Problem("out-of-range", "the body holds an integer of thousands of digits") from None
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        bounds.require_names([name for name, _ in pairs], "")
+    return found
+
+
+class _CarefulWalk:
+    """The way through a document."""
+
+    def __init__(self, columns: Set[str]) -> None:
+        self.columns = columns
+        self.objects = 0
+
+    def mapping(self, tree: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
+        self.objects += 1
+        bounds.require_few(self.objects)
+        bounds.require_shallow(depth)
+        bounds.require_names(list(tree), path)
+        return {
+            name: self.value(value, name, bounds.within(path, name, place), depth + 1)
+            for place, (name, value) in enumerate(tree.items())
+        }
+
+    def value(self, value: object, name: str, path: str, depth: int) -> object:
+        if isinstance(value, dict):
+            return self.mapping(value, path, depth)
+        if isinstance(value, list):
+            if name in self.columns:
+                return column(value, path)
+            bounds.require_shallow(depth)
+            bounds.require_entries(len(value), path)
+            return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(value)]
+        if isinstance(value, float) and not np.isfinite(value):
+            raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
+        if isinstance(value, str):
+            require_text([value], path)
+        return value
+
+
+# --- json ---------------------------------------------------------------------------------------------------
+
+MOST_LETTERS = 200
+SAMPLE = ("members", "nonmembers", "counts")
+SIDES = ("members", "nonmembers")
+HELD = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
+"""Fields that hold records of a sample."""
+
+
+def decode(call: Call, body: memoryview) -> Material:
+    """The material of a JSON body; null stands for what is not there."""
+    if call.query:
+        raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
+    arrays = ARRAYS.get(call.operation, ())
+    try:
+        tree = read_fast(body, COLUMNS | set(arrays))
+    except NotPlainError:
+        tree = read_careful(bytes(body), COLUMNS | set(arrays))
+    if not HELD & QUESTIONS[call.operation].model_fields.keys():
+        return _of_arrays(tree, arrays)
+    samples = {}
+    if any(tree.get(name) is not None for name in SAMPLE):
+        samples[""] = _sample(tree, "")
+    for place, (name, each) in enumerate(_queries(tree.get("queries")).items()):
+        samples[require_name(name, place)] = _query(each, place)
+    if "" in samples and len(samples) > 1:
+        raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
+    return Material(
+        samples,
+        {name: value for name, value in tree.items() if name not in HELD},
+        textual=False,
+        targets=_column(tree, "targets", ""),
+        groups=_labels(tree, "groups"),
+        units=_labels(tree, "units"),
+    )
+
+
+def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> Material:
+    """A question that is asked of no sample: what else stands in the body is its options."""
+    arrays = {name: _column(tree, name, "") for name in names}
+    return Material(
+        options={name: value for name, value in tree.items() if name not in arrays},
+        arrays={name: column for name, column in arrays.items() if column is not None},
+    )
+
+
+def require_name(name: str, place: int) -> str:
+    """The name of a query, if it can be one."""
+    if not 0 < len(name) <= MOST_LETTERS:
+        raise Problem(
+            "out-of-range",
+            f"queries[{place}]: its name has {len(name)} characters; need 1 to {MOST_LETTERS}",
+            field="queries",
+            index=place,
+        )
+    return name
+
+
+def _queries(value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Problem("wrong-type", "queries: need an object, a name for each query", field="queries")
+    return value
+
+
+def _query(value: object, place: int) -> Sample:
+    where = f"queries[{place}]"
+    if not isinstance(value, dict):
+        raise Problem(
+            "wrong-type",
+            f"{where}: need an object with members and nonmembers, or counts",
+            field="queries",
+            index=place,
+        )
+    for name in value:
+        if name not in SAMPLE:
+            raise unknown_field(name, SAMPLE, where)
+    return _sample(value, f"{where}.")
+
+
+def _sample(tree: dict[str, Any], where: str) -> Sample:
+    counts = tree.get("counts")
+    if counts is not None and not isinstance(counts, dict):
+        raise Problem("wrong-type", f"{where}counts: need an object", field=f"{where}counts")
+    return Sample(_column(tree, "members", where), _column(tree, "nonmembers", where), counts)
+
+
+def _column(tree: dict[str, Any], name: str, where: str) -> Column | None:
+    value = tree.get(name)
+    if value is not None and not isinstance(value, list | np.ndarray):
+        raise Problem("wrong-type", f"{where}{name}: need a list", field=f"{where}{name}")
+    return cast("Column | None", value)
+
+
+def _labels(tree: dict[str, Any], name: str) -> Column | None:
+    """Labels in the order of the records, whether they came as one list or side by side."""
+    value = tree.get(name)
+    if not isinstance(value, dict):
+        return _column(tree, name, "")
+    for side in value:
+        if side not in SIDES:
+            raise unknown_field(side, SIDES, name)
+    a, b = (_column(value, side, f"{name}.") for side in SIDES)
+    if a is None or b is None:
+        raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        if {type(label) for label in _listed(a)} != {type(label) for label in _listed(b)}:
+            raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
+        return _listed(a) + _listed(b)
+    alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
+    return np.concatenate([a, b]) if alike else _listed(a) + _listed(b)
+
+
+def _listed(column: Column) -> list[object]:
+    return column.tolist() if isinstance(column, np.ndarray) else column
