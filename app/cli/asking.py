@@ -23,10 +23,10 @@ from app.cli.sources import Misuse, Source, open_source
 from app.cli.wording import detail_of, in_shell
 from app.cli.work import Sides, answer, require_question
 from app.cli.writing import Target, target_of
-from app.report.model import LISTED, Context
 from macekit.call import JSON, Call, Reply
 from macekit.formats import FORMATS
 from macekit.problems import Problem
+from macekit.report.model import LISTED, Context
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
 

@@ -71,9 +71,9 @@ def _fill(parser: Parser) -> None:
 def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:
     """The folder with the three files in it; files that are there and say the same are left alone."""
     from app.cli.writing import folder_of, target_of
-    from app.report.model import Context
-    from app.report.rendering import render
     from macekit.call import HTML
+    from macekit.report.model import Context
+    from macekit.report.rendering import render
 
     folder = folder_of(given.output)
     # without the time, so that the same version writes the same bytes again

@@ -11,10 +11,10 @@ import msgspec
 from app.cli.sources import Misuse
 from app.cli.wording import in_shell
 from app.operations.forms import FORMS
-from app.report.model import Context
-from app.report.rendering import CARD, render
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG
 from macekit.problems import Problem
+from macekit.report.model import Context
+from macekit.report.rendering import CARD, render
 
 if TYPE_CHECKING:
     import pyarrow as pa

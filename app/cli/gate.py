@@ -86,8 +86,7 @@ def _decided(question: Question, given: argparse.Namespace) -> int:
 def _writers(given: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
     """What will be written where, checked before any work is done."""
     from app.cli.writing import target_of
-    from app.report.junit import junit
-    from app.report.openmetrics import openmetrics
+    from macekit.report.pipeline import junit, openmetrics
 
     found: list[Callable[[dict[str, Any]], None]] = []
     if given.junit is not None:
@@ -107,7 +106,7 @@ def _replace(target: Target, made: Callable[[dict[str, Any]], bytes], answer: di
 
 def _append(place: Path, answer: dict[str, Any]) -> None:
     from app.cli.sources import Misuse
-    from app.report.summary import summary
+    from macekit.report.pipeline import summary
     from macekit.text import shown
 
     try:
@@ -120,7 +119,7 @@ def _append(place: Path, answer: dict[str, Any]) -> None:
 
 def _annotate(answer: dict[str, Any]) -> None:
     """A line that GitHub Actions shows beside the job: on standard error, so that --json stays JSON."""
-    from app.report.summary import annotation
+    from macekit.report.pipeline import annotation
 
     if os.environ.get("GITHUB_ACTIONS") == "true":
         print(annotation(answer), file=sys.stderr)

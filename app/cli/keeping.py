@@ -14,10 +14,10 @@ import msgspec
 from app.cli.forms import is_shown
 from app.cli.sources import Misuse, Source
 from app.cli.wording import in_shell
-from app.report.kept import MARKS, BrokenAnswerError, checked, recognise
 from macekit.call import JSON, Call, Reply
 from macekit.decoding.compression import expanded
 from macekit.problems import Problem
+from macekit.report.saved import MARKS, BrokenAnswerError, checked, recognise
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ import msgspec
 from app.encoding.wire import json_bytes
 from app.operations.asking import ask, heard
 from app.operations.forms import FORMS, rendered
-from app.report.model import Context
-from app.report.rendering import render
 from estimators import Counts, Scores
 from macekit.call import Call, Reply
 from macekit.decoding.body import Material
 from macekit.problems import Problem
+from macekit.report.model import Context
+from macekit.report.rendering import render
 from macekit.schemas.records import Asked
 
 Q = TypeVar("Q", bound=Asked)

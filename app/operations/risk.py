@@ -13,7 +13,6 @@ from app.operations.answering import question_of, reply_of, require_form
 from app.operations.asking import metric, stated
 from app.operations.forms import rendered
 from app.operations.sampling import posted, sample_of
-from app.report.model import LISTED
 from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric
@@ -23,6 +22,7 @@ from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.decoding.body import Material
+from macekit.report.model import LISTED
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
 from macekit.schemas.records import Judged

@@ -11,7 +11,7 @@ from html import escape
 from string import Template
 
 from app.pages.shelf import Asset
-from app.report.html import STYLE_HASH
+from macekit.report.html import STYLE_HASH
 
 EVERYWHERE = {
     "default-src": "'none'",

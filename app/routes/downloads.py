@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.report.html import CSP
 from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
+from macekit.report.html import CSP
 
 SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from app.example import example_table
 from app.operations import perform
-from app.report.model import Context
-from app.report.rendering import render
 from macekit.call import CSV, HTML, MARKDOWN, Body, Call
+from macekit.report.model import Context
+from macekit.report.rendering import render
 
 HERE = Path(__file__).parent
 CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00Z")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.report.charts.frame import Spec, chart, rows
-from app.report.engine import painted
-from app.report.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
-from app.report.svg import Drawing, alone
+from macekit.report.charts.frame import Spec, chart, rows
+from macekit.report.drawing import painted
+from macekit.report.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
+from macekit.report.svg import Drawing, alone
 
 COLOURS = (MEMBER, NONMEMBER, PASS, THRESHOLD, BASELINE, OPEN, FAIL, INK)
 DASH = [5, 4]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.report.model import Figure
+    from macekit.report.model import Figure
 
     pass
 
@@ -115,7 +115,7 @@ class Chart:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification, in the plain values of JSON."""
-        from app.report.engine import VERSION
+        from macekit.report.drawing import VERSION
 
         schema = f"https://vega.github.io/schema/vega-lite/v{VERSION.partition('.')[0]}.json"
         found: dict[str, Any] = json.loads(json.dumps({"$schema": schema, **self.figure.spec}))
@@ -123,13 +123,13 @@ class Chart:
 
     def to_svg(self) -> str:
         """The chart as SVG."""
-        from app.report.drawing import svg
+        from macekit.report.drawing import svg
 
         return svg((self.figure,)).decode()
 
     def to_png(self) -> bytes:
         """The chart as PNG."""
-        from app.report.drawing import png
+        from macekit.report.drawing import png
 
         return png((self.figure,))
 
@@ -190,7 +190,7 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
 
 def _mark(decision: str) -> str:
     """The word of a report, and its sign; what becomes of a claim has none."""
-    from app.report.verdicts import WORDS
+    from macekit.report.palette import WORDS
     from macekit.text import plain
 
     return f"{WORDS[decision].sign} {WORDS[decision].word}" if decision in WORDS else plain(decision)

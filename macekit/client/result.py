@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from macekit.client.display import Chart, Row, rows
 
 if TYPE_CHECKING:
-    from app.report.model import Context
+    from macekit.report.model import Context
 
 # --- frames -------------------------------------------------------------------------------------------------
 # An answer as a frame of whichever library is there.
@@ -104,7 +104,7 @@ class Result:
     @classmethod
     def now(cls, operation: str, answer: dict[str, Any], source: str | None = None) -> Result:
         """An answer that has just come."""
-        from app.report.model import Context
+        from macekit.report.model import Context
 
         return cls(operation, answer, source, Context.now().made)
 
@@ -168,7 +168,7 @@ class Result:
 
     def to_card(self, path: Target = None) -> str:
         """A section for a model card."""
-        from app.report.rendering import CARD
+        from macekit.report.rendering import CARD
 
         return _written(self._rendered(CARD), path)
 
@@ -189,7 +189,7 @@ class Result:
         """Every picture there is of this answer."""
         if not self._shown:
             return ()
-        from app.report.charts import figures
+        from macekit.report.charts import figures
 
         return tuple(Chart(figure) for figure in figures(self.operation, self.answer))
 
@@ -229,12 +229,12 @@ class Result:
     def _rendered(self, form: str) -> bytes:
         if not self._shown:
             raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
-        from app.report.rendering import render
+        from macekit.report.rendering import render
 
         return render(self.operation, self.answer, form, self._context())
 
     def _context(self) -> Context:
-        from app.report.model import Context
+        from macekit.report.model import Context
 
         return Context(self.source, self.made)
 

@@ -10,10 +10,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from app.report.charts import figures
-from app.report.drawing import inline_svg
-from app.report.palette import VARIABLES
-from tests.app.report.asked import answered
+from macekit.report.charts import figures
+from macekit.report.drawing import inline_svg
+from macekit.report.palette import VARIABLES
+from tests.macekit.report.asked import answered
 
 COLOURS = {name: f"rgb({place}, 0, 99)" for place, name in enumerate(VARIABLES, start=1)}
 STYLE = ":root {" + "".join(f"{name}: {colour};" for name, colour in COLOURS.items()) + "}"

@@ -11,9 +11,9 @@ from typing import Any
 from app.example import example_table
 from app.operations import perform
 from app.operations.forms import FORMS
-from app.report.charts import figures
-from app.report.rendering import render
 from macekit.call import CSV, MARKDOWN, Body, Call
+from macekit.report.charts import figures
+from macekit.report.rendering import render
 
 PAGE = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
 PARTS, WRITTEN = PAGE.split("## Forms")

@@ -9,9 +9,9 @@ from pathlib import Path
 from app.example import example_table
 from app.jobs.intake import PACE
 from app.operations import perform
-from app.report.model import LISTED
-from app.report.rendering import render
 from macekit.call import CSV, MARKDOWN, Body, Call
+from macekit.report.model import LISTED
+from macekit.report.rendering import render
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

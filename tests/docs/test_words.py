@@ -13,8 +13,8 @@ from app.cli import main
 from app.cli.catalogue import QUESTIONS, THEORY
 from app.openapi.examples import JSON_EXAMPLES
 from app.operations import perform
-from app.report.rendering import CARD, render
 from macekit.call import HTML, MARKDOWN, Body, Call
+from macekit.report.rendering import CARD, render
 
 ROOT = Path(__file__).parents[2]
 VERDICTS = re.compile(r"\b(?:private|anonym\w*|complian\w*|safe|safely|safer|safest)\b", re.IGNORECASE)

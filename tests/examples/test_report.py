@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.report.rendering import render
+from macekit.report.rendering import render
 
 PLACE = Path(__file__).parents[2] / "examples" / "report"
 

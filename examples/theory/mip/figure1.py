@@ -15,7 +15,6 @@ from math import expm1, sqrt
 import numpy as np
 from scipy.optimize import brentq
 
-from app.report.charts.frame import Spec
 from estimators.theory.mip.scales import corollary_10_scale, linear_scale
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mip.proposition11 import (
@@ -26,6 +25,7 @@ from examples.theory.mip.proposition11 import (
     swaps_limit,
 )
 from examples.theory.table import arguments, table
+from macekit.report.charts.frame import Spec
 
 SIGMA = sqrt(5)
 """The paper's bound on the standard deviation; 1 is nearer (see deviation_limit)."""

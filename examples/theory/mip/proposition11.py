@@ -16,13 +16,13 @@ from math import comb, log, log1p, sqrt
 import numpy as np
 from scipy.optimize import brentq
 
-from app.report.charts.frame import Spec
 from estimators.theory.mip.scales import corollary_10_scale, linear_scale
 from estimators.theory.shifts import laplace_total_variation
 from estimators.theory.subsets import matrix, positions
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mip.laplace import Bits, Floats, exact_eta
 from examples.theory.table import arguments, table
+from macekit.report.charts.frame import Spec
 
 ETA = 0.1
 SIZES = (4, 6, 8, 10, 12, 14)

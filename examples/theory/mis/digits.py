@@ -20,7 +20,6 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
-from app.report.charts.frame import Spec
 from estimators.statement import Interval, at_least, at_most
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.estimate import diversity, worst_delta_from
@@ -28,6 +27,7 @@ from estimators.theory.mis.security import simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
+from macekit.report.charts.frame import Spec
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.linalg import lstsq
 from sklearn.neighbors import KNeighborsRegressor
 
-from app.report.charts.frame import Spec
 from estimators.statement import at_most
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mis.regression import THRESHOLDS, Floats, Losses, Sample, below, draw
 from examples.theory.table import arguments, table
+from macekit.report.charts.frame import Spec
 
 SEED = 0
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from app.report.charts.frame import Spec
 from estimators.statement import at_most
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import simple_delta, worst_delta
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
+from macekit.report.charts.frame import Spec
 
 Floats = NDArray[np.float64]
 

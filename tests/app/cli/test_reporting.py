@@ -13,7 +13,7 @@ from app.cli import main, work
 from app.cli.catalogue import QUESTIONS
 from app.cli.forms import is_shown, suffixes_of
 from app.cli.gate import GATE
-from app.report.kept import recognise
+from macekit.report.saved import recognise
 from tests.app.cli.files import answered, mace
 
 Capture = pytest.CaptureFixture[str]

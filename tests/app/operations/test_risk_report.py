@@ -6,8 +6,8 @@ import json
 import re
 
 from app.operations import perform
-from app.report.model import LISTED
 from macekit.call import HTML, Body, Call
+from macekit.report.model import LISTED
 from tests.app.routes.asked import as_json, world
 
 

@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 
 from app.pages import pages
 from app.pages.shelf import shelf
-from app.report.html import STYLE_HASH
 from estimators import PRESETS
+from macekit.report.html import STYLE_HASH
 from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}

@@ -13,10 +13,10 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from app.operations.forms import FORMS, ROWS
 from app.operations.quick import quick
-from app.report.charts import DRAWN
-from app.report.html import CSP
-from app.report.rendering import FORMS as REPORTS
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from macekit.report.charts import DRAWN
+from macekit.report.html import CSP
+from macekit.report.rendering import FORMS as REPORTS
 from tests.app.routes.asked import post
 from tests.app.running import Answer, Running, running
 

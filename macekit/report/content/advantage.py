@@ -1,0 +1,87 @@
+"""The report of an advantage answer, and the sections it shares with the report of everything."""
+
+from __future__ import annotations
+
+from macekit.report.content import audit, limitations, provenance
+from macekit.report.content.guarantees import Numbers, assessed
+from macekit.report.content.plain_words import NOTHING, facts, headline, in_people
+from macekit.report.model import Album, Context, Paragraph, Place, Report, Section, Table, Words
+
+TITLE = "Membership leakage"
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """Everything about one sample."""
+    prior = answer["provenance"]["options"]["prior"]
+    sections = (
+        *about(answer, album, prior),
+        *curve(answer["roc"], album),
+        *promised(answer, album),
+        numbers(answer),
+        limitations.section(limitations.of_assessment(answer, prior), answer["warnings"]),
+        provenance.section("advantage", answer["provenance"], context),
+    )
+    return Report(TITLE, headline(answer, answer), facts(answer, answer), sections)
+
+
+def about(result: Place, album: Album, prior: Place, flags: Place = NOTHING) -> tuple[Section, ...]:
+    """The interval beside what it is held against, and what it means in people."""
+    pictured = album.named("interval")
+    shown = (Section("interval", "The advantage, and what it is held against", pictured),) if pictured else ()
+    people = in_people(result, prior, flags)
+    return (*shown, Section("people", "What it means in people", people))
+
+
+def curve(roc: Place, album: Album) -> tuple[Section, ...]:
+    """Every threshold at once, where scores have an order."""
+    if not roc:
+        return ()
+    area: Words = (
+        "A threshold on the score finds some of the members and calls some nonmembers members. The area "
+        "under the curve is ",
+        roc["auc"].number(),
+        " (between ",
+        roc["auc_lower"].number(),
+        " and ",
+        roc["auc_upper"].number(),
+        "); guessing without the score gives one half. ",
+        *_far_left(roc),
+    )
+    points = tuple(
+        (
+            point["fpr"].number("exact"),
+            point["tpr"].number(),
+            point["lower"].number(),
+            point["upper"].number(),
+        )
+        for point in roc["operating_points"]
+    )
+    head = ("False positive rate", "True positive rate", "Lower end", "Upper end")
+    rates = (Table("Members found, at the false positive rates asked for", head, points),) if points else ()
+    return (
+        Section("roc", "Every threshold at once", (Paragraph(area), *album.named("roc", "low-fpr"), *rates)),
+    )
+
+
+def _far_left(roc: Place) -> Words:
+    """Where to look, unless every rate of the curve is that of the wrong guess."""
+    if not limitations.reversed_scores(roc):
+        return ("What an attacker does who must hardly ever be wrong stands at the far left.",)
+    return (
+        "Members score lower than nonmembers here, and the curve is that of guessing member above a threshold: "
+        "negated scores would show what an attacker does who must hardly ever be wrong.",
+    )
+
+
+def promised(result: Place, album: Album) -> tuple[Section, ...]:
+    """The promise that was named, if one was."""
+    return audit.promise_sections(result, album, "epsilon") if result["claim"] else ()
+
+
+def numbers(result: Place) -> Section:
+    """The table of numbers, with their guarantees."""
+    table = Numbers()
+    assessed(table, result)
+    return Section(
+        "numbers", "The numbers, and what they are worth", table.tables("Every number, with its interval")
+    )

@@ -1,0 +1,139 @@
+"""The report of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from macekit.report.content import limitations, provenance
+from macekit.report.content.guarantees import Backing
+from macekit.report.content.plain_words import Reach, without_leak
+from macekit.report.model import (
+    Album,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Paragraph,
+    Phrase,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+
+MOST = 200
+"""Queries, and differences, that are shown."""
+
+RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
+DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
+INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The ranking, then the differences, then the inputs one by one."""
+    ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
+    largest = answer["maximum"]
+    held: Words = (largest["confidence"].number("percent"), " confidence")
+    prior = sources[0]["options"]["prior"]
+    blind = without_leak(answer["baseline"], prior)
+    tiles = (
+        Fact("The largest is at least", largest["lower"].number(), held),
+        Fact("The largest is at most", largest["upper"].number(), (*held, *_reach(ranking[0]["advantage"]))),
+        blind,
+        Fact("Comes first", ranking[0]["name"].name(), ("by its estimate",)),
+    )
+    ranked: tuple[Block, ...] = (
+        Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
+        *album.named("ranking"),
+        _table("Ranking", RANKS, ranking, _rank),
+    )
+    sections = [Section("ranking", "Ranking", ranked)]
+    if len(differences):
+        told: tuple[Block, ...] = (
+            *album.named("differences"),
+            _table("Differences", DIFFERENCES, differences, _difference),
+        )
+        sections.append(Section("differences", "Differences", told))
+    sections += [
+        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
+        limitations.section(limitations.of_sample(prior), answer["warnings"]),
+        _origin(provenance.section("compare", sources[0], context), sources),
+    ]
+    return Report(
+        "Comparison of membership leakage",
+        Headline(None, answer["sentence"].said()),
+        Facts(tiles),
+        tuple(sections),
+    )
+
+
+def _reach(advantage: Place) -> Words:
+    """Whom the upper ends speak of: the class is the same for all, cells are each query's own."""
+    if "resolution" in advantage["guarantee"]["covers"].value:
+        return (", each query at its own resolution",)
+    return Reach.of(advantage).aside
+
+
+def _table(
+    caption: str, head: tuple[str, ...], rows: Place, made: Callable[[Place], tuple[Cell, ...]]
+) -> Table:
+    shown = tuple(made(row) for row in list(rows)[:MOST])
+    return Table(caption, head, shown, "", len(rows) - len(shown), rows.path)
+
+
+def _rank(place: Place) -> tuple[Cell, ...]:
+    found = place["advantage"]
+    return (
+        place["name"].name(),
+        found["estimate"].number(),
+        found["lower"].number(),
+        found["upper"].number(),
+        place["best_rank"].number("count"),
+        place["worst_rank"].number("count"),
+    )
+
+
+def _difference(pair: Place) -> tuple[Cell, ...]:
+    return (
+        Phrase((pair["first"].name(), " – ", pair["second"].name())),
+        pair["estimate"].number(),
+        pair["lower"].number(),
+        pair["upper"].number(),
+        "they differ" if pair["decided"].value else "not shown to differ",
+    )
+
+
+def _backings(answer: Place) -> Iterator[Words]:
+    """What the largest, a rank and a difference cover."""
+    stated = [("The largest covers ", answer["maximum"])]
+    stated += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
+    stated += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
+    for words, held in stated:
+        backing = Backing.of(held["guarantee"])
+        yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
+
+
+def _origin(section: Section, sources: Place) -> Section:
+    """The origin of the first input is that of all but for the records themselves."""
+    shown = list(sources)[:MOST]
+    rows = tuple((each["n_members"].number("count"), *_input(each)) for each in shown)
+    note = "In the order in which they came."
+    inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(shown), sources.path)
+    words: Words = (
+        "The table of origin speaks of the first input; method and options are the same for all.",
+    )
+    return Section(
+        section.name, section.title, (section.blocks[0], Paragraph(words), inputs, *section.blocks[1:])
+    )
+
+
+def _input(source: Place) -> tuple[Cell, ...]:
+    return (
+        source["n_nonmembers"].number("count"),
+        source["input_sha256"].said(),
+        source["query"].said(),
+    )

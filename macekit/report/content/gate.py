@@ -1,0 +1,123 @@
+"""The report of a gate: every limit, and what the records say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.report.content import limitations, provenance
+from macekit.report.content.guarantees import Backing
+from macekit.report.content.plain_words import records, without_leak
+from macekit.report.model import (
+    Album,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+from macekit.report.palette import WORDS
+
+MECHANISM: Words = (
+    "The mechanism that trained the model is not covered: limits, that on epsilon too, are about the score of this "
+    "one model, and keeping them does not show that a promise about the training is kept.",
+)
+HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The decision over all limits, then each of them."""
+    source, limits = answer["provenance"], answer["limits"]
+    grouped = any(limit["name"].value == "group_risk" for limit in limits)
+    blocks: tuple[Block, ...] = (
+        *album.named("gate"),
+        Table("Every limit", HEAD, tuple(map(_row, limits))),
+        Bullets(tuple((limit["about"].name(), ": ", limit["reason"].said(), ".") for limit in limits)),
+    )
+    sections = (
+        Section("limits", "Limits", blocks),
+        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
+        limitations.section(_open(answer), answer["warnings"]),
+        provenance.section("gate", source, context, grouped=grouped),
+    )
+    headline = Headline(answer["decision"].value, answer["sentence"].said())
+    return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: Place) -> Iterator[Fact]:
+    for limit in list(answer["limits"])[:4]:
+        at: Words = ("at most ", limit["maximum"].number(), " is acceptable")
+        end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
+        word = "at least" if end.path.endswith("lower") else "at most"
+        yield Fact(f"{_label(limit)}, {word}", end.number(), at)
+        if limit["name"].value == "advantage":
+            yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
+    if answer["records_needed"]:
+        yield Fact("Records needed", answer["records_needed"].number("count"), ("about, in all, to decide",))
+    yield from records(answer["provenance"])
+
+
+def _label(limit: Place) -> str:
+    known = {
+        "advantage": "Advantage",
+        "epsilon": "Epsilon",
+        "metric": "Metric",
+        "group_risk": "Risk of a group",
+    }
+    return known.get(limit["name"].value, "Limit")
+
+
+def _row(limit: Place) -> tuple[Cell, ...]:
+    return (
+        limit["about"].name(),
+        limit["maximum"].number(),
+        WORDS[limit["decision"].value].word,
+        limit["estimate"].number(),
+        limit["lower"].number(),
+        limit["upper"].number(),
+        limit["confidence"].number("percent"),
+    )
+
+
+def _above(limits: Place, warnings: Place) -> Iterator[Words]:
+    """Whom no upper end speaks of."""
+    if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
+        yield (
+            "Upper ends hold for adversaries that see the score, or of vectors a learned one, at the resolution that "
+            "is named with each limit. Where the score has more values than that, those that see it more finely are "
+            "not bounded from above.",
+        )
+    contradicted = any(each["code"].value == "class_rejected" for each in warnings)
+    for limit in limits:
+        if "resolution" not in limit["guarantee"]["covers"].value:
+            assumes = limit["guarantee"]["assumes"].said()
+            yield "The upper end of ", limit["about"].name(), " rests on what it assumes: ", assumes, "."
+            if contradicted:
+                yield limitations.CONTRADICTED
+
+
+def _backings(limits: Place) -> Iterator[Words]:
+    for limit in limits:
+        backing = Backing.of(limit["guarantee"])
+        yield (
+            limit["about"].name(),
+            " covers ",
+            backing.covers,
+            "; it assumes: ",
+            backing.assumes,
+            f".{backing.caveat}",
+        )
+
+
+def _open(answer: Place) -> Iterator[Words]:
+    if answer["decision"].value == "pass":
+        yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+    yield from _above(answer["limits"], answer["warnings"])
+    yield MECHANISM
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])

@@ -1,0 +1,78 @@
+"""What each group bears: its mean risk, and what it gives away by itself."""
+
+from __future__ import annotations
+
+from macekit.report.model import Album, Block, Cell, Paragraph, Place, Section, Table, Words
+
+MOST = 200
+"""Groups that are shown: the most surely exposed of them, if there are more."""
+
+HEAD = (
+    "Group",
+    "Records",
+    "Flagged",
+    "Mean risk",
+    "Lower end",
+    "Upper end",
+    "Own advantage",
+    "Lower end",
+    "Upper end",
+)
+
+ABOUT: Words = (
+    "Risk is the mean over a group's records, from limits that hold for all records at once. A group's own "
+    "advantage is measured on its records alone, with limits that hold for all groups at once.",
+)
+
+COIN = 0.5
+"""The prior at which no risk is less than that of a model that does not leak."""
+
+
+def sections(groups: Place, album: Album, prior: Place, baseline: Place) -> tuple[Section, ...]:
+    """The groups, if there are any."""
+    if not len(groups):
+        return ()
+    blocks: tuple[Block, ...] = (
+        Paragraph((*ABOUT, *_blind(prior, baseline))),
+        *album.named("groups"),
+        table(groups),
+    )
+    return (Section("groups", "Groups", blocks),)
+
+
+def _blind(prior: Place, baseline: Place) -> Words:
+    """What both numbers are without any leak."""
+    return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
+
+
+def either_way(prior: Place) -> Words:
+    """What a risk below the baseline is not: a smaller leak."""
+    if prior.value in (None, COIN):
+        return ()
+    return ("; at a prior of ", prior.number("exact"), " a risk may lie below it, which is no smaller leak")
+
+
+def table(groups: Place) -> Table:
+    """A row for each, in the answer's order."""
+    shown = list(groups)
+    if len(shown) > MOST:
+        surest = sorted(shown, key=lambda group: -group["lower"].value)[:MOST]
+        kept = {group.path for group in surest}
+        shown = [group for group in shown if group.path in kept]
+    note = "Those with the highest lower ends are shown." if len(groups) > MOST else ""
+    return Table("Risk by group", HEAD, tuple(map(_row, shown)), note, len(groups) - len(shown), groups.path)
+
+
+def _row(group: Place) -> tuple[Cell, ...]:
+    own = group["advantage"]
+    return (
+        group["label"].name(),
+        group["records"].number("count"),
+        group["flagged"].number("count"),
+        group["risk"].number(),
+        group["lower"].number(),
+        group["upper"].number(),
+        own["estimate"].number(),
+        own["lower"].number(),
+        own["upper"].number(),
+    )

@@ -1,0 +1,125 @@
+"""The table of numbers, and beside it what stands behind each: what an interval covers and what it assumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from string import ascii_uppercase
+
+from macekit.report.formatting import words
+from macekit.report.model import Cell, Phrase, Place, Table
+
+HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
+SIMULATED = "simulated, zero leakage included; see docs/methods.md"
+"""What stands behind an interval that is not proven at every sample size."""
+RANDOM = "if inclusion was random and independent"
+"""What every bound on the epsilon of the mechanism takes for granted."""
+NOT_FIXED = "not shown: its bandwidth was chosen from these records"
+"""Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What an interval covers and assumes, and whether it holds at every sample size; ``unless`` is said if not."""
+
+    covers: Cell
+    assumes: Cell
+    always: bool
+    unless: str = "no"
+
+    @classmethod
+    def of(cls, guarantee: Place, unless: str = "no") -> Backing:
+        """As the answer states it."""
+        covers, assumes = guarantee["covers"].said(), guarantee["assumes"].said()
+        return cls(covers, assumes, bool(guarantee["finite_sample"].value), unless)
+
+    @property
+    def caveat(self) -> str:
+        """What a sentence about it ends with, if it does not hold at every sample size."""
+        return "" if self.always else f" That it holds as often as stated is {SIMULATED}."
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Rows as they come; guarantees that say the same share a letter."""
+
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
+
+    def interval(self, label: Cell, given: Place, confidence: Place, backing: Backing | None = None) -> None:
+        """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
+        ends = (given["estimate"].number(), given["lower"].number(), given["upper"].number())
+        self.row(label, ends, confidence, backing or Backing.of(given["guarantee"]))
+
+    def row(
+        self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: Place, backing: Backing | None
+    ) -> None:
+        """A number with the ends it has."""
+        held: Cell = confidence.number("percent") if confidence and backing else ""
+        always = "" if backing is None else "yes" if backing.always else backing.unless
+        self.rows.append((label, *ends, held, always, "" if backing is None else self._letter(backing)))
+
+    def derived(self, label: str, value: Place) -> None:
+        """A number that follows from another, without an interval of its own."""
+        self.row(label, (value.number(), "", ""), Place(None), None)
+
+    def tables(self, caption: str) -> tuple[Table, ...]:
+        """The numbers, then what stands behind them."""
+        note = (
+            "At every sample size: yes, if the interval is proven for any number of records; "
+            f"no: {SIMULATED}."
+        )
+        numbers = Table(caption, HEAD, tuple(self.rows), note)
+        if not self.backings:
+            return (numbers,)
+        behind = tuple((letter, each.covers, each.assumes) for letter, each in self.backings.values())
+        return numbers, Table(
+            "Guarantees: what the intervals cover, and assume", ("Guarantee", "Covers", "Assumes"), behind
+        )
+
+    def _letter(self, backing: Backing) -> str:
+        key = words(backing.covers), words(backing.assumes)
+        if key not in self.backings:
+            place = len(self.backings)
+            self.backings[key] = (lettered(place), backing)
+        return self.backings[key][0]
+
+
+def lettered(place: int) -> str:
+    """``A`` to ``Z``, then ``AA``, as the columns of a spreadsheet."""
+    rest, last = divmod(place, len(ascii_uppercase))
+    return (lettered(rest - 1) if rest else "") + ascii_uppercase[last]
+
+
+def assessed(numbers: Numbers, result: Place) -> None:
+    """Every number of an advantage answer, the one to decide on first."""
+    confidence = result["advantage"]["confidence"]
+    numbers.interval("Optimal advantage", result["advantage"], confidence)
+    numbers.derived("Baseline: the advantage without any leak", result["baseline"])
+    if paper := result["paper"]:
+        label = Phrase(("The paper's statistic ", paper["statistic"].said()))
+        numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
+    if metric := result["metric"]:
+        numbers.interval(Phrase(("Best ", metric["name"].name())), metric, metric["confidence"])
+    if roc := result["roc"]:
+        _roc(numbers, roc, confidence)
+    if epsilon := result["epsilon"]:
+        bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
+        numbers.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    numbers.derived(
+        "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)",
+        result["mip_eta"],
+    )
+    numbers.derived(
+        "Security: the share of what there is to gain that is not gained, of this one model",
+        result["security"],
+    )
+
+
+def _roc(numbers: Numbers, roc: Place, confidence: Place) -> None:
+    ends = (roc["auc"].number(), roc["auc_lower"].number(), roc["auc_upper"].number())
+    numbers.row("Area under the ROC (AUC)", ends, confidence, Backing.of(roc["guarantee"]))
+    backing = Backing.of(roc["rates_guarantee"])
+    for point in roc["operating_points"]:
+        label = Phrase(("True positive rate at a false positive rate of ", point["fpr"].number("exact")))
+        at = (point["tpr"].number(), point["lower"].number(), point["upper"].number())
+        numbers.row(label, at, confidence, backing)

@@ -1,0 +1,189 @@
+"""What an answer does not establish, told by the answer itself: what a reader might otherwise take for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from macekit.report.content import plain_words
+from macekit.report.content.guarantees import SIMULATED, Backing
+from macekit.report.model import Bullets, Phrase, Place, Section, Words
+
+MOST = 40
+"""Items of one kind; a report with a thousand groups does not need a thousand sentences."""
+
+SCOPE: Words = (
+    "Only this score of this model was looked at. Another attack, another score, or several scores together "
+    "may find more.",
+)
+INDEPENDENCE: Words = (
+    "Records are taken to be independent of each other. Several rows about one person are not: keep one of each.",
+)
+CONFIDENCE: Words = (
+    "Every interval is wrong now and then: about as often as its confidence leaves room for.",
+)
+
+CONTRADICTED: Words = (
+    "The records contradict the assumption behind the upper end, so nothing is said from above, and more "
+    "records will not change that. Ask for another class of adversaries, with estimator.",
+)
+
+
+def section(items: Iterable[Words], *warnings: Place) -> Section:
+    """The list, warnings at its end, each once."""
+    said: dict[str, Words] = {}
+    for each in warnings:
+        for warning in each:
+            said.setdefault(warning["message"].value, ("Note: ", warning["message"].said(), "."))
+    told = list(said.values())
+    rest: list[Words] = (
+        [(f"{len(told) - MOST} more warnings stand in the JSON.",)] if len(told) > MOST else []
+    )
+    blocks = Bullets((*items, *told[:MOST], *rest))
+    return Section("not-established", "What was not established", (blocks,))
+
+
+def of_assessment(result: Place, prior: Place, flags: Place = plain_words.NOTHING) -> Iterator[Words]:
+    """What one sample's advantage leaves open."""
+    yield from _verdict(result["verdict"])
+    yield from of_advantage(result, flags)
+    yield from of_sample(prior)
+    yield from _asymptotic(result)
+    yield from _of_rates(result["roc"])
+    if paper := result["paper"]:
+        yield (
+            "The interval of the paper's statistic covers ",
+            paper["covers"].said(),
+            ". It is not the one to decide on.",
+        )
+    yield from of_promise(result["claim"])
+    if epsilon := result["epsilon"]:
+        yield "The bound on epsilon assumes: ", epsilon["guarantee"]["assumes"].said(), "."
+    if why := result["metric"]["degenerate"]:
+        yield (
+            "The optimum of ",
+            result["metric"]["name"].name(),
+            " says nothing about leakage: ",
+            why.said(),
+            ".",
+        )
+
+
+def reversed_scores(roc: Place) -> bool:
+    """Whether members are shown to score lower than nonmembers."""
+    return bool(roc["auc_upper"]) and roc["auc_upper"].value < 0.5
+
+
+def _of_rates(roc: Place) -> Iterator[Words]:
+    """What the true positive rates leave open: they are those of one direction."""
+    points = list(roc["operating_points"])
+    if points and reversed_scores(roc):
+        yield (
+            "Members score lower than nonmembers here: the area under the ROC is at most ",
+            roc["auc_upper"].number(),
+            ". The true positive rates are those of guessing member above a threshold, so they do not say what an "
+            "adversary who must rarely be wrong finds; negated scores would show it.",
+        )
+    elif hidden := [each for each in points if not each["lower"].value]:
+        yield (
+            "At a false positive rate of ",
+            _listed([(point["fpr"].number("exact"),) for point in hidden]),
+            " the lower end of the true positive rate is zero: these records show no threshold from above that "
+            "finds anyone there, and they do not rule one out. Other rules than a threshold were not looked at.",
+        )
+
+
+def of_promise(claim: Place) -> Iterator[Words]:
+    """What a promise that stands is not."""
+    if claim["decision"].value == "not contradicted":
+        yield (
+            "That the promise is kept: a promise that is not contradicted by these records is not proven by them.",
+        )
+
+
+def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[Words]:
+    """What the certified interval leaves open at either end."""
+    advantage = result["advantage"]
+    covers = advantage["guarantee"]["covers"]
+    if "resolution" in covers.value:
+        seen = "learned score" if "learned score" in covers.value else "score"
+        yield (
+            f"The upper end speaks of adversaries that see the {seen} at a resolution of ",
+            advantage["resolution"].number("count"),
+            " cells. Where there are more values than that, no number of records bounds those that see it more "
+            "finely from above; the lower end holds for them, too.",
+        )
+    else:
+        yield "The upper end rests on what it assumes: ", advantage["guarantee"]["assumes"].said(), "."
+    if advantage["class_rejected"].value:
+        yield CONTRADICTED
+    if advantage["lower"].value <= result["baseline"].value:
+        yield _gain(result, flags)
+
+
+def _gain(result: Place, flags: Place) -> Words:
+    if plain_words.none(result, flags):
+        return ("That anything leaks at all: the lower end does not lie above the baseline.",)
+    return ("A gain over the baseline at this prior: the lower end does not lie above it.",)
+
+
+def of_sample(prior: Place) -> Iterator[Words]:
+    """What no sample of scores can tell."""
+    yield SCOPE
+    yield INDEPENDENCE
+    if prior:
+        yield (
+            "The prior of ",
+            prior.number("exact"),
+            " is an assumption, not a finding: at another prior the baseline and the advantage are other numbers.",
+        )
+    yield CONFIDENCE
+
+
+def of_guarantee(guarantee: Place) -> Iterator[Words]:
+    """What limits rest on, where no table of guarantees says it."""
+    yield "The limits assume: ", guarantee["assumes"].said(), f".{Backing.of(guarantee).caveat}"
+
+
+def of_groups(groups: Place) -> Iterator[Words]:
+    """Groups of which little can be said."""
+    small = [
+        group for group in groups if any(w["code"].value == "group_too_small" for w in group["warnings"])
+    ]
+    if small:
+        names = _listed([(group["label"].name(),) for group in small[:MOST]])
+        others = f", and {len(small) - MOST} more" if len(small) > MOST else ""
+        yield "Too small for an advantage of their own that means much: ", names, f"{others}."
+
+
+def _verdict(verdict: Place) -> Iterator[Words]:
+    if verdict["decision"].value == "pass":
+        yield (
+            "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
+        )
+    elif verdict["decision"].value == "inconclusive":
+        yield "A decision at the threshold: ", verdict["reason"].said(), "."
+
+
+def _asymptotic(result: Place) -> Iterator[Words]:
+    names: list[Words] = []
+    if result["advantage"]["guarantee"]["finite_sample"].value is False:
+        names.append(("the optimal advantage",))
+    if result["metric"]["guarantee"]["finite_sample"].value is False:
+        names.append(("the best ", result["metric"]["name"].name()))
+    if result["roc"]:
+        names.append(("the AUC and the true positive rates",))
+    if names:
+        yield (
+            "The intervals of ",
+            _listed(names),
+            f" are not proven at every sample size. That they hold as often as stated is {SIMULATED}.",
+        )
+
+
+def _listed(items: list[Words]) -> Phrase:
+    """``a, b and c``."""
+    found: list[Words] = []
+    for place, item in enumerate(items):
+        between = "" if place == 0 else " and " if place == len(items) - 1 else ", "
+        found.append((between, *item))
+    return Phrase(tuple(part for item in found for part in item))

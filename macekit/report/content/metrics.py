@@ -1,0 +1,84 @@
+"""The report of a metrics answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.report.content import limitations, provenance
+from macekit.report.content.guarantees import Numbers
+from macekit.report.content.plain_words import records
+from macekit.report.model import (
+    Album,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+
+HEAD = (
+    "Metric",
+    "Without the score",
+    "Guess member where the posterior is",
+    "Called members, from",
+    "to",
+    "The paper prints",
+)
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
+    found, source = answer["metrics"], answer["provenance"]
+    table = Numbers()
+    for metric in found:
+        table.interval(metric["name"].name(), metric, metric["confidence"])
+    first = found[0]
+    tiles = (
+        Fact("At least", first["lower"].number(), (first["name"].name(),)),
+        Fact("At most", first["upper"].number(), (first["name"].name(),)),
+        Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
+        *records(source),
+    )
+    prior = source["options"]["prior"]
+    blocks: tuple[Block, ...] = (
+        *album.named("metrics"),
+        *table.tables("The largest value of each metric, over adversaries"),
+        Table("How each is reached", HEAD, tuple(map(_row, found))),
+        Bullets(tuple((metric["sentence"].said(),) for metric in found)),
+    )
+    sections = (
+        Section("metrics", "Metrics", blocks),
+        limitations.section(_open(found, prior), *(metric["warnings"] for metric in found)),
+        provenance.section("metrics", source, context),
+    )
+    return Report(
+        "Metrics of membership leakage",
+        Headline(None, first["sentence"].said()),
+        Facts(tiles),
+        sections,
+    )
+
+
+def _row(metric: Place) -> tuple[Cell, ...]:
+    return (
+        metric["name"].name(),
+        metric["trivial"].number(),
+        metric["threshold"].number(),
+        metric["least_share"].number(),
+        metric["most_share"].number(),
+        metric["paper"].number(),
+    )
+
+
+def _open(found: Place, prior: Place) -> Iterator[Words]:
+    for metric in found:
+        if why := metric["degenerate"]:
+            yield "The optimum of ", metric["name"].name(), " says nothing about leakage: ", why.said(), "."
+    yield from limitations.of_sample(prior)

@@ -1,0 +1,215 @@
+"""Whom an upper end speaks of: never of every adversary there is, so it is named wherever one is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from macekit.report.content.guarantees import SIMULATED
+from macekit.report.model import Fact, Facts, Headline, Paragraph, Place, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whom the upper end covers as an aside, and as the sentence on right guesses that names both ends.
+
+    ``seen`` is what the adversary is shown: the score of a record, or its vector.
+    """
+
+    aside: Words
+    seen: str
+    right: Words
+
+    @classmethod
+    def of(cls, advantage: Place) -> Reach:
+        """As the answer's own guarantee states it."""
+        cells, covers = advantage["resolution"].number("count"), advantage["guarantee"]["covers"].value
+        between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
+        sure: Words = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
+        if advantage["class_rejected"].value:
+            least: Words = ("the best adversary is right at least ", between[0], *sure)
+            return cls(
+                (", but the class that was assumed is contradicted: ask for another",),
+                "score",
+                (*least, "; nothing is said from above."),
+            )
+        if "learned score" in covers:
+            above: Words = ("of the learned score at ", cells, " cells")
+            return cls(
+                (", ", *above),
+                "vector",
+                (
+                    "the best adversary is right between ",
+                    *between,
+                    *sure,
+                    "; the upper end speaks of adversaries that see the learned score at ",
+                    cells,
+                    " cells.",
+                ),
+            )
+        if "resolution" in covers:
+            told: Words = ("the best adversary who sees it at a resolution of ", cells, " cells")
+            return cls(
+                (", at a resolution of ", cells, " cells"),
+                "score",
+                (*told, " is right between ", *between, *sure, "."),
+            )
+        taken = assumed(advantage)
+        return cls(
+            (f", if {taken}",),
+            "score",
+            (f"if {taken}, that adversary is right between ", *between, *sure, "."),
+        )
+
+
+def assumed(advantage: Place) -> str:
+    """The class that was assumed, as the last words of what the upper end takes for granted."""
+    return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
+
+
+# --- evidence -----------------------------------------------------------------------------------------------
+# What else an answer shows where its advantage does not rise above the baseline: a gain is not all that
+# leaks.
+
+NOTHING = Place(None)
+"""No flags, of an answer that has none."""
+
+
+def none(result: Place, flags: Place) -> bool:
+    """Whether no number that the answer has speaks for a leak."""
+    flagged = bool(flags["records"].value)
+    return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
+
+
+def found(result: Place, flags: Place, prior: Place) -> Iterator[Words]:
+    """The numbers that do; flags only where a record would not be flagged without any leak."""
+    if _beside_half(roc := result["roc"]):
+        yield (
+            "the area under the ROC is between ",
+            roc["auc_lower"].number(),
+            " and ",
+            roc["auc_upper"].number(),
+            ", where one half is no leak",
+        )
+    if _bound(epsilon := result["epsilon"]):
+        least = epsilon["lower_bound"].number()
+        yield "epsilon is at least ", least, ", if inclusion was random and independent"
+    if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
+        yield flags["records"].number("count"), " records are flagged as likelier members"
+
+
+def _beside_half(roc: Place) -> bool:
+    return bool(roc["auc_lower"]) and not roc["auc_lower"].value <= 0.5 <= roc["auc_upper"].value
+
+
+def _bound(epsilon: Place) -> bool:
+    return (epsilon["lower_bound"].value or 0.0) > 0.0
+
+
+# --- people -------------------------------------------------------------------------------------------------
+# What an advantage means in people, and what is read first: the same sentences wherever one is stated.
+
+COIN = 0.5
+"""The prior at which guessing without the score is tossing a coin."""
+
+
+def headline(answer: Place, result: Place) -> Headline:
+    """The decision at a threshold, if one was given, and the sentence."""
+    return Headline(result["verdict"]["decision"].value, answer["sentence"].said())
+
+
+def facts(answer: Place, result: Place) -> Facts:
+    """The interval, what it is held against, and what it was made from, as tiles."""
+    advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
+    held: Words = (advantage["confidence"].number("percent"), " confidence")
+    blind: Words = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
+    tiles = [
+        Fact("Advantage at least", advantage["lower"].number(), held),
+        Fact("Advantage at most", advantage["upper"].number(), (*held, *Reach.of(advantage).aside)),
+        Fact("Without any leak", result["baseline"].number(), blind),
+    ]
+    if verdict:
+        warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
+        below = ", below the baseline" if warned else ""
+        tiles.append(Fact("Acceptable at most", verdict["threshold"].number(), (f"the threshold{below}",)))
+    return Facts((*tiles, *records(source)))
+
+
+def records(source: Place) -> tuple[Fact, ...]:
+    """How many records stand behind an answer."""
+    both: Words = ("and ", source["n_nonmembers"].number("count"), " nonmember records")
+    return (Fact("Member records", source["n_members"].number("count"), both),)
+
+
+def at_prior(prior: Place) -> Words:
+    """The prior that a baseline belongs to, where the answer names it."""
+    return (", at a prior of ", prior.number("exact")) if prior else ()
+
+
+def without_leak(baseline: Place, prior: Place) -> Fact:
+    """The baseline as a tile."""
+    return Fact(
+        "Advantage without any leak",
+        baseline.number(),
+        ("the baseline: guessing without the score", *at_prior(prior)),
+    )
+
+
+def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Paragraph, ...]:
+    """The advantage as right guesses in a hundred: (1 + advantage) / 2."""
+    advantage, baseline = result["advantage"], result["baseline"]
+    coin, reach = prior.value in (None, COIN), Reach.of(advantage)
+    blind = "by tossing a coin" if coin else "by always guessing the likelier side"
+    first: Words = (
+        f"Show an adversary the {reach.seen} of one record and ask whether the record was used to train the model. "
+        f"Without the {reach.seen}, {blind}, it is right ",
+        baseline.number("guesses"),
+        f" times in 100. With the {reach.seen}, ",
+        *reach.right,
+    )
+    found = [Paragraph(first)]
+    if not coin:
+        likelier: Words = (
+            "Before any score is seen, a record is taken to be a member with probability ",
+            prior.number("exact"),
+            " (the prior). Most guesses are right for that reason alone, so a large advantage is not alarming by "
+            "itself: what counts is how far it lies above the baseline.",
+        )
+        found.append(Paragraph(likelier))
+    if advantage["lower"].value <= baseline.value:
+        found.append(Paragraph(_at_baseline(result, prior, flags)))
+    return (*found, Paragraph(_rests_on(advantage)))
+
+
+def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
+    """What a lower end at the baseline says: little, and less where another number speaks for a leak."""
+    if none(result, flags):
+        return (
+            "The lower end is what guessing without the score achieves. So these records do not show that the score "
+            "gives anything away; they do not show that it gives nothing away, either.",
+        )
+    said: list[Words] = list(found(result, flags, prior))
+    shown = [part for each in said for part in ("; ", *each)][1:]
+    more: Words = (" Other numbers speak for a leak: ", *shown, ".") if shown else ()
+    return (
+        "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
+        "baseline at this prior; they do not rule one out, either.",
+        *more,
+    )
+
+
+def _rests_on(advantage: Place) -> Words:
+    """What stands behind the sentence; where that is contradicted, the headline stands on nothing, either."""
+    if advantage["class_rejected"].value:
+        return (
+            f"It was assumed that {assumed(advantage)}: these records contradict it. Whatever is said above on that "
+            "assumption falls with it; the lower end stands. More records will not settle it: ask for another class "
+            "of adversaries, with estimator.",
+        )
+    guarantee = advantage["guarantee"]
+    size = "proven at every sample size" if guarantee["finite_sample"].value else SIMULATED
+    return (
+        "The interval assumes: ",
+        guarantee["assumes"].said(),
+        f". That it holds as often as stated is {size}.",
+    )

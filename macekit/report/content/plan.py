@@ -1,0 +1,42 @@
+"""The report of a plan: how many records it takes, before there are any."""
+
+from __future__ import annotations
+
+from macekit.report.content import provenance
+from macekit.report.model import (
+    Album,
+    Bullets,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+
+OPEN: tuple[Words, ...] = (
+    ("A plan is made before there are records: it takes the expected advantage for the true one.",),
+    (
+        "It was worked out for scores that are normal on both sides and differ by a shift; other scores may "
+        "need more records.",
+    ),
+    ("In one sample of five more records are needed than planned.",),
+)
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The number, its two sides, and what it leaves open."""
+    tiles = (
+        Fact("Records", answer["records"].number("count"), ("in all",)),
+        Fact("Members", answer["members"].number("count"), ("among them",)),
+        Fact("Nonmembers", answer["nonmembers"].number("count"), ("among them",)),
+    )
+    origin = Table("Origin", ("", ""), tuple(provenance.origin(answer["provenance"], context)))
+    sections = (
+        Section("not-established", "What was not established", (Bullets(OPEN),)),
+        Section("provenance", "Where this comes from", (origin,)),
+    )
+    return Report("Records needed", Headline(None, answer["sentence"].said()), Facts(tiles), sections)

@@ -1,0 +1,105 @@
+"""Where an answer comes from: what it takes to make it again a year later, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from macekit.report.content.reproduce import Asked, listings, unusual
+from macekit.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Place, Section, Table, Words
+from macekit.schemas.theory import ARRAYS
+
+MOST = 60
+"""Options that are shown; a list of a thousand false positive rates is in the JSON."""
+
+COUNTED = "counts over "
+"""How the library begins to say that it was given counts."""
+
+COLUMNS: Words = (
+    "The same input gives the same answer, to the last digit, if it is read by the same version of the "
+    "method. Columns of a table that were named are named below; GROUP stands for one that was not, … for the "
+    "records.",
+)
+
+
+def section(operation: str, source: Place, context: Context, grouped: bool = False) -> Section:
+    """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
+    options = unusual(operation, source["options"].value or {})
+    counted = str(source["query"].value).startswith(COUNTED)
+    asked = Asked(operation, options, context.source, grouped, context.others, counted)
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
+    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+
+
+def of_theory(source: Place, context: Context) -> Section:
+    """The same of what was asked of arrays, or of nothing."""
+    operation, arrays = source["method"].value, _known(source["method"], source["arrays"])
+    asked = Asked(operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays)
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
+    return Section("provenance", "Where this comes from, and how to make it again", blocks)
+
+
+def _known(operation: Place, arrays: Place) -> tuple[str, ...]:
+    """The arrays it was asked of: names of ours, since a kept answer may say anything."""
+    return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
+
+
+def _tables(source: Place, context: Context) -> Iterator[Table]:
+    yield Table("Origin", ("", ""), tuple(origin(source, context)))
+    options = tuple(_options(source["options"]))[:MOST]
+    if options:
+        yield Table("Options, as they were understood", ("Option", "Value"), options)
+
+
+def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
+    """What was asked about, by what, and when."""
+    for file in () if context.source is None else (context.source, *context.others):
+        yield "Input", Name(file)
+    if source["n_members"]:
+        yield "Member records", source["n_members"].number("count")
+        yield "Nonmember records", source["n_nonmembers"].number("count")
+    if source["input_sha256"]:
+        yield "SHA-256 of the input", source["input_sha256"].said()
+    if source["query"]:
+        yield "How scores were read", source["query"].said()
+    if source:
+        method = Phrase((source["method"].said(), ", version ", source["version"].said()))
+        yield "Method", method
+    if source["seed"]:
+        yield "Seed", source["seed"].number("exact")
+    if context.made is not None:
+        yield "Report made", Name(context.made)
+    yield "Report made by", Name(f"mace {version('mace')}")
+
+
+def _options(options: Place) -> Iterator[tuple[Cell, Cell]]:
+    for name in options.value or {}:
+        yield from _option(name, options[name])
+
+
+def _option(name: str, held: Place) -> Iterator[tuple[Cell, Cell]]:
+    """One row; an option that holds options, a row for each."""
+    if isinstance(held.value, dict):
+        for inner in held.value:
+            yield from _option(f"{name}.{inner}", held[inner])
+    elif isinstance(held.value, list) and any(isinstance(each, dict) for each in held.value):
+        for place, each in enumerate(held):
+            yield from _option(f"{name}, {_ordinal(place)}", each)
+    elif isinstance(held.value, list):
+        parts: list[Cell] = []
+        for each in held:
+            parts += [", "] if parts else []
+            parts.append(_value(each))
+        yield Name(name), Phrase(tuple(parts))
+    else:
+        yield Name(name), _value(held)
+
+
+def _value(held: Place) -> Cell:
+    if isinstance(held.value, bool):
+        return "yes" if held.value else "no"
+    return held.number("exact") if isinstance(held.value, int | float) else held.name()
+
+
+def _ordinal(place: int) -> str:
+    return ("first", "second", "third")[place] if place < 3 else "a further one"

@@ -1,0 +1,154 @@
+"""The report of an individual-risk answer."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macekit.report.content import groups, limitations, provenance
+from macekit.report.content.plain_words import records
+from macekit.report.model import (
+    LISTED,
+    Album,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Paragraph,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+
+# --- exposure -----------------------------------------------------------------------------------------------
+# Individual risk: how exposed a record is at its score, and which records are flagged.
+
+ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upper")
+
+HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
+
+
+def section(risk: Place, album: Album, *before: Block) -> Section:
+    """Risk over the score: in words, and drawn."""
+    return Section("risk", "Individual risk over the score", (*before, *_told(risk), *album.named("risk")))
+
+
+def _told(risk: Place) -> tuple[Paragraph, Bullets]:
+    """What a risk is, and what its limits cover."""
+    meaning = (
+        "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
+        "not at all, one is for certain. Its sign says which way: above zero, a member. Records that fall into one "
+        "cell of scores share one risk."
+    )
+    covers = (
+        ("One record named in advance: the interval covers ", risk["guarantee"]["covers"].said(), "."),
+        (
+            "All records together: the wider interval covers ",
+            risk["simultaneous_guarantee"]["covers"].said(),
+            ".",
+        ),
+        (
+            "Of the flagged records at most ",
+            risk["flags"]["rate"].number("percent"),
+            " are expected to be false on average over many such samples; in one sample it may be more.",
+        ),
+    )
+    return Paragraph((meaning,)), Bullets((*covers, *_below(risk["baseline"])))
+
+
+def _below(baseline: Place) -> tuple[Words, ...]:
+    """What a risk below the baseline is not, at a prior that has one."""
+    if not baseline.value:
+        return ()
+    return (
+        (
+            "At this prior every risk is ",
+            baseline.number(),
+            " without any leak, and a risk may lie below it: where the score speaks against the likelier side. That is "
+            "no smaller leak.",
+        ),
+    )
+
+
+def most_exposed(records: Place) -> Table:
+    """The records that are most surely seen to be members; those of the same cell in the order they came."""
+    order = _surest(records)[:LISTED]
+    rows = tuple(_row(records, int(at)) for at in order)
+    note = (
+        "The surest first, by the interval that holds for all records together. A record's number is its place in the "
+        "input, counted from zero."
+    )
+    more = len(records["index"]) - len(rows)
+    return Table("Records most surely seen to be members", HEAD, rows, note, more, records.path)
+
+
+def _surest(records: Place) -> NDArray[np.int64]:
+    """By the lower ends where a record looks like a member; where not, one is the surer the lower its upper ends."""
+    column = {name: np.asarray(records[name].value, dtype=float) for name in ENDS}
+    member = column["signed_risk"] > 0.0
+    together = np.where(member, column["simultaneous_lower"], -column["simultaneous_upper"])
+    alone = np.where(member, column["lower"], -column["upper"])
+    unknown = np.isnan(column["signed_risk"])
+    return np.lexsort((-column["signed_risk"], -alone, -together, unknown))
+
+
+def _row(records: Place, at: int) -> tuple[Cell, ...]:
+    return (
+        records["index"][at].number("exact"),
+        records["risk"][at].number(),
+        records["lower"][at].number(),
+        records["upper"][at].number(),
+        records["signed_risk"][at].number(),
+        records["posterior"][at].number(),
+        "yes" if records["flagged"][at].value else "",
+    )
+
+
+# --- risk ---------------------------------------------------------------------------------------------------
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The flags first, then the risk over the score, the most exposed records, and the groups."""
+    source, flags, grouped = answer["provenance"], answer["flags"], answer["groups"]
+    prior = source["options"]["prior"]
+    tiles = (
+        Fact(
+            "Records flagged",
+            flags["records"].number("count"),
+            ("as likelier members than the threshold says",),
+        ),
+        Fact("Of them false, at most", flags["rate"].number("percent"), ("on average",)),
+        Fact(
+            "Without any leak",
+            answer["baseline"].number(),
+            ("the risk of every record", *groups.either_way(prior)),
+        ),
+        *records(source),
+    )
+    sections = (
+        section(answer, album),
+        Section("records", "Records", (most_exposed(answer["records"]),)),
+        *groups.sections(grouped, album, prior, answer["baseline"]),
+        limitations.section(
+            chain(
+                limitations.of_guarantee(answer["guarantee"]),
+                limitations.of_sample(prior),
+                limitations.of_groups(grouped),
+            ),
+            answer["warnings"],
+        ),
+        provenance.section("individual-risk", source, context, grouped=len(grouped) > 0),
+    )
+    return Report(
+        "Individual risk",
+        Headline(None, answer["sentence"].said()),
+        Facts(tiles),
+        sections,
+    )

@@ -1,0 +1,289 @@
+"""What reports of ``/v1/theory`` say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from macekit.report.content import limitations, provenance
+from macekit.report.content.guarantees import Numbers
+from macekit.report.content.plain_words import records
+from macekit.report.content.theory_layout import PAPERS, Columns, Shown, Tile
+from macekit.report.model import (
+    Album,
+    Block,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+
+# --- dp -----------------------------------------------------------------------------------------------------
+# What a promise of differential privacy allows.
+
+TAKEN: Words = (
+    "The promise is taken as it was made. Whether the training kept it is not examined here: see mace audit and "
+    "mace theory together.",
+)
+INDEPENDENT: Words = (
+    "Differential privacy speaks of records that were drawn at random into the training set; records that belong "
+    "together, as several rows of one person do, are worse off than one.",
+)
+
+PROMISE = Shown(
+    "What a promise of differential privacy allows",
+    (
+        Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score"),
+        Tile("Largest epsilon that keeps the advantage", "keeping.epsilon", "floor"),
+        Tile("Largest mu that keeps it", "keeping.mu", "floor"),
+    ),
+    left_open=(TAKEN, INDEPENDENT, PAPERS),
+    tightest=4,
+)
+
+# --- mip ----------------------------------------------------------------------------------------------------
+# How much noise keeps every attack near guessing, and what an algorithm with finitely many outputs gives
+# away.
+
+ONCE: Words = (
+    "The noise is drawn once, for one release of parameters fitted to one random half. Each further release from "
+    "the same data gives away more.",
+)
+HALF: Words = (
+    "The guarantee is about this data set, this way of fitting and a training set drawn at random; an attacker "
+    "who knows more than chance about who was drawn is not covered.",
+)
+
+CALIBRATIONS = Columns(
+    "Ways to find the scale",
+    "calibrations",
+    (
+        ("Way", "name", "plain"),
+        ("Noise", "noise", "plain"),
+        ("Scale", "scale", "ceiling"),
+        ("Noise of a coordinate, in units of its spread", "deviation", "ceiling"),
+        ("Certified", "certified", "plain"),
+        ("Source", "source", "plain"),
+    ),
+)
+
+COORDINATES = Columns(
+    "The noise, coordinate by coordinate",
+    "noise",
+    (
+        ("Root mean square of the noise", "deviation", "ceiling"),
+        ("Spread, which the scale multiplies", "spread", "plain"),
+    ),
+)
+
+NOISE = Shown(
+    "Noise for membership inference privacy",
+    (
+        Tile("Scale of the noise", "noise.scale", "ceiling", "times the spread of each coordinate, below"),
+        Tile("Eta: accuracy beyond guessing, at most", "eta", "exact"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score"),
+        Tile("Fits", "draws", "count", "parameters of random halves"),
+        Tile("Swaps", "swaps", "count", "pairs that differ by one record"),
+    ),
+    (CALIBRATIONS, COORDINATES),
+    (ONCE, HALF),
+    value="Noise needed",
+)
+
+FINITE = Shown(
+    "What an algorithm with finitely many outputs gives away",
+    (
+        Tile("Eta of the worst record", "eta", "share", "exact: accuracy beyond guessing"),
+        Tile("Accuracy of the best attack on it", "accuracy", "share"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline: guessing without the score"),
+        Tile("Training sets", "subsets", "count", "gone through"),
+        Tile("Outputs", "outcomes", "count"),
+    ),
+    (
+        Columns(
+            "Record by record",
+            "records",
+            (
+                ("Record", "record", "count"),
+                ("Eta", "eta", "share"),
+                ("Bound by swaps", "coupling", "ceiling"),
+            ),
+            worst="eta",
+        ),
+    ),
+    (HALF, PAPERS),
+)
+
+# --- mis ----------------------------------------------------------------------------------------------------
+# What any algorithm may give away of data in categories, and what overfitting does.
+
+WORST: Words = (
+    "Delta is that of the worst algorithm there is, one that releases all it saw. A given one may give away less.",
+)
+MIS_INDEPENDENT: Words = ("Records are taken to be independent draws from one distribution.",)
+ONE_SIDED: Words = (
+    "Losses bound the security from above only: they show what is given away at least, never that no more is.",
+)
+
+DISCRETE = Shown(
+    "What any algorithm may give away of such data",
+    (
+        Tile("Diversity C_K", "diversity.estimate", "plain"),
+        Tile("C_K at most", "diversity.upper", "ceiling"),
+        Tile("Categories", "categories", "count"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        Tile(
+            "Training records needed",
+            "records_needed.certified",
+            "count",
+            "certified, whatever the algorithm",
+        ),
+    ),
+    (
+        Columns(
+            "What coarsening buys",
+            "coarsened",
+            (
+                ("Cells", "cells", "count"),
+                ("Merge", "merge", "plain"),
+                ("C_K", "c_k", "plain"),
+                ("Delta", "delta", "ceiling"),
+                ("Delta at most", "delta_upper", "ceiling"),
+                ("Records as they were", "kept", "percent"),
+                ("Delta of so many cells at most", "cells_upper", "ceiling"),
+                ("Training records needed (of the sample: estimated)", "records", "count"),
+            ),
+        ),
+    ),
+    (WORST, MIS_INDEPENDENT),
+)
+
+OVERFITTING = Shown(
+    "What losses show of overfitting",
+    (
+        Tile("Security at most", "security.upper", "share"),
+        Tile("Delta at least", "delta_at_least", "floor"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        Tile("The cut that shows it", "threshold", "plain"),
+    ),
+    left_open=(ONE_SIDED, MIS_INDEPENDENT),
+)
+
+# --- pmp ----------------------------------------------------------------------------------------------------
+# What a mechanism gives away to somebody who knows the records it may have used, but not which it did.
+
+PRACTICAL: Words = (
+    "The practical epsilon is about somebody who knows the records and not which half was used. Who knows "
+    "more - some members for certain, or several releases - is covered by the epsilon of the mechanism alone.",
+)
+
+EXPONENTIAL = Shown(
+    "Practical membership privacy of an exponential mechanism",
+    (
+        Tile("Practical epsilon", "practical_epsilon", "ceiling", "exact, or an estimate where sampled"),
+        Tile("Practical epsilon at most", "interval.upper", "ceiling"),
+        Tile("Epsilon of the mechanism", "epsilon", "plain"),
+        Tile("Success of the best attacker, at most", "success", "ceiling", "on the worst record"),
+        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+        Tile("Training sets", "training_sets", "count"),
+    ),
+    (
+        Columns(
+            "Record by record",
+            "records",
+            (
+                ("Record", "record", "count"),
+                ("Practical epsilon", "practical_epsilon", "ceiling"),
+                ("Success of the best attacker", "success", "ceiling"),
+            ),
+            worst="practical_epsilon",
+        ),
+    ),
+    (PRACTICAL,),
+)
+
+GAUSSIAN = Shown(
+    "Practical membership privacy of the Gaussian mechanism",
+    (
+        Tile("Practical epsilon at most", "practical_epsilon", "ceiling"),
+        Tile("Epsilon of the mechanism", "epsilon", "ceiling", "whatever the records"),
+        Tile("Epsilon on these records", "epsilon_on_records", "ceiling"),
+        Tile("Noise sigma", "sigma", "ceiling"),
+        Tile("Success of any attacker, at most", "success", "ceiling"),
+        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+    ),
+    left_open=(PRACTICAL,),
+)
+
+# --- together -----------------------------------------------------------------------------------------------
+# What theory allows beside what was measured.
+
+HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
+RESOLVED: Words = (
+    "A yes is about this score at the resolution its guarantee names. Between the cells more may show, so that a false "
+    "claim may have a yes in every row; only a no is about every resolution.",
+)
+NOT_SHOWN: Words = (
+    "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
+)
+
+
+def content(answer: Place, album: Album, context: Context) -> Report:
+    """The decision, then quantity by quantity what is allowed and what was found."""
+    source = answer["provenance"]
+    tiles = (
+        Fact(
+            "Epsilon promised",
+            answer["claimed_epsilon"].number("exact"),
+            ("at delta ", answer["claimed_delta"].number("exact")),
+        ),
+        Fact(
+            "Advantage without any leak",
+            answer["baseline"].number(),
+            ("the baseline: guessing without the score",),
+        ),
+        *records(source),
+    )
+    blocks: tuple[Block, ...] = (
+        *album.figures,
+        Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"]))),
+    )
+    backing = Numbers()
+    for row in answer["rows"]:
+        backing.interval(row["says"].said(), row, answer["confidence"])
+    sections = (
+        Section("agreement", "What theory allows, and what was measured", blocks),
+        Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
+        limitations.section(
+            (NOT_SHOWN, RESOLVED, *limitations.of_sample(source["options"]["prior"])), answer["warnings"]
+        ),
+        provenance.section("theory/together", source, context),
+    )
+    broken = answer["decision"].value == "contradicted"
+    headline = Headline("fail" if broken else None, answer["sentence"].said())
+    return Report("Theory and measurement together", headline, Facts(tiles), sections)
+
+
+def _row(row: Place) -> tuple[Cell, ...]:
+    ends = (row[name].number() for name in ("estimate", "lower", "upper"))
+    allowed = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
+    return (row["says"].said(), *allowed, *ends, row["agrees"].said())
+
+
+# --- theory -------------------------------------------------------------------------------------------------
+
+CONTENTS: dict[str, Callable[[Place, Album, Context], Report]] = {
+    "theory/dp": PROMISE.content,
+    "theory/together": content,
+    "theory/mip": NOISE.content,
+    "theory/mip-finite": FINITE.content,
+    "theory/mis": DISCRETE.content,
+    "theory/mis-overfitting": OVERFITTING.content,
+    "theory/pmp-exponential": EXPONENTIAL.content,
+    "theory/pmp-gaussian": GAUSSIAN.content,
+}

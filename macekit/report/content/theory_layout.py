@@ -1,0 +1,186 @@
+"""What all reports of theory share: tiles, the bounds side by side, columns of numbers, what was not established."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from macekit.report.content import limitations, provenance
+from macekit.report.model import (
+    LISTED,
+    Album,
+    Block,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Headline,
+    Kind,
+    Paragraph,
+    Place,
+    Report,
+    Section,
+    Table,
+    Words,
+    at,
+)
+
+QUANTITIES = {
+    "advantage": "Advantage",
+    "advantage_iid": "Advantage, i.i.d. records",
+    "individual_risk": "Risk of one record",
+    "mip_eta": "Eta of MIP",
+    "mis_delta": "Delta of MIS",
+    "mis_delta_iid": "Delta of MIS, i.i.d. records",
+    "success": "Success of an attacker",
+    "practical_epsilon": "Practical epsilon",
+    "epsilon": "Epsilon",
+    "eta": "Eta",
+    "delta": "Delta",
+}
+"""What the quantities of bounds are called; one that is not listed is called what it is."""
+TIGHTEST = "The tightest is the smallest of those that are proven, quantity by quantity. "
+REFUTED = "What is refuted is printed in a paper, and a counterexample is in the tests."
+PAPERS: Words = (
+    "Theory speaks of how a model was trained, on average over training sets and noise; no model was looked at.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number to know at a glance: its label, where it stands in the answer, and what it means."""
+
+    label: str
+    path: str
+    kind: Kind
+    note: str = ""
+
+    def fact(self, answer: Place) -> Fact:
+        """The tile, filled in."""
+        return Fact(self.label, at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A list of objects, or lists of equal length, as a table: label, name and kind of each column."""
+
+    caption: str
+    path: str
+    columns: tuple[tuple[str, str, Kind], ...]
+    worst: str | None = None
+    """The column whose largest entries come first; the order of the answer, if none."""
+
+    def table(self, answer: Place) -> Iterator[Table]:
+        """The table, shortened; none if the answer has no such columns."""
+        held = at(answer, self.path)
+        length = len(held) if isinstance(held.value, list) else len(held[self.columns[0][1]]) if held else 0
+        rows = tuple(
+            tuple(_cell(self._entry(held, name, row), kind) for _, name, kind in self.columns)
+            for row in self._order(held, length)[:LISTED]
+        )
+        head = tuple(label for label, _, _ in self.columns)
+        if rows:
+            yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
+
+    def _order(self, held: Place, length: int) -> Sequence[int]:
+        """Which rows come first."""
+        if self.worst is None:
+            return range(length)
+        column: list[float] = held[self.worst].value
+        return sorted(range(length), key=lambda row: -column[row])
+
+    def _entry(self, held: Place, name: str, row: int) -> Place:
+        """One entry, of a list of objects or of an object of lists."""
+        return held[row][name] if isinstance(held.value, list) else held[name][row]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the report of one operation holds beside its sentence and its bounds."""
+
+    title: str
+    tiles: tuple[Tile, ...]
+    columns: tuple[Columns, ...] = ()
+    left_open: tuple[Words, ...] = (PAPERS,)
+    tightest: int = 0
+    value: str = "At most"
+
+    def content(self, answer: Place, album: Album, context: Context) -> Report:
+        """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
+        tables = tuple(table for columns in self.columns for table in columns.table(answer))
+        blocks: tuple[Block, ...] = (*album.figures, *tables)
+        sections = (
+            *bounds(answer["bounds"], self.value),
+            *((Section("curves", "Over the range", blocks),) if blocks else ()),
+            limitations.section(self.left_open, answer["warnings"]),
+            provenance.of_theory(answer["provenance"], context),
+        )
+        tiles = (
+            *(tile.fact(answer) for tile in self.tiles if at(answer, tile.path)),
+            *list(_tightest(answer["bounds"]))[: self.tightest],
+        )
+        return Report(self.title, Headline(None, answer["sentence"].said()), Facts(tiles), sections)
+
+
+def bounds(found: Place, value: str) -> Iterator[Section]:
+    """Every bound beside the others of the same quantity, the tightest marked."""
+    if not found or not len(found):
+        return
+    usual = _usual(found)
+    rows = tuple(_bound(each, usual) for each in found)
+    refuted = any(not each["proven"].value for each in found)
+    marked = any(each["tightest"].value for each in found)
+    note: Words = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
+    head = ("Quantity", value, "Bound", "Source", "Assumes", "")
+    blocks: list[Block] = [Table("Bounds side by side", head, rows)]
+    blocks += [Paragraph(("Assumed, where nothing else is said: ", usual["assumes"].said(), "."))]
+    blocks += [Paragraph(note)] if note else []
+    yield Section("bounds", "Every bound, side by side", tuple(blocks))
+
+
+def _usual(found: Place) -> Place:
+    """A bound that assumes what most of them do: that is said once."""
+    said = [each["assumes"].value for each in found]
+    return next(each for each in found if said.count(each["assumes"].value) == max(map(said.count, said)))
+
+
+def _bound(each: Place, usual: Place) -> tuple[Cell, ...]:
+    return (
+        _quantity(each),
+        each["value"].number("ceiling"),
+        each["says"].said(),
+        each["source"].said(),
+        "" if each["assumes"].value == usual["assumes"].value else each["assumes"].said(),
+        _mark(each),
+    )
+
+
+def _tightest(found: Place) -> Iterator[Fact]:
+    """The tightest bound of each quantity."""
+    told: set[str] = set()
+    for each in found:
+        quantity = each["quantity"].value
+        if each["tightest"].value and quantity not in told:
+            told.add(quantity)
+            yield Fact(
+                f"{QUANTITIES.get(quantity, quantity)}, at most",
+                each["value"].number("ceiling"),
+                (each["source"].said(),),
+            )
+
+
+def _quantity(bound: Place) -> Cell:
+    known = QUANTITIES.get(bound["quantity"].value)
+    return bound["quantity"].said() if known is None else known
+
+
+def _mark(bound: Place) -> str:
+    if not bound["proven"].value:
+        return "refuted"
+    return "tightest" if bound["tightest"].value else ""
+
+
+def _cell(held: Place, kind: Kind) -> Cell:
+    if isinstance(held.value, bool):
+        return "yes" if held.value else "no"
+    return held.said() if isinstance(held.value, str) else held.number(kind)

@@ -1,0 +1,73 @@
+"""From an answer to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from macekit.call import CSV, HTML, MARKDOWN, PNG, SVG
+from macekit.problems import Problem
+from macekit.report.model import Context, Figure
+
+FORMS = (HTML, MARKDOWN, CSV, SVG, PNG)
+"""Media types a report is written in."""
+
+CARD = "text/markdown; profile=model-card"
+"""Markdown for a model card: asked for in the shell and from Python."""
+
+
+def render(
+    operation: str,
+    answer: Mapping[str, object],
+    form: str,
+    context: Context | None = None,
+    chart: str | None = None,
+) -> bytes:
+    """The answer of ``operation``, its JSON decoded, as a report in one of ``FORMS`` or as ``CARD``.
+
+    ``chart`` names the one figure that SVG and PNG show; all of them, one below the other, if none.
+    """
+    if form in (SVG, PNG):
+        return _image(operation, answer, form, chart)
+    return _text(operation, cast("Mapping[str, Any]", answer), form, context).encode()
+
+
+def _text(operation: str, answer: Mapping[str, Any], form: str, context: Context | None) -> str:
+    """Each writer is imported when it is asked for: a service that answers in JSON needs none."""
+    from macekit.report.content import content
+
+    report = content(operation, answer, context)
+    if form == HTML:
+        from macekit.report.html import html
+
+        return html(report)
+    if form == MARKDOWN:
+        from macekit.report.markdown import markdown
+
+        return markdown(report)
+    if form == CARD:
+        from macekit.report.markdown import card
+
+        return card(report)
+    from macekit.report.csv import csv
+
+    return csv(report)
+
+
+def _image(operation: str, answer: Mapping[str, object], form: str, chart: str | None) -> bytes:
+    from macekit.report.charts import figures
+    from macekit.report.drawing import png, svg
+
+    found = figures(operation, answer)
+    if not found:
+        raise Problem("not-acceptable", f"{operation}: this answer has no chart", field="Accept")
+    shown = found if chart is None else _named(found, chart)
+    return svg(shown) if form == SVG else png(shown)
+
+
+def _named(figures: tuple[Figure, ...], chart: str) -> tuple[Figure, ...]:
+    shown = tuple(figure for figure in figures if figure.name == chart)
+    if not shown:
+        names = ", ".join(figure.name for figure in figures)
+        raise Problem("unknown-name", f"chart: this answer has {names}", field="chart")
+    return shown

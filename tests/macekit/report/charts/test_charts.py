@@ -1,0 +1,122 @@
+"""What holds for every chart of every answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from macekit.report.charts import DRAWN, figures
+from macekit.report.drawing import inline_svg
+from macekit.report.model import Cell, Figure, Name, Number, Phrase
+from tests.macekit.report.asked import Answer
+from tests.macekit.report.charts.worlds import NAMES, world
+
+
+def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Name]:
+    for cell in cells:
+        if isinstance(cell, Phrase):
+            yield from numbers(cell.words)
+        elif isinstance(cell, Number | Name):
+            yield cell
+
+
+def at(answer: Answer, path: str) -> Any:
+    found: Any = answer
+    for key in path.split("."):
+        found = found[int(key)] if isinstance(found, list) else found[key]
+    return found
+
+
+def held(value: object) -> Iterator[tuple[str, object]]:
+    """Every key with its value, however deep."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key, inner
+            yield from held(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from held(inner)
+
+
+@pytest.fixture(params=NAMES)
+def drawn(request: pytest.FixtureRequest) -> tuple[Answer, tuple[Figure, ...]]:
+    operation, answer = world(request.param)
+    return answer, figures(operation, answer)
+
+
+def test_every_figure_has_a_name_a_title_and_words(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
+    _, found = drawn
+
+    assert len({figure.name for figure in found}) == len(found)
+    for figure in found:
+        assert figure.title
+        assert figure.description.endswith(".")
+        assert "nan" not in figure.description
+
+
+def test_every_number_of_a_table_stands_in_the_answer(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
+    answer, found = drawn
+
+    for figure in found:
+        assert 0 < len(figure.table.rows) <= 201
+        for row in figure.table.rows:
+            assert len(row) == len(figure.table.head)
+            for cell in numbers(row):
+                said = at(answer, cell.path)
+                assert (str(said) if isinstance(cell, Name) else said) == (
+                    cell.text if isinstance(cell, Name) else cell.value
+                )
+
+
+def test_every_figure_is_drawn_and_stays_small(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
+    _, found = drawn
+
+    for figure in found:
+        svg = inline_svg(figure, figure.name)
+        assert "NaN" not in svg
+        assert "Infinity" not in svg
+        assert len(svg) < 60_000
+        assert "<path" in svg or "<line" in svg
+
+
+def test_a_specification_is_plain_json_of_finite_numbers_that_names_no_address(
+    drawn: tuple[Answer, tuple[Figure, ...]],
+) -> None:
+    _, found = drawn
+
+    for figure in found:
+        assert json.loads(json.dumps(figure.spec, allow_nan=False))
+        for key, value in held(figure.spec):
+            assert key not in {"url", "href", "$schema", "signals", "params"}
+            assert not isinstance(value, float) or math.isfinite(value)
+
+
+@pytest.mark.parametrize("operation", ["plan", "counts", "columns"])
+def test_some_answers_have_nothing_to_see(operation: str) -> None:
+    assert figures(operation, {}) == ()
+    assert operation not in DRAWN
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk"]),
+        ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "epsilon"]),
+        ("one category", ["interval", "distribution", "risk"]),
+        ("counts with open ends", ["interval", "distribution", "roc", "low-fpr", "risk"]),
+        ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "groups"]),
+        ("no points asked for", ["interval", "distribution", "roc", "risk"]),
+        ("prior of nine tenths, risk", ["risk", "groups"]),
+        ("many queries", ["ranking", "differences"]),
+        ("every limit", ["gate"]),
+        ("vectors, risk", []),
+    ],
+)
+def test_figures_come_in_the_order_they_are_read(name: str, expected: list[str]) -> None:
+    found = [figure.name for figure in figures(*world(name))]
+
+    assert found == expected
