@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from app.operations import perform
 from benchmarks.service import as_npy
 from macekit.call import CSV, HTML, JSON, MARKDOWN, NPY, PNG, SVG, Body, Call, Reply
+from macekit.operations import perform
 
 SIZES = (10**3, 10**5, 10**6)
 FORMS = {"JSON": JSON, "HTML": HTML, "Markdown": MARKDOWN, "CSV": CSV, "SVG": SVG, "PNG": PNG}

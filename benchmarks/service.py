@@ -33,13 +33,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from app.operations import perform
 from estimators import Scores, advantage, assess
 from estimators.paper import algorithm_1
 from estimators.report import fingerprint
 from estimators.sample.counting import finest
 from macekit.call import ARROW, JSON, NPY, Body, Call
 from macekit.decoding import decode
+from macekit.operations import perform
 
 MIB = 2**20
 

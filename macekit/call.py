@@ -1,7 +1,7 @@
 """What is asked and what is answered, free of HTTP and of the shell: the seam between the wire and the work.
 
 A ``Call`` names an operation and says how its body is written; the body itself travels beside it
-(``macekit.call``). ``app.operations.perform`` turns both into a ``Reply``, in this process or in a worker.
+(``macekit.call``). ``macekit.operations.perform`` turns both into a ``Reply``, in this process or in a worker.
 """
 
 from __future__ import annotations

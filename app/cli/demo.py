@@ -38,8 +38,8 @@ def run(given: argparse.Namespace) -> int:
     from app.cli.showing import statement
     from app.cli.sources import Misuse
     from app.example import SIDE, example_table
-    from app.operations import perform
     from macekit.call import CSV, Body, Call
+    from macekit.operations import perform
     from macekit.text import plain
 
     table = example_table()

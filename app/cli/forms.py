@@ -10,8 +10,8 @@ import msgspec
 
 from app.cli.sources import Misuse
 from app.cli.wording import in_shell
-from app.operations.forms import FORMS
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.catalogue import FORMS
 from macekit.problems import Problem
 from macekit.report.model import Context
 from macekit.report.rendering import CARD, render

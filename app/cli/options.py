@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.openapi.parameters import ABOUT_TABLE, parameters
-from app.shell import flag
+from macekit.catalogue import flag
 from macekit.schemas.query import PAIRS
 from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.records import Asked

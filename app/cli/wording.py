@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from app.shell import command, flag
 from macekit.call import Reply
+from macekit.catalogue import command, flag
 
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),

@@ -17,16 +17,16 @@ from app.cli.progress import Progress
 from app.cli.sides import side_of
 from app.cli.sources import Misuse, Source
 from app.cli.wording import detail_of, in_shell
-from app.operations import answer as answered
-from app.operations import perform
-from app.operations.asking import ask, heard
-from app.operations.counts import streams
-from app.shell import flag
 from estimators import MaceError
 from macekit.call import JSON, NPY, Call, Reply
+from macekit.catalogue import flag
 from macekit.decoding import decode
 from macekit.decoding.body import Material, Sample, options
 from macekit.decoding.table import settled
+from macekit.operations import answer as answered
+from macekit.operations import perform
+from macekit.operations.counts import streams
+from macekit.operations.options import ask, heard
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS

@@ -48,7 +48,7 @@ class Snapshot:
 class Pool:
     """Worker processes, and the requests that are admitted to them."""
 
-    def __init__(self, settings: Settings, perform: str = "app.operations:perform") -> None:
+    def __init__(self, settings: Settings, perform: str = "macekit.operations:perform") -> None:
         self.settings = settings
         self.budget = Budget(settings.spool_limit)
         self.streams = asyncio.Semaphore(max(1, settings.processes - 1))

@@ -11,8 +11,8 @@ from app.openapi import theory
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
-from app.operations.forms import FORMS
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
+from macekit.catalogue import FORMS
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
 from macekit.schemas.questions import QUESTIONS

@@ -10,15 +10,14 @@ from starlette.responses import Response
 from app.jobs import intake
 from app.openapi import theory
 from app.openapi.document import SUMMARIES, described, media_types, operation
-from app.operations.counts import streams
-from app.operations.forms import FORMS, rendered
-from app.operations.quick import quick
 from app.routes.answers import answer
 from app.routes.downloads import headers_of
 from app.routes.negotiation import accepted, encoding, media_type
 from app.routes.service import service
 from app.telemetry.exchange import Exchange
 from macekit.call import PARQUET, Call
+from macekit.catalogue import FORMS, quick, rendered
+from macekit.operations.counts import streams
 
 CLIENT_GONE = 499
 """What the log and the metrics say of a request whose client left before the answer; nobody receives it."""

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 from app.example import example_table
-from app.operations import perform
 from macekit.call import CSV, HTML, MARKDOWN, Body, Call
+from macekit.operations import perform
 from macekit.report.model import Context
 from macekit.report.rendering import render
 

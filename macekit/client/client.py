@@ -216,8 +216,8 @@ class Local(Client):
         return "macekit.client.client.Local()"
 
     def _answer(self, question: Question) -> dict[str, Any]:
-        from app.operations import answer, perform
         from macekit.call import Call
+        from macekit.operations import answer, perform
         from macekit.schemas.query import spelled
 
         records, options = question.records, dict(question.options)

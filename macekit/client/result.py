@@ -221,8 +221,8 @@ class Result:
     @property
     def _shown(self) -> bool:
         """Whether there are reports of such an answer, or it is for programs."""
-        from app.operations.forms import FORMS
         from macekit.call import HTML
+        from macekit.catalogue import FORMS
 
         return HTML in FORMS[self.operation]
 

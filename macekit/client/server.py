@@ -204,8 +204,8 @@ class Mace(Client):
 
     def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
-        from app.encoding.wire import json_bytes
         from macekit.call import JSON
+        from macekit.operations.encode import json_bytes
 
         return self._sent(
             operation, Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from app.operations import perform
 from macekit.call import Body, Call, Reply
+from macekit.operations import perform
 
 Decoded = dict[str, Any]
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from app.example import SIDE, example_table
-from app.operations import perform
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call
+from macekit.operations import perform
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interpretation.md").read_text(encoding="utf-8")
 EXPLAINED, CITED = PAGE.split("## 7. How to cite a result")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from app.example import example_table
-from app.operations import perform
-from app.operations.forms import FORMS
 from macekit.call import CSV, MARKDOWN, Body, Call
+from macekit.catalogue import FORMS
+from macekit.operations import perform
 from macekit.report.charts import figures
 from macekit.report.rendering import render
 

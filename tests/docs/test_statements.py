@@ -8,8 +8,8 @@ from pathlib import Path
 
 from app.example import example_table
 from app.jobs.intake import PACE
-from app.operations import perform
 from macekit.call import CSV, MARKDOWN, Body, Call
+from macekit.operations import perform
 from macekit.report.model import LISTED
 from macekit.report.rendering import render
 

@@ -12,8 +12,8 @@ import pytest
 from app.cli import main
 from app.cli.catalogue import QUESTIONS, THEORY
 from app.openapi.examples import JSON_EXAMPLES
-from app.operations import perform
 from macekit.call import HTML, MARKDOWN, Body, Call
+from macekit.operations import perform
 from macekit.report.rendering import CARD, render
 
 ROOT = Path(__file__).parents[2]

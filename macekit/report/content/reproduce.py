@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
-from app.shell import command, flag
 from macekit.call import JSON
+from macekit.catalogue import command, flag
 from macekit.formats import FORMATS, encoding_named, format_named
 from macekit.report.model import Listing
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled

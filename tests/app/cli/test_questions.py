@@ -13,8 +13,8 @@ import pytest
 from app.cli import main, work
 from app.cli.catalogue import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
-from app.operations import perform
 from macekit.call import CSV, Body, Call
+from macekit.operations import perform
 from tests.app.cli.files import answered, side
 
 Capture = pytest.CaptureFixture[str]

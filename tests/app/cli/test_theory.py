@@ -14,9 +14,9 @@ from app.cli.catalogue import THEORY, Question
 from app.cli.promises import text
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files, files_of, options_with
-from app.operations import perform
-from app.shell import flag
 from macekit.call import JSON, NPY, Body, Call
+from macekit.catalogue import flag
+from macekit.operations import perform
 from macekit.schemas.query import of_table, spelled
 from macekit.schemas.theory import ARRAYS, QUESTIONS
 from tests.app.cli.files import answered

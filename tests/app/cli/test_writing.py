@@ -14,8 +14,8 @@ import pytest
 from pyarrow import csv
 
 from app.cli import main
-from app.operations import perform
 from macekit.call import CSV, Body, Call
+from macekit.operations import perform
 from tests.app.cli.files import HUMBLE, answered, mace
 
 Capture = pytest.CaptureFixture[str]

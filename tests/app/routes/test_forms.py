@@ -11,9 +11,8 @@ import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
-from app.operations.forms import FORMS, ROWS
-from app.operations.quick import quick
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
+from macekit.catalogue import FORMS, ROWS, quick
 from macekit.report.charts import DRAWN
 from macekit.report.html import CSP
 from macekit.report.rendering import FORMS as REPORTS

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.operations.quick import quick
 from macekit.call import JSON, Call
+from macekit.catalogue import quick
 from tests.app.routes.asked import as_json, post, world
 from tests.app.running import Running, running, until
 

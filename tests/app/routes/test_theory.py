@@ -13,9 +13,9 @@ import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
-from app.operations import perform
-from app.operations.quick import quick
 from macekit.call import JSON, NPY, Body, Call
+from macekit.catalogue import quick
+from macekit.operations import perform
 from macekit.schemas.query import spelled
 from macekit.schemas.theory import ARRAYS
 from tests.app.routes.asked import ENCODERS, post

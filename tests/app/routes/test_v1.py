@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from app.encoding import statements
-from app.encoding.wire import json_bytes
 from app.openapi.examples import JSON_EXAMPLES
-from app.operations.asking import reading, target
 from estimators import Ask, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
+from macekit.operations import encode
+from macekit.operations.encode import json_bytes
+from macekit.operations.options import reading, target
 from macekit.schemas.questions import Estimator
 from tests.app.routes.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
 from tests.app.running import Answer, Running, running
@@ -101,7 +101,7 @@ def test_the_numbers_are_those_of_the_library(
     assert answer["advantage"]["lower"] == found.advantage.lower
     assert answer["metric"]["upper"] == found.metric.interval.upper  # type: ignore[union-attr]
     stated = answer["provenance"]["options"]
-    assert answer == json.loads(json_bytes(statements.assessment(found, data, stated)))
+    assert answer == json.loads(json_bytes(encode.assessment(found, data, stated)))
 
 
 def test_the_same_request_twice_gives_the_same_bytes(service: Running) -> None:
@@ -140,7 +140,7 @@ def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None
     answer = ok(post(service, "/v1/advantage", json.dumps({"counts": counted, "prior": 0.2}).encode()))
 
     found = assess(counts, Ask(prior=0.2, metric=preset("accuracy", 0.2)))
-    expected = statements.assessment(found, counts, answer["provenance"]["options"])
+    expected = encode.assessment(found, counts, answer["provenance"]["options"])
     assert answer == json.loads(json_bytes(expected))
     for path, more in {
         "metrics": {},

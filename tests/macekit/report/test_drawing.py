@@ -186,7 +186,7 @@ def test_whatever_is_not_expected_in_a_drawing_is_an_error(inner: str) -> None:
 
 
 def test_a_service_that_draws_nothing_does_not_load_the_engine() -> None:
-    code = "import sys, app.main, app.operations; sys.exit('vl_convert' in sys.modules)"
+    code = "import sys, app.main, macekit.operations; sys.exit('vl_convert' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.openapi.examples import JSON_EXAMPLES
-from app.operations import perform
 from macekit.call import Body, Call
+from macekit.operations import perform
 from macekit.report.saved import BrokenAnswerError, checked, recognise
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]

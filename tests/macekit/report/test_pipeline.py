@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from app.openapi.examples import SAMPLE
-from app.operations import perform
 from macekit.call import Body, Call
+from macekit.operations import perform
 from macekit.report.pipeline import annotation, junit, openmetrics, summary
 
 HOSTILE = [

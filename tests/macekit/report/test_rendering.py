@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from app.operations import perform
 from macekit.call import CSV, HTML, MARKDOWN, NPY, PNG, SVG, Body, Call
+from macekit.operations import perform
 from macekit.problems import Problem
 from macekit.report.model import Context
 from macekit.report.rendering import CARD, render

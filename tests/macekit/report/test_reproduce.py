@@ -16,9 +16,9 @@ from pyarrow import csv, feather
 from app.cli import main
 from app.openapi.examples import SAMPLE
 from app.openapi.files import file_bytes
-from app.operations import perform
 from macekit.call import JSON, Body, Call
 from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
+from macekit.operations import perform
 from macekit.report.content.provenance import section
 from macekit.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual
 from macekit.report.model import Context, Listing, Place

@@ -10,8 +10,8 @@ import pytest
 
 import macekit
 from app.cli import main
-from app.operations import perform
 from macekit.call import Body, Call
+from macekit.operations import perform
 from macekit.report.charts import figures
 from macekit.report.content import content
 from macekit.report.model import Listing, Table

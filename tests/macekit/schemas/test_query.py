@@ -9,9 +9,9 @@ import pytest
 
 from app.cli.options import COLUMNS
 from app.openapi import parameters
-from app.operations.asking import ask, spoken
 from macekit.call import CSV, Call
 from macekit.decoding.body import options
+from macekit.operations.options import ask, spoken
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
 from macekit.schemas.questions import QUESTIONS
 

@@ -1,1 +1,0 @@
-"""Results to answers: statements as plain values (``statements``), answers as bytes (``wire``), rows as tables."""

@@ -1,0 +1,37 @@
+"""``/v1/advantage``: everything about one sample."""
+
+from __future__ import annotations
+
+from estimators import Ask, Assessment, Counts, Scores, assess
+from macekit.call import Call, Reply
+from macekit.decoding.body import Material
+from macekit.operations import encode
+from macekit.operations.options import metric, question_of, reading, reply_of, stated, target
+from macekit.operations.samples import sample_of
+from macekit.schemas.questions import AdvantageQuestion
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """The optimal advantage with its interval, and what belongs to it."""
+    question = question_of(AdvantageQuestion, material)
+    data = sample_of(material, question)
+    return reply_of(call, encode.assessment(assessed(data, question), data, stated(question, call)), data)
+
+
+def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
+    """Everything the library has to say to the question."""
+    return assess(
+        data,
+        Ask(
+            prior=question.prior,
+            target=target(question.estimator),
+            metric=None if question.metric is None else metric(question.metric, question.prior),
+            confidence=question.confidence,
+            threshold=question.threshold,
+            claimed_epsilon=question.claimed_epsilon,
+            claimed_delta=question.claimed_delta,
+            operating_points=tuple(question.operating_points),
+            seed=question.seed,
+            reading=reading(question.estimator),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""``/v1/compare``: several queries of one model, or several models, side by side."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from estimators import Caution, Counts, LearnedTarget, Scores, compare, difference, paired_difference
+from macekit.call import Call, Reply
+from macekit.decoding.body import Material
+from macekit.operations import encode
+from macekit.operations.options import question_of, reply_of, stated, target
+from macekit.operations.samples import counted, data_of
+from macekit.problems import Problem
+from macekit.schemas.answers import CompareAnswer, DifferenceAnswer
+from macekit.schemas.questions import CompareQuestion
+
+MOST_PAIRS = 45
+"""All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """A ranking with the ranks each may truly have, the largest, and the differences."""
+    question = question_of(CompareQuestion, material)
+    if len(material.samples) < 2 or "" in material.samples:
+        raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
+    given = {
+        name: data_of(sample, question.query, f"query {place}: ")
+        for place, (name, sample) in enumerate(material.samples.items())
+    }
+    chosen = target(question.estimator)
+    learned = isinstance(chosen, LearnedTarget)
+    data = {name: each if learned else counted(each) for name, each in given.items()}
+    found = compare(data, question.prior, chosen, question.confidence, question.seed)
+    pairs, cautions = _pairs(question, list(data))
+    answered: CompareAnswer = {
+        "sentence": found.sentence,
+        "maximum": encode.interval(found.maximum),
+        "baseline": found.ranking[0].advantage.baseline,
+        "ranking": [
+            {
+                "name": place.name,
+                "advantage": encode.certified(place.advantage),
+                "best_rank": place.best_rank,
+                "worst_rank": place.worst_rank,
+            }
+            for place in found.ranking
+        ],
+        "differences": _differences(question, data, pairs),
+        "warnings": encode.warnings((*found.cautions, *cautions)),
+        "provenance": [
+            encode.provenance(
+                each, found.ranking[0].advantage.provenance.method, question.seed, stated(question, call)
+            )
+            for each in given.values()
+        ],
+    }
+    return reply_of(call, answered, *given.values())
+
+
+def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:
+    """Which are subtracted from which."""
+    if question.against is not None:
+        if question.against not in names:
+            raise Problem("unknown-name", "against: is the name of none of the queries", field="against")
+        return [(name, question.against) for name in names if name != question.against], []
+    pairs = list(combinations(names, 2))
+    if len(pairs) <= MOST_PAIRS:
+        return pairs, []
+    message = f"{len(pairs)} pairs are too many to state differences for; name one with against"
+    return [], [Caution("too_many_pairs", message)]
+
+
+def _differences(
+    question: CompareQuestion, data: dict[str, Scores | Counts], pairs: list[tuple[str, str]]
+) -> list[DifferenceAnswer]:
+    """All at once with the confidence asked for (Bonferroni over the pairs)."""
+    between = paired_difference if question.paired else difference
+    corrected = 1.0 - (1.0 - question.confidence) / max(1, len(pairs))
+    chosen = target(question.estimator)
+    return [
+        encode.difference(a, b, between(data[a], data[b], question.prior, chosen, corrected, question.seed))
+        for a, b in pairs
+    ]

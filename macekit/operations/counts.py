@@ -1,0 +1,114 @@
+"""``/v1/counts``: scores in, counts out, block by block where the body comes as a stream."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators import Counts, Query, Scores
+from estimators.report import fingerprint
+from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
+from estimators.sample.stream import Tally
+from macekit.call import JSON, Body, Call, Reply
+from macekit.decoding import blocks
+from macekit.decoding.body import Material, Sample, options
+from macekit.operations.options import question_of, reply_of
+from macekit.operations.samples import counts_of, sample_of
+from macekit.problems import Problem
+from macekit.schemas.answers import CountsAnswer
+from macekit.schemas.questions import CountsQuestion
+
+
+def streams(call: Call) -> bool:
+    """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
+    asked = dict(call.query)
+    return (
+        call.media_type != JSON
+        and asked.get("cells", "auto") in ("auto", "grid")
+        and asked.get("query", "auto") != "discrete"
+        and "unit" not in asked
+    )
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Counts of the scores posted, or of all shards together."""
+    options = dict(material.options)
+    shards, edges = options.pop("shards", None), options.pop("edges", None)
+    question = question_of(CountsQuestion, replace(material, options=options))
+    if shards is not None:
+        return _reply(call, _merged(shards, material))
+    if (question.cells == "edges") != (edges is not None):
+        raise Problem("bad-option", "edges: belong to cells edges, which needs them", field="edges")
+    data = sample_of(material, question)
+    if isinstance(data, Counts):
+        return _reply(call, data)
+    counts = _counted(data, question, edges)
+    if counts is None:
+        whole = material.samples[""] if material.units is None else Sample(data.members, data.nonmembers)
+        counts = _by_type(data, whole)
+    return _reply(call, counts)
+
+
+def answer_stream(call: Call, body: Body) -> Reply:
+    """The same from blocks of records as they come; no more than a block is held."""
+    question = question_of(CountsQuestion, Material(options=options(call), textual=True))
+    on_grid = question.cells == "grid" or question.query == "continuous"
+    tally = Tally()
+    for sides in blocks(call, body):
+        tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
+    return _reply(call, tally.counts())
+
+
+def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Integers and booleans as numbers on a line; text stays what it is, for the tally to refuse."""
+    return side.astype(np.float64, copy=False) if side.dtype.kind in "biuf" else side
+
+
+def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts | None:
+    """On the cells asked for; None if the type of the scores is to decide."""
+    match question.cells:
+        case "edges":
+            return by_edges(data, np.asarray(edges))
+        case "equal_mass":
+            return by_equal_mass(data, question.bins)
+        case "grid":
+            return by_grid(data)
+        case "categories":
+            return by_category(data)
+    if question.query != "auto":
+        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    return None
+
+
+def _by_type(data: Scores, sample: Sample) -> Counts:
+    """Integers, booleans and text by value, all else on the grid: what a score is typed as decides, never how many
+    values it has, so that shards of one column always merge, however they were sent."""
+    sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
+    if all(side.dtype.kind == "f" for side in sides):
+        return by_grid(data)
+    if data.dimension > 1 or any(side.dtype.kind not in "biufU" for side in sides):
+        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    return Tally().plus(*sides).counts()
+
+
+def _merged(shards: object, material: Material) -> Counts:
+    if material.samples or not isinstance(shards, list) or not shards:
+        raise Problem("bad-option", "shards: need a list of counts, and no scores beside it", field="shards")
+    if not all(isinstance(each, dict) for each in shards):
+        raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
+    return reduce(Counts.merge, (counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)))
+
+
+def _reply(call: Call, counts: Counts) -> Reply:
+    n, m = counts.n_members, counts.n_nonmembers
+    answered: CountsAnswer = {
+        "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
+        "n_members": n,
+        "n_nonmembers": m,
+        "counts": counts.to_dict(),
+        "input_sha256": fingerprint(counts),
+    }
+    return reply_of(call, answered, counts)

@@ -1,0 +1,287 @@
+"""From options as they came to a checked question, and from its words to the library's own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from estimators import (
+    VERSION,
+    CellsTarget,
+    Counts,
+    LearnedTarget,
+    Metric,
+    Scores,
+    ThresholdTarget,
+    TwoSidedTarget,
+    preset,
+)
+from estimators.advantage import Target
+from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
+from estimators.density.bandwidth import (
+    Bandwidth,
+    Fixed,
+    ImprovedSheatherJones,
+    LeastSquaresCV,
+    Scott,
+    Silverman,
+)
+from estimators.paper import EqualWidth, Kernel
+from estimators.report import digest
+from macekit.call import Call, Reply
+from macekit.catalogue import FORMS, rendered
+from macekit.decoding.body import Column, Material, told
+from macekit.operations.encode import json_bytes
+from macekit.problems import Problem, unknown_field
+from macekit.report.model import Context
+from macekit.report.rendering import render
+from macekit.schemas.query import NAMES, PAIRS
+from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
+from macekit.schemas.records import Asked
+from macekit.schemas.statements import OperationName, OriginAnswer
+
+Q = TypeVar("Q", bound=Asked)
+
+LEARNERS = {"quadratic": quadratic, "logistic": logistic, "boxes": boxes, "boosting": boosting}
+BANDWIDTHS: dict[str, Bandwidth] = {
+    "scott": Scott(),
+    "silverman": Silverman(),
+    "sheather_jones": ImprovedSheatherJones(),
+    "least_squares": LeastSquaresCV(),
+}
+WORDS = {
+    "model_type": "an object",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "too_long": "a shorter list",
+    "too_short": "a longer list",
+}
+"""What is needed, where pydantic's own words name classes of ours."""
+
+LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
+"""Options that are lists, wherever they stand."""
+
+KINDS = {
+    "missing": "missing-field",
+    "extra_forbidden": "unknown-field",
+    "literal_error": "unknown-name",
+    "string_pattern_mismatch": "unknown-name",
+    "too_short": "out-of-range",
+    "too_long": "out-of-range",
+    "string_too_long": "out-of-range",
+    "string_too_short": "out-of-range",
+    "finite_number": "out-of-range",
+    "greater_than": "out-of-range",
+    "greater_than_equal": "out-of-range",
+    "less_than": "out-of-range",
+    "less_than_equal": "out-of-range",
+}
+"""What pydantic calls a fault, as a kind of problem; what is not listed is of the wrong type."""
+
+
+def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
+    """The question, or the first thing wrong with it."""
+    try:
+        return kind.model_validate(options)
+    except ValidationError as error:
+        raise _problem(kind, error) from None
+
+
+def heard(kind: type[Asked], options: Mapping[str, object]) -> dict[str, object]:
+    """Options of a question that came as text, as the values they spell; what can only be a list is one."""
+    found = {
+        name: _paired(value) if name in PAIRS and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    return {
+        name: [value] if name in _lists(kind) and not isinstance(value, list) else value
+        for name, value in cast("dict[str, object]", spoken(found)).items()
+    }
+
+
+def spoken(options: object) -> object:
+    """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
+    if isinstance(options, Mapping):
+        return {
+            name: value if name in NAMES else _listed(name, spoken(value)) for name, value in options.items()
+        }
+    if not isinstance(options, str):
+        return options
+    if "," in options:
+        return [spoken(part.strip()) for part in options.split(",")]
+    try:
+        return msgspec.json.decode(options, type=float | int | bool)
+    except (msgspec.DecodeError, RecursionError):
+        return options
+
+
+def _paired(text: str) -> list[object]:
+    return [spoken(pair.strip().replace(":", ",")) for pair in text.split(",")]
+
+
+@cache
+def _lists(kind: type[Asked]) -> frozenset[str]:
+    """The fields of a question that take nothing but a list."""
+    fields = kind.model_json_schema()["properties"].items()
+    taken = {
+        name: {each.get("type") for each in schema.get("anyOf", [schema])} - {"null"}
+        for name, schema in fields
+    }
+    return frozenset(name for name, types in taken.items() if types == {"array"})
+
+
+def _listed(name: str, value: object) -> object:
+    """A list of one entry is spelt like the entry."""
+    return [value] if name in LISTS and not isinstance(value, list) else value
+
+
+def stated(question: Asked, call: Call) -> dict[str, object]:
+    """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
+    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | told(call)
+
+
+def target(estimator: Estimator) -> Target | None:
+    """The class of adversaries an estimator speaks of."""
+    _only_for(estimator, "bins", ("histogram", "learned"))
+    _only_for(estimator, "universe", ("histogram",))
+    _only_for(estimator, "bandwidth", ("kde",))
+    _only_for(estimator, "learners", ("learned",))
+    match estimator.kind:
+        case "histogram":
+            return CellsTarget(estimator.bins, estimator.universe)
+        case "threshold":
+            return ThresholdTarget()
+        case "two_sided":
+            return TwoSidedTarget()
+        case "learned":
+            chosen: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
+            return LearnedTarget(chosen, estimator.bins)
+    return None
+
+
+def reading(estimator: Estimator) -> EqualWidth | Kernel | None:
+    """How the paper's statistic reads a continuous score."""
+    if estimator.kind == "histogram":
+        return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
+    if estimator.kind != "kde" or estimator.bandwidth is None:
+        return None
+    if isinstance(estimator.bandwidth, str):
+        return Kernel(BANDWIDTHS[estimator.bandwidth])
+    return Kernel(Fixed(estimator.bandwidth))
+
+
+def metric(given: MetricGiven, prior: float) -> Metric:
+    """A metric by name, by name and parameters, or by coefficients."""
+    if isinstance(given, LinearMetric):
+        return Metric(given.name, **given.coefficients.model_dump())
+    if isinstance(given, PresetMetric):
+        return preset(given.preset, prior, **given.model_dump(exclude={"preset"}, exclude_none=True))
+    return preset(given, prior)
+
+
+def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None:
+    if getattr(estimator, option) is not None and estimator.kind not in kinds:
+        raise Problem(
+            "bad-option",
+            f"estimator.{option}: belongs to kind {' or '.join(kinds)}; with kind {estimator.kind} it would do nothing",
+            field=f"estimator.{option}",
+        )
+
+
+def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
+    """The first fault, in words that repeat nothing of what was submitted."""
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    path, at = _path(kind, fault["loc"])
+    slug = KINDS.get(fault["type"], "wrong-type")
+    if slug == "unknown-field":
+        return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
+    field = ".".join(path)
+    said = _needed(fault["type"], fault["msg"])
+    if slug == "missing-field":
+        return Problem(slug, f"{field}: is needed and not there", field=field)
+    index = next((part for part in fault["loc"] if isinstance(part, int)), None)
+    return Problem(slug, f"{field}: needs to be {said}", field=field, index=index)
+
+
+def _needed(fault: str, message: str) -> str:
+    """What pydantic says is needed, in our words; numbers of a hundred digits in few."""
+    if fault in ("too_short", "too_long"):
+        most = re.search(r"at (?:least|most) \d+", message)
+        return f"a list of {most[0]}" if most else WORDS[fault]
+    said = WORDS.get(fault) or message.removeprefix("Input should be ")
+    return re.sub(r"\d{16,}", lambda found: f"{float(found[0]):g}", said)
+
+
+def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str], type[BaseModel]]:
+    """Field names along a fault's place, and the class in which it lies; names of union branches are left out."""
+    path: list[str] = []
+    at: Any = kind
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        known = at.model_fields if at is not None else {}
+        if part in known:
+            path.append(str(part))
+            at = _class_of(known[part].annotation, None) or at
+        elif (branch := _BRANCHES.get(str(part))) is not None:
+            at = branch
+    return path, at
+
+
+def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseModel] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else fallback
+
+
+_BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}
+
+# --- answering ----------------------------------------------------------------------------------------------
+# What all operations share: the question out of the material, and the answer in the form asked for.
+
+
+def question_of(kind: type[Q], material: Material) -> Q:
+    """The checked question; options that came as text are read first."""
+    return ask(kind, heard(kind, material.options) if material.textual else material.options)
+
+
+def require_form(call: Call) -> None:
+    """Refuse a form in which the operation has no answer."""
+    forms = FORMS[call.operation]
+    if call.accept not in forms:
+        raise Problem("not-acceptable", f"{call.operation} answers as {', '.join(forms)}", field="Accept")
+
+
+def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
+    """An answer as JSON, or as a report made of that JSON and of nothing else."""
+    require_form(call)
+    data = json_bytes(answer)
+    if rendered(call):
+        data = render(call.operation, msgspec.json.decode(data), call.accept, Context.now())
+    return Reply(200, call.accept, data, sum(s.n_members + s.n_nonmembers for s in samples))
+
+
+# --- origin -------------------------------------------------------------------------------------------------
+# Where an answer of theory that looks at no scores comes from.
+
+
+def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:
+    """What was asked, of which arrays, by which version."""
+    return {
+        "method": cast("OperationName", call.operation),
+        "version": VERSION,
+        "input_sha256": _fingerprint(arrays) if arrays else None,
+        "arrays": sorted(arrays),
+        "options": stated(question, call),
+    }
+
+
+def _fingerprint(arrays: Mapping[str, Column]) -> str:
+    """SHA-256 over the arrays, by name; the same values give the same one, however they came."""
+    named = "".join(f"{name} {digest(np.asarray(arrays[name]))}\n" for name in sorted(arrays))
+    return hashlib.sha256(named.encode()).hexdigest()

@@ -1,0 +1,131 @@
+"""From the columns of a body to the library's data: scores, or counts."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators import Counts, Scores, one_per_unit
+from estimators.sample.counting import finest
+from estimators.sample.scores import ArgumentScores
+from macekit.decoding.body import Material, Sample
+from macekit.problems import Problem, unknown_field
+from macekit.schemas.records import CELLS, Sampled
+
+
+def sample_of(material: Material, question: Sampled) -> Scores | Counts:
+    """The single sample of a request, one record a unit if units are named."""
+    if set(material.samples) - {""}:
+        raise Problem(
+            "bad-option",
+            "queries: this question is about one sample; post several to /v1/compare",
+            field="queries",
+        )
+    data = data_of(material.samples.get("", Sample()), question.query, "")
+    if material.units is None:
+        return data
+    if isinstance(data, Counts):
+        raise Problem("bad-option", "units: counts hold no records, so they cannot be thinned", field="units")
+    n, units = data.n_members, material.units
+    if len(units) != n + data.n_nonmembers:
+        raise Problem(
+            "dimension-mismatch",
+            f"units: got {len(units)} labels for {n + data.n_nonmembers} records, members first",
+            field="units",
+        )
+    keep = one_per_unit(np.arange(len(units)), cast("ArrayLike", units), question.seed)
+    return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
+
+
+def posted(material: Material) -> ArgumentScores:
+    """The scores of all records of a single sample, members first, those left out because of units included."""
+    sample = material.samples[""]
+    return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+
+
+def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
+    """One query's scores or counts; ``where`` says which, when there are several."""
+    if sample.counts is not None:
+        if sample.members is not None or sample.nonmembers is not None:
+            raise Problem(
+                "bad-option",
+                f"{where}counts: came together with scores; send one or the other",
+                field="counts",
+            )
+        return counts_of(sample.counts, where)
+    if sample.members is None or sample.nonmembers is None:
+        name = "members" if sample.members is None else "nonmembers"
+        raise Problem("missing-field", f"{where}{name}: is needed and not there", field=name)
+    return Scores.of(sample.members, sample.nonmembers, query)
+
+
+def counts_of(value: dict[str, object], where: str = "") -> Counts:
+    """Counts as they were posted."""
+    if set(value) - {"members", "nonmembers", "edges", "cells"}:
+        raise Problem(
+            "unknown-field", f"{where}counts: known are members, nonmembers, edges, cells", field="counts"
+        )
+    there = {name: given for name, given in value.items() if given is not None}
+    if "cells" in there:
+        if "edges" in there:
+            raise Problem(
+                "bad-option", f"{where}counts: edges came together with cells; send one", field="counts"
+            )
+        require_cells(there["cells"], where)
+    return Counts.from_dict(there)
+
+
+def counted(data: Scores | Counts) -> Scores | Counts:
+    """Counts where counts are enough, so that a sample asked about often is counted once."""
+    return finest(data) if isinstance(data, Scores) and data.dimension == 1 else data
+
+
+# --- cells --------------------------------------------------------------------------------------------------
+# Cells as they were posted: every field known, there, and of its type; what they mean together the library
+# checks.
+
+WHOLE = frozenset({"exponent", "bins"})
+"""Fields that are an integer."""
+
+DTYPES = {"keys": "iu", "axes": "iu", "cuts": "iuf", "low": "iuf", "high": "iuf"}
+"""Fields that are a list of numbers: what NumPy calls those allowed."""
+
+
+def require_cells(value: object, where: str) -> None:
+    """Refuse what the library would read as something else: ``2.7`` as 2, ``"3"`` as 3, a field of another kind."""
+    field = f"{where}counts.cells"
+    if not isinstance(value, dict):
+        raise Problem("wrong-type", f"{field}: need an object", field=field)
+    kind = value.get("kind")
+    if not isinstance(kind, str) or kind not in CELLS:
+        raise Problem("unknown-name", f"{field}.kind: need {', '.join(CELLS)}", field=f"{field}.kind")
+    known = CELLS[kind].model_fields
+    for name in value:
+        if name not in known:
+            raise unknown_field(name, known, field)
+    for name in known:
+        if name not in value:
+            raise Problem(
+                "missing-field", f"{field}.{name}: is needed and not there", field=f"{field}.{name}"
+            )
+        if not _fits(name, value[name]):
+            need = (
+                "an integer" if name in WHOLE else "a list of integers" if DTYPES[name] == "iu" else "numbers"
+            )
+            raise Problem("wrong-type", f"{field}.{name}: need {need}", field=f"{field}.{name}")
+
+
+def _fits(name: str, given: object) -> bool:
+    if name in WHOLE:
+        return type(given) is int
+    if name not in DTYPES:
+        return True
+    if not isinstance(given, list | np.ndarray):
+        return False
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different length
+        return False
+    return array.ndim == 1 and (not array.size or array.dtype.kind in DTYPES[name])

@@ -1,0 +1,101 @@
+"""``/v1/theory/dp``: what a promise of differential privacy allows, every bound side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from estimators.theory import dp
+from estimators.theory.accounting import NoisySteps, renyi_curve
+from macekit.call import Call, Reply
+from macekit.decoding.body import Material
+from macekit.operations import encode
+from macekit.operations.encode import bounds, finite
+from macekit.operations.options import origin, question_of, reply_of
+from macekit.problems import Problem
+from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
+    q = question_of(DpQuestion, material)
+    _require_one(q)
+    noise = _noise(q)
+    result = dp.assess(
+        _promise(q) if noise is None else noise.promises(q.delta),
+        prior=q.prior,
+        member_weight=q.member_weight,
+        false_positive_rates=q.false_positive_rates,
+        adjacency=q.adjacency,
+        inclusion=q.inclusion,
+        delta=q.delta,
+        advantage=q.advantage,
+        cautions=() if noise is None else noise.cautions,
+    )
+    roc, curve = result.roc, result.curve
+    answered: DpAnswer = {
+        "sentence": result.sentence,
+        "baseline": result.baseline,
+        "stated": [
+            {"epsilon": each.epsilon, "delta": each.delta, "says": each.says} for each in result.readings
+        ],
+        "bounds": bounds(result.bounds),
+        "roc": None if roc is None else {"fpr": list(roc.fpr), "tpr": list(roc.tpr)},
+        "curve": None if curve is None else {"epsilon": list(curve.epsilons), "delta": list(curve.deltas)},
+        "keeping": None if result.keeping is None else _keeping(result.keeping),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, material.arrays),
+    }
+    return reply_of(call, answered)
+
+
+def _require_one(q: DpQuestion) -> None:
+    """One promise, with what belongs to it and nothing else."""
+    names = [name for name in PROMISES if getattr(q, name) is not None]
+    if len(names) > 1:
+        raise Problem(
+            "bad-option",
+            f"{names[1]}: came together with {names[0]}; a promise is made in one way",
+            field=names[1],
+        )
+    if not names and q.advantage is None:
+        raise Problem(
+            "missing-field", f"promise: give one of {', '.join(PROMISES)}, or advantage", field="epsilon"
+        )
+    for name in PROMISES[names[0]][1:] if names else ():
+        if getattr(q, name) is None:
+            raise Problem("missing-field", f"{name}: is needed with {names[0]}", field=name)
+    for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
+        if getattr(q, name) is not None:
+            where = "belongs to" if q.noise_multiplier is None else "is not asked of"
+            raise Problem(
+                "bad-option", f"{name}: {where} noise_multiplier; here, it would do nothing", field=name
+            )
+
+
+def _noise(q: DpQuestion) -> NoisySteps | None:
+    if q.noise_multiplier is None:
+        return None
+    return NoisySteps(q.noise_multiplier, q.steps or 1, 1.0 if q.sampling_rate is None else q.sampling_rate)
+
+
+def _promise(q: DpQuestion) -> dp.Promise | None:
+    if q.epsilon is not None:
+        return dp.ApproximateDp(q.epsilon, q.delta or 0.0)
+    if q.mu is not None:
+        return dp.GaussianDp(q.mu)
+    if q.rdp is not None:
+        return renyi_curve([(order, epsilon) for order, epsilon in q.rdp], q.delta)
+    return None
+
+
+def _keeping(result: dp.Keeping) -> KeepingAnswer:
+    return {
+        "advantage": result.advantage,
+        "baseline": result.baseline,
+        "epsilon": None if result.epsilon is None else finite(result.epsilon),
+        "delta": result.delta,
+        "mu": result.mu,
+    }
+
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/dp": answer}

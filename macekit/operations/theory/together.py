@@ -1,0 +1,61 @@
+"""``/v1/theory/together``: a claimed epsilon and delta beside the records, quantity by quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from estimators.agreement import Row, agreement
+from macekit.call import Call, Reply
+from macekit.decoding.body import Material
+from macekit.operations import encode
+from macekit.operations.encode import finite
+from macekit.operations.options import question_of, reply_of, stated
+from macekit.operations.samples import counted, sample_of
+from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
+
+
+def answer(call: Call, material: Material) -> Reply:
+    """Rows of what is allowed and what was measured."""
+    q = question_of(TogetherQuestion, material)
+    data = sample_of(material, q)
+    found = agreement(
+        counted(data),
+        q.claimed_epsilon,
+        q.claimed_delta,
+        q.prior,
+        q.confidence,
+        q.operating_points,
+        q.adjacency,
+        q.inclusion,
+        q.direction,
+        q.seed,
+    )
+    answered: TogetherAnswer = {
+        "sentence": found.sentence,
+        "decision": found.decision,
+        "confidence": found.confidence,
+        "claimed_epsilon": found.epsilon,
+        "claimed_delta": found.delta,
+        "baseline": found.baseline,
+        "rows": [_row(row) for row in found.rows],
+        "warnings": encode.warnings(found.cautions),
+        "provenance": encode.provenance(data, call.operation, q.seed, stated(q, call)),
+    }
+    return reply_of(call, answered, data)
+
+
+def _row(row: Row) -> AgreementAnswer:
+    return {
+        "quantity": row.quantity,
+        "says": row.says,
+        "allowed": finite(row.allowed),
+        "allowed_in_one_run": finite(row.in_one_run),
+        "estimate": row.found.value,
+        "lower": row.found.lower,
+        "upper": finite(row.found.upper),
+        "agrees": row.agrees,
+        "guarantee": encode.guarantee(row.found.interval.guarantee),
+    }
+
+
+OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/together": answer}

@@ -1,0 +1,119 @@
+"""Options to questions: strict, and what is wrong is said without repeating it."""
+
+import re
+
+import pytest
+
+from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
+from estimators.paper import EqualWidth, Kernel
+from macekit.operations.options import ask, metric, reading, spoken, target
+from macekit.problems import Problem
+from macekit.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
+
+BAD = [
+    ({"prior": True}, "wrong-type", "prior"),
+    ({"prior": "0.5"}, "wrong-type", "prior"),
+    ({"prior": None}, "wrong-type", "prior"),
+    ({"prior": 1}, "out-of-range", "prior"),
+    ({"prior": float("nan")}, "out-of-range", "prior"),
+    ({"prir": 0.5}, "unknown-field", "prior"),
+    ({"seed": 1.5}, "wrong-type", "seed"),
+    ({"seed": -1}, "out-of-range", "seed"),
+    ({"metric": "acuracy"}, "unknown-name", "metric"),
+    ({"metric": 3}, "wrong-type", "metric"),
+    ({"metric": {"preset": "f_beta", "beta": -1}}, "out-of-range", "metric.beta"),
+    ({"metric": {"preset": "f_beta", "betta": 1}}, "unknown-field", "beta"),
+    ({"metric": {"coefficients": {"a1": 1.0}}}, "unknown-field", "a11"),
+    ({"metric": {"coefficients": {"a11": "1"}}}, "wrong-type", "metric.coefficients.a11"),
+    ({"estimator": {"kind": "histgram"}}, "unknown-name", "estimator.kind"),
+    ({"estimator": {"bandwidth": "scot"}}, "unknown-name", "estimator.bandwidth"),
+    ({"estimator": []}, "wrong-type", "estimator"),
+    ({"operating_points": [0.1, 2]}, "out-of-range", "operating_points"),
+    ({"operating_points": 0.1}, "wrong-type", "operating_points"),
+]
+
+
+@pytest.mark.parametrize(("options", "slug", "field"), BAD)
+def test_a_bad_option_is_named_with_its_kind_of_problem(
+    options: dict[str, object], slug: str, field: str
+) -> None:
+    with pytest.raises(Problem) as caught:
+        ask(AdvantageQuestion, options)
+
+    assert (caught.value.kind.slug, caught.value.field) == (slug, field)
+
+
+def test_what_was_submitted_is_never_repeated() -> None:
+    secret = "h4x0r-s3cr3t-vAlue"
+
+    for options in (
+        {secret: 1},
+        {"metric": secret},
+        {"metric": {secret: 1}},
+        {"estimator": {"kind": secret}},
+    ):
+        with pytest.raises(Problem) as caught:
+            ask(AdvantageQuestion, options)
+        assert secret not in str(caught.value.document())
+
+
+def test_the_index_of_a_bad_entry_is_given() -> None:
+    with pytest.raises(Problem) as caught:
+        ask(AdvantageQuestion, {"operating_points": [0.1, 0.2, 7.0]})
+
+    assert caught.value.index == 2
+
+
+def test_text_options_are_read_as_the_values_they_spell() -> None:
+    read = spoken(
+        {"prior": "0.5", "paired": "true", "metric": "f_beta", "points": "0.1,0.2", "e": {"bins": "7"}}
+    )
+
+    assert read == {"prior": 0.5, "paired": True, "metric": "f_beta", "points": [0.1, 0.2], "e": {"bins": 7}}
+
+
+def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -> None:
+    assert spoken({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
+
+
+def test_every_preset_of_the_library_can_be_asked_for() -> None:
+    assert set(MetricName.__args__) == set(PRESETS)  # type: ignore[attr-defined]
+
+
+def test_a_metric_by_name_and_parameter_is_the_librarys() -> None:
+    f2 = metric(PresetMetric(preset="f_beta", beta=2.0), 0.3)
+
+    assert (f2.b01, f2.a11) == (4.0, 5.0)
+
+
+def test_an_estimator_names_the_adversaries_and_the_papers_reading() -> None:
+    assert target(Estimator()) is None
+    assert target(Estimator(kind="histogram", bins=7)) == CellsTarget(7)
+    assert isinstance(target(Estimator(kind="threshold")), ThresholdTarget)
+    assert isinstance(target(Estimator(kind="learned", learners=["logistic"])), LearnedTarget)
+    assert reading(Estimator(kind="histogram", bins=7)) == EqualWidth(7)
+    assert isinstance(reading(Estimator(kind="kde", bandwidth=0.2)), Kernel)
+
+
+def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
+    with pytest.raises(Problem, match="belongs to kind histogram or learned"):
+        target(Estimator(kind="threshold", bins=7))
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        (
+            {"points": [[1.0], [2.0]], "clip": 1e308, "delta": 0.1, "sigma": 1.0},
+            "less than or equal to 1e+300",
+        ),
+    ],
+)
+def test_a_limit_of_hundreds_of_digits_is_said_in_few(options: dict[str, object], needed: str) -> None:
+    with pytest.raises(Problem, match=re.escape(needed)):
+        ask(QUESTIONS["theory/pmp-gaussian"], options)
+
+
+def test_how_long_a_list_must_be_is_said() -> None:
+    with pytest.raises(Problem, match="a list of at least 2"):
+        ask(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5})

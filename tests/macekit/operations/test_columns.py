@@ -1,0 +1,255 @@
+"""``/v1/columns`` reads the head of a file: whole or cut off, in every format, bad or empty."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.operations import perform
+from tests.app.routes.asked import ENCODERS, as_arrow, as_csv, as_parquet
+
+ROWS = 30_000
+TABLE = pa.table(
+    {
+        "score": np.random.default_rng(0).random(ROWS),
+        "Member": np.arange(ROWS) % 2 == 0,
+        "group": ["a", "b, or c", "=1+1"] * (ROWS // 3),
+        "age": np.arange(ROWS),
+        "when": pa.array(np.arange(ROWS), pa.timestamp("s")),
+        "kind": pa.array(["x", "y"] * (ROWS // 2)).dictionary_encode(),
+    }
+)
+TYPES = {
+    "score": "number",
+    "Member": "boolean",
+    "group": "text",
+    "age": "number",
+    "when": "other",
+    "kind": "text",
+}
+ROLES = {"score": ["score"], "member": "Member", "group": "group"}
+SPELT = TYPES | {"when": "text"}
+"""In CSV everything is text that spells something."""
+
+
+def reply(body: bytes, media_type: str = CSV, **more: Any) -> tuple[int, Any]:
+    found = perform(Call("columns", media_type, **more), Body.of(body))
+    return found.status, json.loads(bytes(found.body))
+
+
+def found(body: bytes, media_type: str = CSV, **more: Any) -> Any:
+    status, answer = reply(body, media_type, **more)
+    assert status == 200, answer
+    return answer
+
+
+def types(answer: Any) -> dict[str, str]:
+    return {column["name"]: column["type"] for column in answer["columns"]}
+
+
+def roles(answer: Any) -> dict[str, Any]:
+    return {name: answer[name] for name in ROLES}
+
+
+def as_file(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, given.schema) as writer:
+        writer.write_table(given)
+    return sink.getvalue()
+
+
+def structured() -> bytes:
+    sink = io.BytesIO()
+    kinds = [
+        ("score", "f4"),
+        ("Member", "?"),
+        ("group", "U3"),
+        ("age", "u1"),
+        ("when", "M8[s]"),
+        ("kind", "U1"),
+    ]
+    np.save(sink, np.zeros(9, kinds))
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("size", [300, 4096, 2**18, None])
+@pytest.mark.parametrize(
+    ("media_type", "body", "expected"),
+    [(CSV, as_csv(TABLE), SPELT), (NPY, structured(), TYPES)],
+    ids=["csv", "npy"],
+)
+def test_a_head_is_enough_wherever_it_is_cut(
+    media_type: str, body: bytes, expected: dict[str, str], size: int | None
+) -> None:
+    answer = found(body[:size], media_type)
+
+    assert types(answer) == expected
+    assert roles(answer) == ROLES
+
+
+@pytest.mark.parametrize("size", [4096, 2**18, None])
+@pytest.mark.parametrize(
+    ("media_type", "body"),
+    [(ARROW, as_arrow(TABLE)), (ARROW, as_file(TABLE)), (ARROW_FILE, as_file(TABLE))],
+    ids=["stream", "file as stream", "file"],
+)
+def test_of_arrow_the_schema_is_enough(media_type: str, body: bytes, size: int | None) -> None:
+    answer = found(body[:size], media_type)
+
+    assert types(answer) == TYPES
+    assert roles(answer) == ROLES
+
+
+def test_of_parquet_the_footer_is_enough() -> None:
+    body = as_parquet(TABLE)
+    length = int.from_bytes(body[-8:-4], "little")
+    cut = b"PAR1" + body[-8 - length :]
+
+    answer = found(cut, PARQUET)
+
+    assert len(cut) < len(body) / 10
+    assert answer == found(body, PARQUET)
+    assert types(answer) == TYPES
+    assert roles(answer) == ROLES
+
+
+@pytest.mark.parametrize("encoding", ENCODERS)
+def test_a_compressed_head_may_be_cut_too(encoding: str) -> None:
+    body = ENCODERS[encoding](as_csv(TABLE))
+
+    for size in (2**17, None):
+        assert types(found(body[:size], CSV, encoding=encoding)) == SPELT
+
+
+def test_plain_arrays_have_no_columns() -> None:
+    for array in (np.zeros(9), np.zeros((9, 3))):
+        sink = io.BytesIO()
+        np.save(sink, array)
+        assert found(sink.getvalue(), NPY) == {"columns": [], "score": None, "member": None, "group": None}
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("score,label", (["score"], "label", None)),
+        ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
+        ("loss\tmembership", (["loss"], "membership", None)),
+        ("loss,margin,member", (None, "member", None)),
+        ("loss,inside", (None, None, None)),
+        ("member,member,score", (["score"], None, None)),
+        ("loss,member,group", (["loss"], "member", "group")),
+        ("score", (["score"], None, None)),
+        ("group,group,score,label", (["score"], "label", None)),
+    ],
+)
+def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(
+    header: str, expected: object
+) -> None:
+    answer = found(f"{header}\n".encode())
+
+    assert (answer["score"], answer["member"], answer["group"]) == expected
+    assert {column["type"] for column in answer["columns"]} == {"text"}
+
+
+def test_what_csv_spells_decides_and_what_is_missing_does_not() -> None:
+    body = b'a,b,c,d,e\n1, 0.5,true,"x\n1",\n,NaN,False,2,\n-3,1e5,TRUE,,NA\n4,cut of'
+
+    assert types(found(body)) == {"a": "number", "b": "number", "c": "boolean", "d": "text", "e": "text"}
+
+
+def test_a_single_row_without_an_end_counts() -> None:
+    assert types(found(b"a,b\n1,x")) == {"a": "number", "b": "text"}
+
+
+def test_names_come_back_as_they_are_whatever_they_hold() -> None:
+    names = ["=cmd|' /C calc'!A0", "<script>", "\u202egnirts", "x" * 5000]
+
+    assert list(types(found(as_csv(pa.table({name: [1] for name in names}))))) == names
+
+
+CUT = as_arrow(TABLE)[:100]
+OBJECTS = io.BytesIO()
+np.save(OBJECTS, np.array([None, {}], dtype=object))
+SURROGATE = structured().replace(b"'kind'", b"'\\ud8'").replace(b"'\\ud8'", b"'\\ud800'")
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "status", "slug"),
+    [
+        (CSV, b"", 400, "incomplete-body"),
+        (CSV, b"\n\n", 400, "incomplete-body"),
+        (CSV, b"1,2\n3,4\n", 422, "missing-field"),
+        (CSV, b"\xff\xfe\n", 400, "malformed-body"),
+        (CSV, b"a" * 2**19, 400, "malformed-body"),
+        (NPY, b"", 400, "incomplete-body"),
+        (NPY, b"no such thing", 400, "malformed-body"),
+        (NPY, structured()[:50], 400, "incomplete-body"),
+        (NPY, OBJECTS.getvalue(), 400, "malformed-body"),
+        (ARROW, b"", 400, "incomplete-body"),
+        (ARROW, b"no such thing", 400, "incomplete-body"),
+        (ARROW, as_csv(TABLE), 400, "incomplete-body"),
+        (ARROW, CUT, 400, "incomplete-body"),
+        (PARQUET, b"", 400, "incomplete-body"),
+        (PARQUET, as_csv(TABLE)[:5000], 400, "malformed-body"),
+        (PARQUET, as_parquet(TABLE)[:5000], 400, "malformed-body"),
+        (JSON, b"{}", 415, "unsupported-media-type"),
+    ],
+)
+def test_what_is_no_head_of_a_table_is_refused_and_not_repeated(
+    media_type: str, body: bytes, status: int, slug: str
+) -> None:
+    came, problem = reply(body, media_type)
+
+    assert (came, problem["type"]) == (status, f"urn:mace:problem:{slug}")
+    assert "such thing" not in problem["detail"]
+
+
+def test_names_that_are_no_text_are_refused() -> None:
+    sink = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        sink, {"descr": [("\\ud800", "<f8")], "fortran_order": False, "shape": (3,)}
+    )
+
+    status, problem = reply(sink.getvalue().replace(b"\\\\ud800", b"\\ud800 "), NPY)
+
+    assert (status, problem["type"]) == (400, "urn:mace:problem:malformed-body")
+
+
+def test_options_are_refused() -> None:
+    status, problem = reply(b"a\n1\n", query=(("score", "a"),))
+
+    assert (status, problem["type"]) == (422, "urn:mace:problem:unknown-field")
+
+
+def test_what_a_compressed_head_expands_to_is_bounded() -> None:
+    bomb = gzip.compress(b"a,b\n" + bytes(2**26))
+
+    assert len(found(bomb, encoding="gzip", expanded_limit=2**20)["columns"]) == 2
+
+
+def test_hostile_schemas_do_no_harm() -> None:
+    rng = np.random.default_rng(0)
+    for media_type, body in (
+        (PARQUET, as_parquet(TABLE.slice(0, 50))),
+        (ARROW, as_arrow(TABLE.slice(0, 50))),
+    ):
+        for _ in range(200):
+            broken = bytearray(body)
+            for at in rng.integers(0, len(body), 5):
+                broken[at] = rng.integers(0, 256)
+            assert reply(bytes(broken), media_type)[0] in (200, 400, 422)
+
+
+def test_a_file_with_two_columns_of_one_name_is_described() -> None:
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array(["x"])], ["a", "a"]), sink)
+
+    assert [column["type"] for column in found(sink.getvalue(), PARQUET)["columns"]] == ["number", "text"]

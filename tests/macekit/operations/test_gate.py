@@ -1,0 +1,187 @@
+"""/v1/gate: the library's decision, and one clear problem for whatever does not go together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAMPLE
+from app.openapi.files import csv_text
+from estimators import Scores, preset
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from macekit.call import CSV, Body, Call, Reply
+from macekit.operations import perform
+from macekit.schemas.questions import GateQuestion
+
+EIGHT = {"members": [float(i) for i in range(8)], "nonmembers": [i + 0.5 for i in range(8)]}
+
+
+def post(body: object) -> Reply:
+    return perform(Call("gate"), Body.of(json.dumps(body).encode()))
+
+
+def asked(body: object) -> dict[str, Any]:
+    reply = post(body)
+    assert reply.status == 200, bytes(reply.body)
+    found: dict[str, Any] = json.loads(bytes(reply.body))
+    return found
+
+
+def test_the_answer_is_the_librarys() -> None:
+    body = {
+        **SAMPLE,
+        "prior": 0.3,
+        "confidence": 0.9,
+        "seed": 5,
+        "max_advantage": 0.9,
+        "max_epsilon": 3,
+        "delta": 0.05,
+        "metric": {"preset": "f_beta", "beta": 2},
+        "max": 0.8,
+    }
+
+    answer = asked(body)
+
+    data = Scores.of(np.array(MEMBERS), np.array(NONMEMBERS))
+    limits = [
+        MaxAdvantage(0.9),
+        MaxEpsilon(3.0, 0.05),
+        MaxMetric(0.8, preset("f_beta", 0.3, beta=2.0)),
+    ]
+    found = judge(data, limits, 0.3, 0.9, 5)
+    assert [each["name"] for each in answer["limits"]] == ["advantage", "epsilon", "metric"]
+    assert (answer["decision"], answer["sentence"]) == (found.decision.value, found.sentence)
+    for each, judged in zip(answer["limits"], found.limits, strict=True):
+        assert each["decision"] == judged.verdict.decision.value
+        assert each["lower"] == judged.found.lower
+        assert each["upper"] == (None if np.isinf(judged.found.upper) else judged.found.upper)
+        assert each["confidence"] == 0.9
+    assert answer["provenance"]["options"]["metric"] == {"preset": "f_beta", "beta": 2.0}
+
+
+def test_groups_are_judged_as_by_the_library_and_not_repeated() -> None:
+    answer = asked({**SAMPLE, "max_group_risk": 0.6, "groups": GROUPS})
+
+    data = Scores.of(np.array(MEMBERS), np.array(NONMEMBERS))
+    (judged,) = judge(data, [MaxGroupRisk(0.6, GROUPS)]).limits
+    (limit,) = answer["limits"]
+    assert (limit["lower"], limit["upper"], limit["about"]) == (
+        judged.found.lower,
+        judged.found.upper,
+        judged.about,
+    )
+    assert "groups" not in answer["provenance"]["options"]
+
+
+def test_group_risk_at_another_prior_is_refused() -> None:
+    reply = post({**SAMPLE, "max_group_risk": 0.6, "groups": GROUPS, "prior": 0.1})
+
+    problem = json.loads(bytes(reply.body))
+    assert (reply.status, problem["field"]) == (422, "max_group_risk")
+
+
+def test_a_table_with_options_in_the_query_is_asked_likewise() -> None:
+    query = (("max_advantage", "0.5"), ("max_group_risk", "0.9"), ("group", "group"), ("score", "score"))
+
+    reply = perform(Call("gate", CSV, query=query), Body.of(csv_text().encode()))
+
+    expected = asked({**SAMPLE, "groups": GROUPS, "max_advantage": 0.5, "max_group_risk": 0.9})
+    answer = json.loads(bytes(reply.body))
+    assert answer["limits"] == expected["limits"]
+
+
+def test_the_estimators_bins_are_those_of_every_limit() -> None:
+    answer = asked(
+        {
+            **SAMPLE,
+            "max_advantage": 0.5,
+            "max_epsilon": 1,
+            "delta": 0.1,
+            "estimator": {"kind": "histogram", "bins": 3},
+        }
+    )
+
+    assert all("3 cells" in each["guarantee"]["covers"] for each in answer["limits"])
+
+
+def test_groups_are_of_all_records_where_one_of_each_unit_is_kept() -> None:
+    units = [i // 2 for i in range(48)]
+
+    answer = asked({**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS, "units": units})
+
+    assert answer["provenance"]["n_members"] + answer["provenance"]["n_nonmembers"] == 24
+    assert answer["limits"][0]["name"] == "group_risk"
+
+
+def test_both_examples_are_answered() -> None:
+    for example in JSON_EXAMPLES["gate"].values():
+        assert asked(example.value)["limits"]
+
+
+FULL = {**EIGHT, "groups": ["a", "b"] * 8}
+TOGETHER: list[tuple[dict[str, Any], str, str]] = [
+    (EIGHT, "missing-field", "max_advantage"),
+    ({**EIGHT, "max_advantage": None}, "missing-field", "max_advantage"),
+    ({**EIGHT, "max": 0.5}, "missing-field", "metric"),
+    ({**EIGHT, "metric": "accuracy"}, "missing-field", "max"),
+    ({**EIGHT, "max_advantage": 0.1, "delta": 0.1}, "bad-option", "delta"),
+    ({**EIGHT, "max_group_risk": 0.5}, "missing-field", "groups"),
+    ({**FULL, "max_advantage": 0.5}, "bad-option", "groups"),
+]
+ALONE: list[tuple[dict[str, Any], str, str]] = [
+    ({**EIGHT, "max_advantage": 2}, "out-of-range", "max_advantage"),
+    ({**EIGHT, "max_epsilon": -1}, "out-of-range", "max_epsilon"),
+    ({**EIGHT, "max_epsilon": 1, "delta": 1}, "out-of-range", "delta"),
+    ({**EIGHT, "max_group_risk": "high"}, "wrong-type", "max_group_risk"),
+    ({**EIGHT, "metric": "f1", "max": 1}, "unknown-name", "metric"),
+    ({**EIGHT, "max_advantage": 0.1, "maximum": 1}, "unknown-field", "max"),
+]
+
+
+@pytest.mark.parametrize(("body", "slug", "field"), TOGETHER + ALONE)
+def test_what_does_not_go_together_is_one_clear_problem(body: dict[str, Any], slug: str, field: str) -> None:
+    problem = json.loads(bytes(post(body).body))
+
+    assert problem["type"] == f"urn:mace:problem:{slug}", problem
+    assert problem["field"] == field
+
+
+@pytest.mark.parametrize("body", [body for body, *_ in TOGETHER])
+def test_the_schema_says_what_goes_together(body: dict[str, Any]) -> None:
+    schema = jsonschema.Draft202012Validator(GateQuestion.model_json_schema())
+
+    assert not schema.is_valid(body)
+    for good in (
+        {**EIGHT, "max_advantage": 0.1, "delta": 0},
+        {**EIGHT, "max_epsilon": 1.0, "delta": 0.1, "metric": None, "groups": None},
+        {**EIGHT, "metric": "accuracy", "max": 0.9},
+        {**FULL, "max_group_risk": 0.5},
+        JSON_EXAMPLES["gate"]["limits"].value,
+    ):
+        assert schema.is_valid(good)
+        assert post(good).status == 200
+
+
+def test_a_problem_repeats_no_label() -> None:
+    secret = "s3cr3t-gr0up"
+
+    reply = post({**EIGHT, "max_group_risk": 0.5, "groups": [secret] * 3})
+
+    assert reply.status == 422
+    assert secret not in bytes(reply.body).decode()
+
+
+def test_vectors_have_no_epsilon_and_counts_no_groups() -> None:
+    rows = {"members": [[float(i), 1.0] for i in range(9)], "nonmembers": [[float(i), 2.0] for i in range(9)]}
+    counts = {"members": [5, 9], "nonmembers": [9, 5]}
+
+    vector = json.loads(bytes(post({**rows, "max_epsilon": 1.0, "delta": 0.1}).body))
+    tally = json.loads(bytes(post({"counts": counts, "max_group_risk": 0.5, "groups": ["a"] * 28}).body))
+
+    assert (vector["status"], vector["field"]) == (422, "max_epsilon")
+    assert (tally["status"], tally["field"]) == (422, "groups")

@@ -1,0 +1,161 @@
+"""``/v1/report`` is the answers it is made of, and what its pictures are drawn from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG, Body, Call
+from macekit.operations import perform
+from macekit.schemas.answers import ReportAnswer
+from tests.app.routes.asked import as_csv, as_json, table, world
+
+GROUPS = ["a", "b", "ä, =1+1"]
+OPTIONS: dict[str, Any] = {
+    "prior": 0.3,
+    "confidence": 0.9,
+    "threshold": 0.1,
+    "seed": 3,
+    "claimed_epsilon": 1.0,
+}
+
+
+def answered(operation: str, body: object, accept: str = JSON) -> bytes:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    reply = perform(Call(operation, accept=accept), Body.of(data))
+    assert (reply.status, reply.media_type) == (200, accept), bytes(reply.body)
+    return bytes(reply.body)
+
+
+def asked(operation: str, body: object) -> Any:
+    return json.loads(answered(operation, body))
+
+
+def sides(kind: str) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    if kind == "vectors":
+        return {
+            "members": rng.normal(1, 1, (60, 2)).tolist(),
+            "nonmembers": rng.normal(0, 1, (60, 2)).tolist(),
+        }
+    if kind == "text":
+        return {
+            "members": rng.choice(list("abc"), 90).tolist(),
+            "nonmembers": rng.choice(list("bcd"), 90).tolist(),
+        }
+    if kind == "integers":
+        return {"members": rng.integers(2, 9, 90).tolist(), "nonmembers": rng.integers(0, 7, 90).tolist()}
+    if kind == "counts":
+        return {"counts": JSON_EXAMPLES["advantage"]["counts"].value["counts"]}  # type: ignore[index]
+    members, nonmembers = world(400)
+    return {"members": members.tolist(), "nonmembers": nonmembers.tolist()}
+
+
+@pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
+def test_a_threshold_that_is_exceeded_without_any_leak_is_warned_of(threshold: float, warned: bool) -> None:
+    body = {**sides("scores"), "prior": 0.1, "threshold": threshold}
+
+    for found in (asked("advantage", body), asked("report", body)["result"]):
+        assert ("limit_below_baseline" in {each["code"] for each in found["warnings"]}) is warned
+
+
+KINDS = ["scores", "integers", "text", "vectors", "counts"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_result_is_the_answer_of_advantage_and_the_whole_is_as_described(kind: str) -> None:
+    body = {**sides(kind), **OPTIONS}
+
+    found = asked("report", body)
+
+    TypeAdapter(ReportAnswer).validate_python(found, strict=True)
+    assert found["result"] == asked("advantage", body)
+    assert found["provenance"] == found["result"]["provenance"]
+    assert found["sentence"] == found["result"]["sentence"]
+
+
+@pytest.mark.parametrize("kind", ["scores", "integers", "text", "vectors"])
+@pytest.mark.parametrize("more", [{}, {"groups": True}, {"units": True}, {"groups": True, "units": True}])
+def test_the_risk_is_that_of_individual_risk(kind: str, more: dict[str, bool]) -> None:
+    given = sides(kind)
+    n = len(given["members"]) + len(given["nonmembers"])
+    labels = {"groups": (GROUPS * n)[:n], "units": [i // 2 for i in range(n)]}
+    body = {**given, **{name: labels[name] for name in more}, "prior": 0.3, "confidence": 0.9, "seed": 3}
+
+    found = asked("report", body)
+
+    alone = asked("individual-risk", body)
+    assert found["risk"] == {name: alone[name] for name in found["risk"]}
+    assert found["groups"] == alone["groups"]
+    assert bool(found["groups"]) == ("groups" in more)
+    codes = [each["code"] for each in found["warnings"]]
+    assert {each["code"] for each in (*found["result"]["warnings"], *alone["warnings"])} == set(codes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_record_is_drawn_or_said_to_lie_outside(kind: str) -> None:
+    found = asked("report", sides(kind))
+
+    drawn, source = found["distribution"], found["provenance"]
+    if kind == "vectors":
+        assert drawn is None
+        return
+    assert drawn["kind"] == ("categories" if kind in ("text", "integers") else "intervals")
+    for side in ("members", "nonmembers"):
+        assert sum(drawn[side]) + drawn[f"outside_{side}"] == source[f"n_{side}"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
+    found = asked("report", {**sides(kind), "operating_points": [0.1]})
+
+    assert (
+        bool(found["band"])
+        == (found["result"]["roc"] is not None)
+        == (kind in ("scores", "integers", "counts"))
+    )
+    if found["band"]:
+        assert found["result"]["roc"]["operating_points"][0] in found["band"]
+
+
+def test_a_table_says_the_same_as_json() -> None:
+    members, nonmembers = world(60)
+    groups = (GROUPS * 60)[: len(members) + len(nonmembers)]
+    body = as_csv(table(members, nonmembers, kind=groups))
+    call = Call("report", CSV, query=(("group", "kind"), ("score", "score"), ("threshold", "0.1")))
+
+    found = json.loads(bytes(perform(call, Body.of(body)).body))
+
+    wanted = asked("report", as_json(members, nonmembers, groups=groups, threshold=0.1))
+    for source in (wanted["provenance"], wanted["result"]["provenance"]):
+        source["options"] |= {"group": "kind", "score": "score"}
+    assert found == wanted
+
+
+def test_groups_beside_counts_are_refused() -> None:
+    body = json.dumps({**sides("counts"), "groups": GROUPS}).encode()
+
+    reply = perform(Call("report"), Body.of(body))
+
+    found = json.loads(bytes(reply.body))
+    assert (reply.status, found["type"], found["field"]) == (422, "urn:mace:problem:bad-option", "groups")
+
+
+def test_many_counts_need_no_more_than_their_cells() -> None:
+    cells = {"members": [2**40, 2**41], "nonmembers": [2**41, 2**40], "edges": [0.5]}
+
+    found = asked("report", {"counts": cells})
+
+    assert found["distribution"]["members"] == [2**40, 2**41]
+    assert found["risk"]["flags"]["records"] == 2**41 + 2**40
+
+
+@pytest.mark.parametrize("form", [HTML, MARKDOWN, CSV, SVG, PNG])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_sample_can_be_looked_at_in_every_form(kind: str, form: str) -> None:
+    assert len(answered("report", {**sides(kind), **OPTIONS}, form)) > 500
