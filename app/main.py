@@ -15,13 +15,12 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
+from app.http import health, operations
+from app.http.middleware import front
+from app.http.service import HANDLERS, Service
 from app.jobs.pool import Pool
 from app.openapi.document import complete
 from app.pages import pages
-from app.routes import health, reference, v1
-from app.routes.answers import HANDLERS
-from app.routes.front import front
-from app.routes.service import Service
 from app.settings import Settings, load
 from app.telemetry import logs
 from app.telemetry.traces import traces
@@ -68,7 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     made.root_path = settings.root_path  # it may or may not still stand before a path
     made.state.service = service
     shown = pages(OPENAPI)
-    for router in (v1.router(), reference.router, health.router, reference.examples):
+    for router in (operations.router(), health.reference, health.router, health.examples):
         made.router.routes.extend(router.routes)  # an included router is searched twice for every request
     made.router.routes.extend(shown)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in shown}

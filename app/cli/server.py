@@ -12,8 +12,8 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from app.routes.connection import Connection
-from app.routes.service import Service
+from app.http.connection import Connection
+from app.http.service import Service
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5

@@ -6,7 +6,7 @@ import pyarrow as pa
 import schemathesis
 from hypothesis import strategies as st
 
-from tests.app.routes.asked import TABLES
+from tests.app.http.asked import TABLES
 
 SIDES = [False, True] * 8
 """Both sides have enough records, whatever else is drawn."""

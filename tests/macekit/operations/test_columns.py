@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.operations import perform
-from tests.app.routes.asked import ENCODERS, as_arrow, as_csv, as_parquet
+from tests.app.http.asked import ENCODERS, as_arrow, as_csv, as_parquet
 
 ROWS = 30_000
 TABLE = pa.table(

@@ -13,7 +13,7 @@ from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import CSV, HTML, JSON, MARKDOWN, PNG, SVG, Body, Call
 from macekit.operations import perform
 from macekit.schemas.answers import ReportAnswer
-from tests.app.routes.asked import as_csv, as_json, table, world
+from tests.app.http.asked import as_csv, as_json, table, world
 
 GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {

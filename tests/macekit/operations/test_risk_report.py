@@ -8,7 +8,7 @@ import re
 from macekit.call import HTML, Body, Call
 from macekit.operations import perform
 from macekit.report.model import LISTED
-from tests.app.routes.asked import as_json, world
+from tests.app.http.asked import as_json, world
 
 
 def page(**options: object) -> str:

@@ -22,7 +22,7 @@ from macekit.operations import encode
 from macekit.operations.encode import json_bytes
 from macekit.operations.options import reading, target
 from macekit.schemas.questions import Estimator
-from tests.app.routes.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
+from tests.app.http.asked import ENCODERS, TABLES, as_csv, as_json, post, table, world
 from tests.app.running import Answer, Running, running
 
 OPTIONS: dict[str, Any] = {

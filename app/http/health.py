@@ -8,15 +8,17 @@ from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from app.http.service import service
 from app.openapi.document import problems
-from app.routes.service import service
+from app.openapi.files import file_bytes, files
 from app.telemetry.metrics import CONTENT_TYPE
-from estimators import VERSION
+from estimators import PRESETS, VERSION
 from macekit.problems import Problem
+from macekit.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
 
 router = APIRouter(tags=["health"], responses=problems(500))
 SAMPLE = "# HELP mace_workers Worker processes alive.\n# TYPE mace_workers gauge\nmace_workers 2.0\n"
@@ -101,3 +103,44 @@ def _versions() -> Versions:
         scipy=version("scipy"),
         scikit_learn=version("scikit-learn"),
     )
+
+
+# --- reference ----------------------------------------------------------------------------------------------
+# What there is to ask for: methods, presets, and the files of the examples.
+
+reference = APIRouter(tags=["reference"], responses=problems(401, 500, 503))
+
+
+@reference.get("/v1/metrics/presets", operation_id="presets", summary="Every named metric")
+async def presets() -> PresetsAnswer:
+    """Name, formula in the confusion table, and parameters of each metric that has a name."""
+    return {
+        "presets": [
+            {
+                "name": name,
+                "formula": preset.formula,
+                "description": preset.description,
+                "parameters": dict(preset.parameters),
+                "depends_on_prior": preset.by_prior,
+            }
+            for name, preset in PRESETS.items()
+        ]
+    }
+
+
+@reference.get("/v1/methods", operation_id="methods", summary="Every method, its guarantee and its reference")
+async def methods() -> MethodsAnswer:
+    """What each number states, what it takes for granted, and where it comes from."""
+    return {"version": VERSION, "methods": METHODS}
+
+
+examples = APIRouter(include_in_schema=False)
+
+
+@examples.get("/examples/{name}")
+def example(name: str) -> Response:
+    """A file that can be posted as it is."""
+    known = files()
+    if name not in known:
+        raise Problem("not-found", f"examples are {', '.join(known)}")
+    return Response(file_bytes(name), media_type=known[name])

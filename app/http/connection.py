@@ -15,8 +15,7 @@ import secrets
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from app.routes.front.headers import ALWAYS
-from app.routes.front.identity import HEADER
+from app.http.middleware import ALWAYS, HEADER
 from app.telemetry.exchange import Exchange
 from macekit.call import PROBLEM
 from macekit.problems import Problem

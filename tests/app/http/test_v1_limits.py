@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
-from tests.app.routes.asked import TABLES, answered, as_json, begun, metric, post, reached, slow, table, world
+from tests.app.http.asked import TABLES, answered, as_json, begun, metric, post, reached, slow, table, world
 from tests.app.running import Answer, Running, running, until
 
 BODY_LIMIT = 400_000

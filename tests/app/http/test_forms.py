@@ -16,7 +16,7 @@ from macekit.catalogue import FORMS, ROWS, quick
 from macekit.report.charts import DRAWN
 from macekit.report.html import CSP
 from macekit.report.rendering import FORMS as REPORTS
-from tests.app.routes.asked import post
+from tests.app.http.asked import post
 from tests.app.running import Answer, Running, running
 
 BEGINS = {

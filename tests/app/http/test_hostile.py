@@ -12,7 +12,7 @@ import pytest
 
 from macekit.call import JSON, Call
 from macekit.catalogue import quick
-from tests.app.routes.asked import as_json, post, world
+from tests.app.http.asked import as_json, post, world
 from tests.app.running import Running, running, until
 
 SLOW_LABEL = "x" * 9_000

@@ -1,17 +1,42 @@
-"""Replies and problems as HTTP responses, noted in the exchange on the way out."""
+"""What the routes of one app share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.jobs.pool import Pool
+from app.settings import Settings
 from app.telemetry.exchange import Exchange
+from app.telemetry.metrics import Metrics
+from app.telemetry.traces import Traces
 from macekit.call import PROBLEM, Reply
 from macekit.problems import Problem
+
+
+@dataclass(slots=True)
+class Service:
+    """The app's settings, its workers, and what it tells about itself; ``draining`` turns true once, at the end."""
+
+    settings: Settings
+    pool: Pool
+    traces: Traces
+    metrics: Metrics = field(default_factory=Metrics)
+    draining: bool = False
+
+
+def service(request: Request) -> Service:
+    """Return the service that a request came to."""
+    return cast(Service, request.app.state.service)
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+# Replies and problems as HTTP responses, noted in the exchange on the way out.
 
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
 OURS = "the service made a mistake; its log has the details under this request's id"

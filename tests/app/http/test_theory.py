@@ -18,7 +18,7 @@ from macekit.catalogue import quick
 from macekit.operations import perform
 from macekit.schemas.query import spelled
 from macekit.schemas.theory import ARRAYS
-from tests.app.routes.asked import ENCODERS, post
+from tests.app.http.asked import ENCODERS, post
 from tests.app.running import Running, running
 from tests.macekit.decoding.support import npy_bytes
 

@@ -217,7 +217,7 @@ def test_what_was_refused_is_counted_and_logged_without_what_was_sent(service: R
 
 
 IMPATIENT = (
-    "import sys, app.cli, app.routes.connection as connection;"
+    "import sys, app.cli, app.http.connection as connection;"
     "connection.HEAD_SECONDS = 0.2; sys.exit(app.cli.main(['serve']))"
 )
 

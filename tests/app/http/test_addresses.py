@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.routes.addresses import Addresses, local_path
+from app.http.addresses import Addresses, local_path
 
 
 async def nothing(request: Request) -> Response:

@@ -3,7 +3,7 @@
 import pytest
 from starlette.datastructures import Headers
 
-from app.routes.negotiation import accepted, encoding, media_type
+from app.http.operations import accepted, encoding, media_type
 from macekit.call import ARROW, CSV, JSON
 from macekit.problems import Problem
 

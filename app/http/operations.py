@@ -1,0 +1,181 @@
+"""What the headers of a request say about its body and about the answer it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from fastapi import APIRouter, Request
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from app.http.service import answer, service
+from app.jobs import intake
+from app.openapi import theory
+from app.openapi.document import SUMMARIES, described, media_types, operation
+from app.telemetry.exchange import Exchange
+from macekit.call import CSV, HTML, MARKDOWN, PARQUET, PNG, SVG, Call
+from macekit.catalogue import FORMS, quick, rendered
+from macekit.operations.counts import streams
+from macekit.problems import Problem
+from macekit.report.html import CSP
+
+MOST_RANGES = 32
+"""Ranges of Accept that are looked at: browsers send five."""
+
+UNREAD = ("*/*", 0.001)
+"""What the ranges beyond those are taken for: anything, as good as not at all."""
+
+ENCODINGS = ("identity", "gzip", "zstd")
+
+
+def media_type(headers: Headers, known: Sequence[str]) -> str:
+    """The body's format, without parameters."""
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given not in known:
+        came = "one that is not known here" if given else "none"
+        raise Problem(
+            "unsupported-media-type", f"Content-Type: got {came}, need {_either(known)}", field="Content-Type"
+        )
+    return given
+
+
+def encoding(headers: Headers) -> str:
+    """How the body is compressed; one layer at most."""
+    given = headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if given not in ENCODINGS:
+        raise Problem(
+            "unsupported-media-type",
+            f"Content-Encoding: got one that is not known here, need {_either(ENCODINGS)}",
+            field="Content-Encoding",
+        )
+    return given
+
+
+def accepted(headers: Headers, offered: Sequence[str]) -> str:
+    """The form of the answer: of those offered the one the client likes best, the first in a draw."""
+    given = ",".join(headers.getlist("accept")) or "*/*"  # several lines are one list (RFC 9110, 5.3)
+    parts = [part for part in given.split(",") if part.strip()]
+    ranges = [*map(_range, parts[:MOST_RANGES]), *([UNREAD] if len(parts) > MOST_RANGES else [])]
+    best, liking = "", 0.0
+    for form in offered:
+        weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
+        weight = (
+            max(weights)[1] if weights else 0.0
+        )  # the narrowest range that fits decides (RFC 9110, 12.5.1)
+        if weight > liking:
+            best, liking = form, weight
+    if not best:
+        raise Problem("not-acceptable", f"Accept: the answer exists as {_either(offered)}", field="Accept")
+    return best
+
+
+def _range(part: str) -> tuple[str, float]:
+    pattern, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "q":
+            return pattern, _weight(value)
+    return pattern, 1.0
+
+
+def _weight(value: str) -> float:
+    """How much a range is liked; what is no number from 0 to 1 (nor is NaN) is no liking."""
+    try:
+        found = float(value)
+    except ValueError:
+        return 0.0
+    return found if 0.0 <= found <= 1.0 else 0.0
+
+
+def _fits(pattern: str, form: str) -> bool:
+    return pattern in {"*/*", "*", form} or pattern == form.partition("/")[0] + "/*"
+
+
+def _narrow(pattern: str) -> int:
+    return 0 if pattern in {"*/*", "*"} else 1 if pattern.endswith("/*") else 2
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+# --- downloads ----------------------------------------------------------------------------------------------
+# What a report says of itself in its headers: what a browser may do with it, and under which name it is
+# kept.
+
+SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
+
+
+def headers_of(form: str) -> dict[str, str]:
+    """Headers of a report in this form: a page is shown under its own policy, all else is a file."""
+    kept = f'filename="mace-report.{SUFFIXES[form]}"'
+    if form != HTML:
+        return {"Content-Disposition": f"attachment; {kept}"}
+    return {
+        "Content-Disposition": f"inline; {kept}",
+        "Content-Security-Policy": f"{CSP}; frame-ancestors 'self'",
+    }
+
+
+# --- v1 -----------------------------------------------------------------------------------------------------
+# The operations: each takes a body, hands it to the workers as it came, and returns what they answer.
+
+CLIENT_GONE = 499
+"""What the log and the metrics say of a request whose client left before the answer; nobody receives it."""
+
+ABOUT = {
+    "advantage": "With `threshold` there is a verdict; with `claimed_epsilon` the claim is checked.",
+    "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone, HTML a report.",
+    "metrics": "Every preset if `metrics` is left out.",
+    "compare": "Intervals hold for all queries together.",
+    "audit": "Guesses at the two ends of the scores, against what the promise allows.",
+    "report": "With `Accept: text/html` a page to look at, in one file; as JSON, what it is drawn from.",
+    "gate": "At least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, `max_group_risk` with `groups`.",
+    "plan": "Tried on simulated samples; takes a second or two.",
+    "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough; of Parquet, `PAR1` and the footer.",
+    "counts": "NPY, Arrow and CSV are counted as they arrive, however many.",
+    **theory.ABOUT,
+}
+
+
+def router() -> APIRouter:
+    """A route for each operation."""
+    made = APIRouter(prefix="/v1")
+    for name, summary in SUMMARIES.items():
+        made.add_api_route(
+            f"/{name}",
+            _endpoint(name),
+            methods=["POST"],
+            tags=["theory" if name in theory.SUMMARIES else "work"],
+            operation_id=name.replace("-", "_").replace("/", "_"),
+            summary=summary,
+            description=described(name, ABOUT[name]),
+            response_class=Response,
+            openapi_extra=operation(name),
+        )
+    return made
+
+
+def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def work(request: Request) -> Response:
+        pool = service(request).pool
+        call = Call(
+            name,
+            media_type(request.headers, media_types(name)),
+            encoding(request.headers),
+            tuple(request.query_params.multi_items()),
+            accepted(request.headers, FORMS[name]),
+            pool.settings.expanded_limit,
+            Exchange.of(request.scope).request_id,
+        )
+        streamed = name == "counts" and call.media_type != PARQUET and streams(call)
+        client = request.client.host if request.client else ""
+        try:
+            reply = await intake.answer(
+                pool, call, request.receive, request.headers, client=client, streamed=streamed, inline=quick
+            )
+        except intake.Disconnected:
+            return Response(status_code=CLIENT_GONE)
+        return answer(request.scope, reply, headers_of(call.accept) if rendered(call) else None)
+
+    return work
