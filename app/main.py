@@ -18,12 +18,12 @@ from fastapi.telemetry import TelemetryConfig
 from app.http import health, operations
 from app.http.middleware import front
 from app.http.service import HANDLERS, Service
-from app.jobs.pool import Pool
 from app.openapi.document import complete
 from app.pages import pages
 from app.settings import Settings, load
 from app.telemetry import logs
 from app.telemetry.traces import traces
+from app.workers.pool import Pool
 
 app: FastAPI
 

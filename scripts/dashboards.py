@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.jobs.pool import Pool
 from app.settings import Settings
 from app.telemetry.exchange import Exchange
 from app.telemetry.metrics import Metrics
+from app.workers.pool import Pool
 
 WORDS = {
     "by",

@@ -10,11 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.jobs.pool import Pool
 from app.settings import Settings
 from app.telemetry.exchange import Exchange
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import Traces
+from app.workers.pool import Pool
 from macekit.call import PROBLEM, Reply
 from macekit.problems import Problem
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from app.example import example_table
-from app.jobs.intake import PACE
+from app.workers.intake import PACE
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.operations import perform
 from macekit.report.model import LISTED

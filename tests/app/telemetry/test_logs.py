@@ -107,7 +107,7 @@ def test_a_forgotten_tasks_exception_is_logged_without_its_message(untouched: No
 def test_whoever_logs_during_a_request_names_it(untouched: None) -> None:
     def act() -> None:
         token = request_id.set("r-1")
-        logging.getLogger("app.jobs").warning("a worker was ended")
+        logging.getLogger("app.workers").warning("a worker was ended")
         request_id.reset(token)
 
     (line,) = written(untouched, Settings(), act)

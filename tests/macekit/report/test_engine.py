@@ -94,7 +94,7 @@ def test_where_the_engine_is_not_granted_what_it_needs_one_request_fails_and_the
 
 RAISED = """
 import resource
-from app.jobs.limits import Allowance
+from app.workers.forkserver import Allowance
 from macekit.report.drawing import ROOM, painted
 
 allowance = Allowance.of_now(64 * 2**20)

@@ -12,9 +12,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
-from app.jobs.pipe import Pipe
-from app.jobs.pool import Pool
-from app.jobs.spool import Budget, Spool
+from app.workers.pool import Pool
+from app.workers.uploads import Budget, Pipe, Spool
 from macekit.call import JSON, Body, Call, Reply
 from macekit.problems import Problem
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from app.jobs.intake import PACE, Disconnected, Upload, _gathered, answer
-from app.jobs.pipe import HELD
-from app.jobs.pool import Pool
-from app.jobs.spool import Budget, Spool
+from app.workers.intake import PACE, Disconnected, Upload, _gathered, answer
+from app.workers.pool import Pool
+from app.workers.uploads import HELD, Budget, Spool
 from macekit.call import CSV, JSON, Call, Reply
 from macekit.problems import Problem
-from tests.app.jobs.conftest import Crew
-from tests.app.jobs.support import Gate, alive, request, running, settled, until
+from tests.app.workers.conftest import Crew
+from tests.app.workers.support import Gate, alive, request, running, settled, until
 
 MIB = 2**20
 

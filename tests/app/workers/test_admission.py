@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.jobs.admission import Admission
+from app.workers.admission import Admission
 from macekit.problems import Problem
 
 

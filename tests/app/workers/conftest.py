@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from app.jobs.pool import Pool
-from tests.app.jobs.support import WORK, do, settings, settled
+from app.workers.pool import Pool
+from tests.app.workers.support import WORK, do, settings, settled
 
 
 class Crew:

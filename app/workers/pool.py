@@ -16,15 +16,12 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from app.jobs.admission import Admission
-from app.jobs.crew import Nursery, Source, Worker
-from app.jobs.nursery import loaded
-from app.jobs.pipe import Clock
-from app.jobs.refusals import failed, lost, out_of_memory, shutting_down, too_long
-from app.jobs.spool import Budget
-from app.jobs.wire import Mistake, Outcome
-from app.jobs.worker import attempt
 from app.settings import Settings
+from app.workers.admission import Admission, failed, lost, out_of_memory, shutting_down, too_long
+from app.workers.channel import Mistake, Outcome
+from app.workers.forkserver import attempt, loaded
+from app.workers.processes import Nursery, Source, Worker
+from app.workers.uploads import Budget, Clock
 from macekit.call import Body, Call, Reply
 
 REASONS = ("time-limit", "memory-limit", "grown", "cancelled", "lost", "drain")

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from app.jobs.pool import Pool
-from app.jobs.spool import Spool
+from app.workers.pool import Pool
+from app.workers.uploads import Spool
 from macekit.call import Body, Call
 from macekit.problems import Problem
-from tests.app.jobs import work
-from tests.app.jobs.conftest import Crew
-from tests.app.jobs.support import WORK, Gate, alive, descriptors, do, running, settings, settled, until
+from tests.app.workers import work
+from tests.app.workers.conftest import Crew
+from tests.app.workers.support import WORK, Gate, alive, descriptors, do, running, settings, settled, until
 
 
 def test_a_job_gets_its_call_and_its_body_and_gives_its_reply(crew: Crew) -> None:
@@ -360,7 +360,7 @@ def test_a_nursery_that_was_killed_comes_back() -> None:
 
 def test_when_no_worker_can_be_started_nobody_waits_for_one(capfd: pytest.CaptureFixture[str]) -> None:
     async def hopeless() -> str:
-        pool = Pool(settings(), "tests.app.jobs.work:nothing_of_that_name")
+        pool = Pool(settings(), "tests.app.workers.work:nothing_of_that_name")
         await pool.start()
         try:
             with pytest.raises(Problem) as failed:

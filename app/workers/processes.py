@@ -14,16 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from app.jobs.nursery import ENDED, REUSING, THREADLESS
-from app.jobs.pipe import Clock, Pipe
-from app.jobs.spool import Spool
-from app.jobs.wire import Outcome, hear_async, packed_call, tell_async
+from app.workers.channel import Outcome, hear_async, packed_call, tell_async
+from app.workers.forkserver import ENDED, REUSING, THREADLESS
+from app.workers.uploads import Clock, Pipe, Spool
 from macekit.call import Call
 
 Source: TypeAlias = bytes | Spool | Pipe
 """Where a job's body comes from: memory, a finished spool, or an upload under way."""
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.jobs.nursery import main; main({})"
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.workers.forkserver import main; main({})"
 
 
 @dataclass(eq=False, slots=True)

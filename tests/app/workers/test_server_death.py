@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.app.jobs.support import Gate, alive, until
+from tests.app.workers.support import Gate, alive, until
 
 SERVER = """
 import asyncio, os, signal, sys
-from tests.app.jobs.support import do, running
+from tests.app.workers.support import do, running
 
 async def main(gate):
     for number in (signal.SIGINT, signal.SIGTERM):

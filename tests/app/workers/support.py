@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from app.jobs.crew import Source
-from app.jobs.pool import Pool
 from app.settings import Settings
+from app.workers.pool import Pool
+from app.workers.processes import Source
 from macekit.call import Call, Reply
 
-WORK = "tests.app.jobs.work:perform"
+WORK = "tests.app.workers.work:perform"
 PATIENCE = 30.0
 
 

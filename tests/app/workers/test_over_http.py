@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import uvicorn
 
-from app.jobs.intake import Disconnected, answer
-from app.jobs.pool import Pool
+from app.workers.intake import Disconnected, answer
+from app.workers.pool import Pool
 from macekit.call import CSV, Call
 from macekit.problems import Problem
-from tests.app.jobs.support import Gate, running, settled, until
+from tests.app.workers.support import Gate, running, settled, until
 
 
 @asynccontextmanager

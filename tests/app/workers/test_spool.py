@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from app.jobs.spool import Budget, Spool
+from app.workers.uploads import Budget, Spool
 from macekit.problems import Problem
 
 
