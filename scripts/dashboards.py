@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.settings import Settings
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.workers.pool import Pool
 

@@ -16,7 +16,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from app.http.middleware import ALWAYS, HEADER
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from macekit.call import PROBLEM
 from macekit.problems import Problem
 

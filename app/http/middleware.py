@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.http.addresses import Addresses, local_path
 from app.http.service import NOT_FOUND, OURS, Service, refusal
 from app.telemetry import logs
-from app.telemetry.exchange import Exchange, request_id
+from app.telemetry.logs import Exchange, request_id
 from app.workers.intake import Disconnected
 from macekit.problems import Problem
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app.http.service import answer, service
 from app.openapi import theory
 from app.openapi.document import SUMMARIES, described, media_types, operation
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import CSV, HTML, MARKDOWN, PARQUET, PNG, SVG, Call
 from macekit.catalogue import FORMS, quick, rendered

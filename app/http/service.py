@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.settings import Settings
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import Traces
 from app.workers.pool import Pool

@@ -6,7 +6,7 @@ Their scores are those of a model that has overfitted: members are predicted wit
 from __future__ import annotations
 
 from app.openapi import theory
-from app.openapi.example import Example
+from app.openapi.theory import Example
 
 MEMBERS = [
     0.90, 0.83, 0.76, 0.88, 0.99, 0.76, 0.99, 0.95, 0.67, 0.85, 0.99, 0.58,

@@ -19,7 +19,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and nobody asks
 

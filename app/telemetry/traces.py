@@ -4,11 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.metadata import version
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
 from app.settings import BadSettings
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
+
+# --- spans --------------------------------------------------------------------------------------------------
+# A span for each request, by OTLP over HTTP; this module needs the extra ``otel``.
+
+PATIENCE = 5
+"""Seconds a collector is given to take spans, so that one that is down does not hold up the end."""
+
+CALLER = frozenset({b"traceparent", b"tracestate"})
+
+
+class Spans:
+    """Spans on their way to a collector."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._provider = provider
+        self._tracer = provider.get_tracer("mace", version("mace"))
+        self._propagator = TraceContextTextMapPropagator()
+
+    @classmethod
+    def to(cls, address: str) -> Spans:
+        """Spans that go to this address, in batches, from a thread of their own."""
+        provider = TracerProvider(
+            sampler=ParentBased(ALWAYS_ON),
+            resource=Resource.create({"service.name": "mace", "service.version": version("mace")}),
+            shutdown_on_exit=False,  # the app's own end does it
+        )
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=PATIENCE)))
+        return cls(provider)
+
+    @contextmanager
+    def span(self, scope: Any, exchange: Exchange) -> Iterator[None]:
+        """Put a span around a request; what it says is known only at its end."""
+        with self._tracer.start_as_current_span(
+            exchange.method,
+            context=self._caller(scope),
+            kind=SpanKind.SERVER,
+            record_exception=False,  # an exception's message may hold a value
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield
+            finally:
+                _describe(span, exchange)
+
+    def close(self) -> None:
+        """Send what is left and stop."""
+        self._provider.shutdown()
+
+    def _caller(self, scope: Any) -> Context:
+        """Return the context that the caller named; an empty one if there is none, or if it is no good."""
+        carrier = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"] if k in CALLER}
+        return self._propagator.extract(carrier, Context())
+
+
+def _describe(span: Span, exchange: Exchange) -> None:
+    span.set_attribute("http.request.method", exchange.method)
+    span.set_attribute("http.response.status_code", exchange.status)
+    span.set_attribute("mace.operation", exchange.operation)
+    span.set_attribute("mace.records", exchange.records)
+    span.set_attribute("mace.request_id", exchange.request_id)
+    if exchange.route is not None:
+        span.update_name(f"{exchange.method} {exchange.route}")
+        span.set_attribute("http.route", exchange.route)
+    if exchange.problem is not None:
+        span.set_attribute("error.type", exchange.problem)
+    if exchange.status >= 500:
+        span.set_status(StatusCode.ERROR)
+
+
+# --- traces -------------------------------------------------------------------------------------------------
 
 SIGNAL = "/v1/traces"
 
@@ -43,7 +123,7 @@ def traces(endpoint: str | None) -> Traces:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise BadSettings("MACE_OTLP_ENDPOINT: an address begins with http:// or https:// and names a host")
     try:
-        from app.telemetry.spans import Spans  # noqa: PLC0415  the extra may not be installed
+        pass
     except ImportError:
         raise BadSettings(
             "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace[otel]'"

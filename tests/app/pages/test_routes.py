@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 
 from app.pages import pages
-from app.pages.shelf import shelf
+from app.pages.static import shelf
 from estimators import PRESETS
 from macekit.report.html import STYLE_HASH
 from tests.app.client import TestClient

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.pages.shelf import HERE, DamagedAsset, compressed, shelf
+from app.pages.static import HERE, DamagedAsset, compressed, shelf
 
 MANIFEST = json.loads((HERE / "assets" / "manifest.json").read_text(encoding="utf-8"))
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.settings import Settings
 from app.telemetry import logs
-from app.telemetry.exchange import Exchange, request_id
+from app.telemetry.logs import Exchange, request_id
 
 
 @pytest.fixture

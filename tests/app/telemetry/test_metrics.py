@@ -3,7 +3,7 @@ from __future__ import annotations
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 
 

@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from app.main import create_app
 from app.settings import BadSettings, Settings
-from app.telemetry.exchange import Exchange
+from app.telemetry.logs import Exchange
 from app.telemetry.traces import NoTraces, traces
 from tests.app.client import TestClient
 

@@ -8,7 +8,7 @@ from functools import partial
 import jsonschema
 import pytest
 
-from app.openapi.theory.dp import EXAMPLES
+from app.openapi.theory import DP_EXAMPLES
 from estimators.theory.dp import ApproximateDp, GaussianDp, bounds
 from macekit.schemas.theory.dp import DpQuestion
 from tests.app import posted
@@ -17,9 +17,9 @@ SCHEMA = DpQuestion.model_json_schema()
 post, asked = partial(posted.post, "theory/dp"), partial(posted.asked, "theory/dp")
 
 
-@pytest.mark.parametrize("name", EXAMPLES["theory/dp"])
+@pytest.mark.parametrize("name", DP_EXAMPLES["theory/dp"])
 def test_examples_run_as_they_stand(name: str) -> None:
-    body = EXAMPLES["theory/dp"][name].value
+    body = DP_EXAMPLES["theory/dp"][name].value
 
     found = asked(body)
 

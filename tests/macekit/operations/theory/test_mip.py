@@ -6,7 +6,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from app.openapi.theory.mip import AFTER, BEFORE, DRAWS, EXAMPLES, RECORD, TELLING
+from app.openapi.theory import AFTER, BEFORE, DRAWS, MIP_EXAMPLES, RECORD, TELLING
 from estimators.theory import mip
 from estimators.theory.mip.release import grid_of
 from macekit.schemas.theory.mip import MipFiniteQuestion, MipQuestion
@@ -233,9 +233,9 @@ def test_laws_that_are_none_and_too_many_subsets_are_refused() -> None:
     assert "swaps or draws" in said["detail"]
 
 
-@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in EXAMPLES.items() for n in e])
+@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in MIP_EXAMPLES.items() for n in e])
 def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
-    body = EXAMPLES[operation][name].value
+    body = MIP_EXAMPLES[operation][name].value
     question = MipQuestion if operation == "theory/mip" else MipFiniteQuestion
 
     answer = asked(body, operation)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from app.openapi.theory.mis import EXAMPLES
+from app.openapi.theory import MIS_EXAMPLES
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.estimate import diversity, worst_delta_from
 from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
@@ -17,7 +17,7 @@ from tests.app import posted
 
 P = [0.4, 0.3, 0.2, 0.1]
 COUNTS = [310, 240, 170, 120, 90, 70]
-BODIES = [(operation, name) for operation, each in EXAMPLES.items() for name in each]
+BODIES = [(operation, name) for operation, each in MIS_EXAMPLES.items() for name in each]
 
 
 def asked(body: object, operation: str = "theory/mis") -> posted.Decoded:
@@ -30,7 +30,7 @@ def refused(body: object, operation: str = "theory/mis") -> posted.Decoded:
 
 @pytest.mark.parametrize(("operation", "name"), BODIES)
 def test_examples_are_what_the_schema_asks_and_answers_what_it_says(operation: str, name: str) -> None:
-    body = EXAMPLES[operation][name].value
+    body = MIS_EXAMPLES[operation][name].value
     answer = asked(body, operation)
 
     jsonschema.validate(body, QUESTIONS[operation].model_json_schema())

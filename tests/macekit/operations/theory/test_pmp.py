@@ -8,7 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from app.openapi.theory.pmp import EXAMPLES, LOSSES, MANY, POINTS
+from app.openapi.theory import LOSSES, MANY, PMP_EXAMPLES, POINTS
 from estimators.theory import shifts
 from estimators.theory.pmp import distances
 from estimators.theory.pmp.exponential import Summed
@@ -239,9 +239,9 @@ def test_equal_points_need_no_noise_and_no_answer_is_infinite() -> None:
     assert problem["field"] == "points"
 
 
-@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in EXAMPLES.items() for n in e])
+@pytest.mark.parametrize(("operation", "name"), [(o, n) for o, e in PMP_EXAMPLES.items() for n in e])
 def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
-    body = EXAMPLES[operation][name].value
+    body = PMP_EXAMPLES[operation][name].value
 
     answer = asked(operation, body)
 

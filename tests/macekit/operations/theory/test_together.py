@@ -10,7 +10,7 @@ import pytest
 
 from app.openapi.examples import MEMBERS, NONMEMBERS, SAMPLE
 from app.openapi.files import csv_text
-from app.openapi.theory.together import COUNTS, EXAMPLES
+from app.openapi.theory import COUNTS, TOGETHER_EXAMPLES
 from estimators import Counts, Scores
 from estimators.agreement import agreement
 from macekit.call import CSV, Body, Call
@@ -22,9 +22,9 @@ SCHEMA = TogetherQuestion.model_json_schema()
 post, asked = partial(posted.post, "theory/together"), partial(posted.asked, "theory/together")
 
 
-@pytest.mark.parametrize("name", EXAMPLES["theory/together"])
+@pytest.mark.parametrize("name", TOGETHER_EXAMPLES["theory/together"])
 def test_examples_run_as_they_stand(name: str) -> None:
-    body = EXAMPLES["theory/together"][name].value
+    body = TOGETHER_EXAMPLES["theory/together"][name].value
 
     found = asked(body)
 
