@@ -11,15 +11,15 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from app.cli import config, demo, gate, questions, serve, theory
+from app.cli import commands, config, demo, gate, serve
 from app.cli.parsing import MISUSE, Parser
-from app.cli.printing import CannotPrintError, flush, heedless, let_go
+from app.cli.terminal import CannotPrintError, flush, heedless, let_go
 
 COMMANDS = (
     demo,
-    questions,
+    commands,
     gate,
-    theory,
+    commands,
     serve,
     config,
 )

@@ -8,7 +8,41 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.cli.parsing import MISUSE, Parser
+
+# --- example ------------------------------------------------------------------------------------------------
+# Example scores with known truth, made from a seed: the same bytes wherever the package is.
+
+SEED = 20_240
+SIDE = 400
+SHIFT = 0.5067
+"""Members N(SHIFT, 1), nonmembers N(0, 1): the best advantage is the total variation 2 Phi(SHIFT / 2) - 1 = 0.2000."""
+
+GROUPS = {"18-39": 0.4, "40-64": 0.4, "65 and over": 0.2}
+"""Labels and how often each is drawn, whoever is a member and whatever the score."""
+
+
+def example_table() -> bytes:
+    """Scores, membership and group of each record as CSV, with every digit."""
+    members, nonmembers, groups = _drawn()
+    scores = [*members.tolist(), *nonmembers.tolist()]
+    rows = (
+        f"{score!r},{int(place < SIDE)},{group}\n"
+        for place, (score, group) in enumerate(zip(scores, groups.tolist(), strict=True))
+    )
+    return ("score,member,group\n" + "".join(rows)).encode()
+
+
+def _drawn() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
+    generator = np.random.default_rng(SEED)
+    members, nonmembers = generator.normal(SHIFT, 1.0, SIDE), generator.normal(0.0, 1.0, SIDE)
+    return members, nonmembers, generator.choice(list(GROUPS), 2 * SIDE, p=list(GROUPS.values()))
+
+
+# --- demo ---------------------------------------------------------------------------------------------------
 
 FOLDER = "mace-demo"
 TABLE = "scores.csv"
@@ -34,10 +68,9 @@ def run(given: argparse.Namespace) -> int:
     """Print a first answer, then write it with its scores and its report, and say where."""
     import msgspec
 
-    from app.cli.printing import put
+    from app.cli.inputs import Misuse
     from app.cli.showing import statement
-    from app.cli.sources import Misuse
-    from app.example import SIDE, example_table
+    from app.cli.terminal import put
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
     from macekit.text import plain
@@ -70,7 +103,7 @@ def _fill(parser: Parser) -> None:
 
 def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:
     """The folder with the three files in it; files that are there and say the same are left alone."""
-    from app.cli.writing import folder_of, target_of
+    from app.cli.outputs import folder_of, target_of
     from macekit.call import HTML
     from macekit.report.model import Context
     from macekit.report.rendering import render

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli import questions
+from app.cli import commands
 from app.cli.catalogue import Question
 from app.cli.parsing import Once, Parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cli.writing import Target
+    from app.cli.outputs import Target
 
 GATE = Question(
     "gate",
@@ -44,19 +44,19 @@ ENDINGS = """exit status:
 
 def add(commands: Any) -> None:
     """Describe the command; its options are added when it is named."""
-    questions.describe(commands, GATE, run, ENDINGS, _fill)
+    commands.describe(commands, GATE, run, ENDINGS, _fill)
 
 
 def run(question: Question, given: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
-    from app.cli.asking import attempted
+    from app.cli.ask import attempted
 
     return attempted(question.name, partial(_decided, question, given))
 
 
 def _fill(question: Question, parser: Parser) -> None:
     parser.register("action", None, Once)
-    questions.fill(question, parser)
+    commands.fill(question, parser)
     group = parser.add_argument_group("what a pipeline reads; a file that is there already is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
     group.add_argument(
@@ -72,7 +72,7 @@ def _fill(question: Question, parser: Parser) -> None:
 def _decided(question: Question, given: argparse.Namespace) -> int:
     import msgspec
 
-    from app.cli.asking import asked
+    from app.cli.ask import asked
 
     written = _writers(given)
     reply = asked(question, given)
@@ -85,7 +85,7 @@ def _decided(question: Question, given: argparse.Namespace) -> int:
 
 def _writers(given: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
     """What will be written where, checked before any work is done."""
-    from app.cli.writing import target_of
+    from app.cli.outputs import target_of
     from macekit.report.pipeline import junit, openmetrics
 
     found: list[Callable[[dict[str, Any]], None]] = []
@@ -105,7 +105,7 @@ def _replace(target: Target, made: Callable[[dict[str, Any]], bytes], answer: di
 
 
 def _append(place: Path, answer: dict[str, Any]) -> None:
-    from app.cli.sources import Misuse
+    from app.cli.inputs import Misuse
     from macekit.report.pipeline import summary
     from macekit.text import shown
 

@@ -9,7 +9,7 @@ on the page is a number of the JSON, and the page says how to make both again.
 import json
 from pathlib import Path
 
-from app.example import example_table
+from app.cli.demo import example_table
 from macekit.call import CSV, HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
 from macekit.report.model import Context

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.example import SIDE, example_table
+from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call

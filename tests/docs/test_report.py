@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.example import example_table
+from app.cli.demo import example_table
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.catalogue import FORMS
 from macekit.operations import perform

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from app.example import example_table
+from app.cli.demo import example_table
 from app.workers.intake import PACE
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.operations import perform

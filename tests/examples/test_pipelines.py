@@ -18,7 +18,7 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from app.example import example_table
+from app.cli.demo import example_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 IMAGE = "mace:0.1.0"

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pytest
 
 from app.cli import main
-from app.example import SIDE, example_table
+from app.cli.demo import SIDE, example_table
 from tests.app.cli.files import HUMBLE, mace
 
 FILES = ["answer.json", "report.html", "scores.csv"]

@@ -210,7 +210,7 @@ def test_a_hostile_group_is_inert_wherever_it_is_named(folder: Path) -> None:
 def test_counts_are_enough_for_a_large_file(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.cli.work.LARGE", 10)
+    monkeypatch.setattr("app.cli.run.LARGE", 10)
 
     assert main(["gate", "scores.csv", "--score", "score", "--max-advantage", "0.1"]) == 1
     assert "counted as it is read" in capsys.readouterr().err

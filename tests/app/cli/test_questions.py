@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.cli import main, work
+from app.cli import main, run
 from app.cli.catalogue import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from macekit.call import CSV, Body, Call
@@ -208,7 +208,7 @@ def test_a_large_file_is_counted_and_the_counts_are_asked(
     counts = answered(capsys, "counts", name)["counts"]
     (folder / "counts.json").write_text(json.dumps({"counts": counts, "threshold": 0.1}))
     expected = answered(capsys, "estimate", "counts.json")
-    monkeypatch.setattr(work, "LARGE", 100)
+    monkeypatch.setattr(run, "LARGE", 100)
 
     assert main(["estimate", name, "--threshold", "0.1", "--json"]) == 0
 
@@ -222,7 +222,7 @@ def test_a_large_file_is_held_if_the_records_are_needed(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     expected = answered(capsys, "estimate", "scores.csv", "--score", "score", *arguments)
-    monkeypatch.setattr(work, "LARGE", 100)
+    monkeypatch.setattr(run, "LARGE", 100)
 
     assert answered(capsys, "estimate", "scores.csv", "--score", "score", *arguments) == expected
 
@@ -230,7 +230,7 @@ def test_a_large_file_is_held_if_the_records_are_needed(
 def test_large_files_are_counted_before_they_are_compared(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "LARGE", 100)
+    monkeypatch.setattr(run, "LARGE", 100)
 
     assert main(["compare", "before.csv", "after.csv"]) == 0
 
@@ -321,7 +321,7 @@ def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
     whole = (folder / name).read_bytes()
     np.save(folder / "n.npy", np.array(NONMEMBERS))
     for i in range(40):
-        monkeypatch.setattr(work, "LARGE", (10**9, 10)[i % 2])
+        monkeypatch.setattr(run, "LARGE", (10**9, 10)[i % 2])
         data = bytearray(whole)
         for place in rng.integers(len(data), size=1 + i % 5):
             data[place] = rng.integers(256)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main, work
+from app.cli import main, run
 from app.cli.catalogue import QUESTIONS
-from app.cli.forms import is_shown, suffixes_of
 from app.cli.gate import GATE
+from app.cli.outputs import is_shown, suffixes_of
 from macekit.report.saved import recognise
 from tests.app.cli.files import answered, mace
 
@@ -305,7 +305,7 @@ def test_a_report_may_be_called_anything(folder: Path) -> None:
 def test_a_large_table_is_counted_unless_groups_are_asked_for(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "LARGE", 100)
+    monkeypatch.setattr(run, "LARGE", 100)
     assert main(["report", "scores.csv", "-o", "counted.json"]) == 0
     assert "it is counted as it is read" in capsys.readouterr().err
     assert main(["report", "scores.csv", "--group", "group", "-o", "whole.json"]) == 0

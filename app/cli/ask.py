@@ -1,34 +1,116 @@
-"""From what was typed to an answer that is printed or written: the part that all questions share."""
+"""A kept answer instead of scores: what `mace report answer.json` shows again."""
 
 from __future__ import annotations
 
 import argparse
+import codecs
+import json
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 import msgspec
 
 from app.cli.catalogue import Question
-from app.cli.forms import Form, Rendered, form_of, notes_of, suffixes_of
-from app.cli.keeping import Found, kept_in, showing
+from app.cli.inputs import Misuse, Source, open_source
 from app.cli.options import Option, options_of, query_of
+from app.cli.outputs import Form, Rendered, Target, form_of, is_shown, notes_of, suffixes_of, target_of
 from app.cli.parsing import MISUSE
-from app.cli.printing import put
-from app.cli.progress import Progress
+from app.cli.run import Sides, answer, require_question
 from app.cli.showing import said, text
-from app.cli.sources import Misuse, Source, open_source
-from app.cli.wording import detail_of, in_shell
-from app.cli.work import Sides, answer, require_question
-from app.cli.writing import Target, target_of
+from app.cli.terminal import Progress, detail_of, in_shell, put
 from macekit.call import JSON, Call, Reply
+from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
 from macekit.report.model import LISTED, Context
+from macekit.report.saved import MARKS, BrokenAnswerError, checked, recognise
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer, the operation that gave it, and the name of the file it was kept in, if it was."""
+
+    operation: str
+    reply: Reply
+    kept: str | None = None
+
+
+_Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
+"""What tells an answer from a request, read past everything else."""
+
+
+def kept_in(sources: Sequence[Source], call: Call) -> Found | None:
+    """The answer that the one input holds; None if it holds scores, or something to be asked about."""
+    if len(sources) != 1 or sources[0].media_type != JSON or sources[0].size is None:
+        return None
+    (source,) = sources
+    try:
+        with source.body() as body:
+            return _read(source, expanded(Call(call.operation, JSON, source.encoding), body), call)
+    except Problem as problem:
+        raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
+
+
+@contextmanager
+def showing(found: Found) -> Iterator[None]:
+    """While an answer is shown: what is wrong with a kept one and was not seen before is the file's fault."""
+    try:
+        yield
+    except Misuse:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        if found.kept is None:
+            raise
+        raise Misuse(f"{found.kept}: not a whole answer of mace: it cannot be shown") from None
+
+
+def _read(source: Source, data: memoryview, call: Call) -> Found | None:
+    if bytes(data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
+        data = data[len(codecs.BOM_UTF8) :]
+    try:
+        marks = msgspec.json.decode(data, type=_Marks)
+        if all(getattr(marks, name) is None for name in MARKS):
+            return None
+        answer = msgspec.json.decode(data)
+        operation = recognise(answer)
+        if operation is None:
+            return None
+        if not is_shown(operation):
+            raise Misuse(f"{source.name}: holds {operation}, which are asked about, not shown")
+        if call.query:
+            raise Misuse(f"{source.name}: is an answer already; to ask otherwise, give the scores")
+        return Found(
+            operation, Reply(200, JSON, msgspec.json.encode(checked(operation, answer))), source.name
+        )
+    except msgspec.DecodeError:
+        if _unbounded(data):
+            raise Misuse(
+                f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
+            ) from None
+        return None  # said by who reads requests
+    except RecursionError:
+        raise Misuse(f"{source.name}: nested too deeply") from None
+    except BrokenAnswerError as wrong:
+        raise Misuse(f"{source.name}: not a whole answer of mace: {wrong}") from None
+
+
+def _unbounded(data: memoryview) -> bool:
+    """Whether this would be an answer if numbers that JSON has not were numbers."""
+    try:
+        held = json.loads(bytes(data))
+    except ValueError:
+        return False
+    return recognise(held) is not None
+
+
+# --- asking -------------------------------------------------------------------------------------------------
+# From what was typed to an answer that is printed or written: the part that all questions share.
 
 SHOWN_RECORDS = 10
 """Records `mace risk` prints unless told otherwise."""

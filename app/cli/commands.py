@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.catalogue import QUESTIONS, Question
+from app.cli.catalogue import QUESTIONS, THEORY, Question
 from app.cli.parsing import Parser
 
 ENDINGS = """exit status:
@@ -47,7 +47,7 @@ def describe(
 
 def run(question: Question, given: argparse.Namespace) -> int:
     """Ask the question of the files, and print or write the answer; 0 whatever it is, 2 if there is none."""
-    from app.cli.asking import asked, attempted
+    from app.cli.ask import asked, attempted
 
     def answered() -> int:
         asked(question, given)
@@ -58,8 +58,8 @@ def run(question: Question, given: argparse.Namespace) -> int:
 
 def fill(question: Question, parser: Parser) -> None:
     """Add the options of a question."""
-    from app.cli.forms import is_shown, suffixes_of
     from app.cli.options import add_to, options_of
+    from app.cli.outputs import is_shown, suffixes_of
     from macekit.formats import FORMATS
     from macekit.schemas.query import takes_arrays
 
@@ -91,3 +91,25 @@ def fill(question: Question, parser: Parser) -> None:
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: this chart alone")
     more.add_argument("--force", action="store_true", help="replace the file of -o if it is there already")
     more.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+
+
+# --- theory -------------------------------------------------------------------------------------------------
+# `mace theory NAME`: what the papers promise, a question each.
+
+SUMMARY = "what theory promises: differential privacy, and three papers, as one question each"
+EXAMPLES = ("mace theory dp --epsilon 1", "mace theory mip draws.npy --eta 0.1", "mace theory NAME --help")
+
+
+def add_theory(commands: Any) -> None:
+    """Describe the questions, one below the other."""
+    shown = "".join(f"\n  {line}" for line in EXAMPLES)
+    command = commands.add_parser(
+        "theory",
+        help=SUMMARY,
+        usage="mace theory NAME [OPTIONS] [FILE]",
+        description=f"{SUMMARY[0].upper()}{SUMMARY[1:]}.\n\nexamples:{shown}",
+        epilog=ENDINGS,
+    )
+    questions = command.add_subparsers(title="questions", metavar="NAME", prog="mace theory", required=True)
+    for question in THEORY:
+        describe(questions, question, run, ENDINGS, fill)

@@ -13,10 +13,8 @@ from typing import cast
 
 import msgspec
 
-from app.cli.progress import Progress
-from app.cli.sides import side_of
-from app.cli.sources import Misuse, Source
-from app.cli.wording import detail_of, in_shell
+from app.cli.inputs import Misuse, Source, side_of
+from app.cli.terminal import Progress, detail_of, in_shell
 from estimators import MaceError
 from macekit.call import JSON, NPY, Call, Reply
 from macekit.catalogue import flag
