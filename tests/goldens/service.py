@@ -28,6 +28,9 @@ WHOLE_HTML = "/v1/advantage"
 DRAWN_PNG = "/v1/advantage"
 """The operation whose PNG is drawn: it is the SVG again, in pixels that depend on the fonts of the machine."""
 
+LEFT_OUT = {("/v1/theory/dp", "noise")}
+"""An accountant adds up a great many small numbers, and processors differ in the tenth digit; the shell prints four."""
+
 HEADERS = ("content-type", "content-disposition")
 
 
@@ -68,7 +71,7 @@ def _answers(
     first = True
     for example, shown in bodies.get(JSON, {}).get("examples", {}).items():
         for form in forms if first else [JSON]:
-            if form != PNG or path == DRAWN_PNG:
+            if (form != PNG or path == DRAWN_PNG) and (path, example) not in LEFT_OUT:
                 yield example, form, _post(client, path, JSON, json.dumps(shown["value"]).encode(), form)
         first = False
     query = {p["name"]: _spelled(p["example"]) for p in operation.get("parameters", ()) if "example" in p}
