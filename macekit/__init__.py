@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from macekit.client.client.client import Local
-    from macekit.client.client.display import Chart
-    from macekit.client.client.problems import MaceProblem, MaceUnreachable
-    from macekit.client.client.result import Result
-    from macekit.client.client.server import Mace
+    from macekit.client.client import Local
+    from macekit.client.display import Chart
+    from macekit.client.problems import MaceProblem, MaceUnreachable
+    from macekit.client.result import Result
+    from macekit.client.server import Mace
 
     _here = Local()
 

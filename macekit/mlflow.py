@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from macekit.client.client.display import rows
-from macekit.client.client.result import Result
+from macekit.client.display import rows
+from macekit.client.result import Result
 
 MOST_METRICS = 1000
 """Metrics that MLflow takes at once, and more than anybody reads."""

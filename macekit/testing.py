@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from macekit.client.client.client import Client, Local
-from macekit.client.client.options import Data, EstimateOptions, GateOptions, Values
-from macekit.client.client.result import Result
+from macekit.client.client import Client, Local
+from macekit.client.options import Data, EstimateOptions, GateOptions, Values
+from macekit.client.result import Result
 
 
 class LimitExceeded(AssertionError):

@@ -1,7 +1,7 @@
 """The `mace` command: one module for each thing it does; a new one is a line in ``COMMANDS``.
 
-A command is a module with ``add(commands)``, which describes its options and names the function to run. What a
-command works with is imported when it runs, so that `mace --version` stays fast.
+A line is a function ``add(subparsers)``, which describes the options of a command and names the function to run. What
+a command works with is imported when it runs, so that `mace --version` stays fast.
 """
 
 from __future__ import annotations
@@ -15,14 +15,7 @@ from app.cli import commands, config, demo, gate, serve
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, flush, heedless, let_go
 
-COMMANDS = (
-    demo,
-    commands,
-    gate,
-    commands,
-    serve,
-    config,
-)
+COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add)
 
 DESCRIPTION = """Certify membership leakage from scores.
 
@@ -67,7 +60,7 @@ def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {version('mace')}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="mace", required=True)
-    for command in COMMANDS:
-        command.add(commands)
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="mace", required=True)
+    for add in COMMANDS:
+        add(subparsers)
     return top

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli import commands
 from app.cli.catalogue import Question
+from app.cli.commands import describe, fill
 from app.cli.parsing import Once, Parser
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ ENDINGS = """exit status:
 
 def add(commands: Any) -> None:
     """Describe the command; its options are added when it is named."""
-    commands.describe(commands, GATE, run, ENDINGS, _fill)
+    describe(commands, GATE, run, ENDINGS, _fill)
 
 
 def run(question: Question, given: argparse.Namespace) -> int:
@@ -56,7 +56,7 @@ def run(question: Question, given: argparse.Namespace) -> int:
 
 def _fill(question: Question, parser: Parser) -> None:
     parser.register("action", None, Once)
-    commands.fill(question, parser)
+    fill(question, parser)
     group = parser.add_argument_group("what a pipeline reads; a file that is there already is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
     group.add_argument(

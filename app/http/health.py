@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from app.http.service import service

@@ -65,7 +65,7 @@ class Allowance:
     def grown(self) -> bool:
         """Whether so much has stayed behind after a job that the next one would feel it.
 
-        What the limit was raised by meanwhile is for what stays for good (``macekit.report.drawing``), and is not counted.
+        What the limit was raised by meanwhile is for what stays for good (``macekit.report.drawing``): not counted.
         """
         room = max(0, resource.getrlimit(resource.RLIMIT_DATA)[0] - self.limit)
         much = self.baseline + self.granted // 4 + room

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from macekit.report.model import Figure
 
-    pass
 
 POINTS = ("estimate", "risk", "tpr")
 """What an answer calls the estimate between two ends."""

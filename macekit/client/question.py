@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from macekit.client.client.body import File
-from macekit.client.client.columns import column, labels
-from macekit.client.client.options import OPTIONS
-from macekit.client.client.tables import is_table, material, matrix, query
+from macekit.client.body import File
+from macekit.client.columns import column, labels
+from macekit.client.options import OPTIONS
+from macekit.client.tables import is_table, material, matrix, query
 
 if TYPE_CHECKING:
     from macekit.decoding.body import Material, Sample

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macekit.client.client.columns import arrow_of, column
+from macekit.client.columns import arrow_of, column
 
 if TYPE_CHECKING:
     from macekit.decoding.body import Column, Material, Sample

@@ -240,20 +240,20 @@ def test_a_documented_problem_occurs_where_it_is_documented(
 
 def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None:
     elsewhere = {
-        "bad-request": "tests/app/routes/test_connection.py",
-        "unauthorized": "tests/app/routes/test_front.py",
-        "upload-stalled": "tests/app/routes/test_v1_limits.py",
-        "request-stalled": "tests/app/routes/test_connection.py",
-        "too-large": "tests/app/routes/test_v1_limits.py",
-        "memory-limit": "tests/app/jobs/test_pool.py",
-        "too-many-requests": "tests/app/routes/test_v1_limits.py",
-        "internal": "tests/app/jobs/test_pool.py",
-        "not-installed": "tests/app/routes/test_theory.py",
-        "worker-lost": "tests/app/routes/test_v1_limits.py",
-        "busy": "tests/app/routes/test_v1_limits.py",
-        "time-limit": "tests/app/routes/test_v1_limits.py",
-        "not-ready": "tests/app/routes/test_health.py",
-        "shutting-down": "tests/app/routes/test_health.py",
+        "bad-request": "tests/app/http/test_connection.py",
+        "unauthorized": "tests/app/http/test_front.py",
+        "upload-stalled": "tests/app/http/test_v1_limits.py",
+        "request-stalled": "tests/app/http/test_connection.py",
+        "too-large": "tests/app/http/test_v1_limits.py",
+        "memory-limit": "tests/app/workers/test_pool.py",
+        "too-many-requests": "tests/app/http/test_v1_limits.py",
+        "internal": "tests/app/workers/test_pool.py",
+        "not-installed": "tests/app/http/test_theory.py",
+        "worker-lost": "tests/app/http/test_v1_limits.py",
+        "busy": "tests/app/http/test_v1_limits.py",
+        "time-limit": "tests/app/http/test_v1_limits.py",
+        "not-ready": "tests/app/http/test_health.py",
+        "shutting-down": "tests/app/http/test_health.py",
     }
     documented = {
         slug

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from macekit.report.content import groups, limitations, provenance
+from macekit.report.content import groups, limitations, provenance, risk
 from macekit.report.content.advantage import TITLE, about, curve, numbers, promised
 from macekit.report.content.plain_words import facts, headline
 from macekit.report.model import Album, Context, Paragraph, Place, Report, Section
@@ -36,5 +36,5 @@ def _scores(album: Album) -> tuple[Section, ...]:
     return (Section("scores", "The scores of both sides", drawn),) if drawn else ()
 
 
-def _risk(risk: Place, album: Album) -> tuple[Section, ...]:
-    return (risk.section(risk, album, Paragraph((risk["sentence"].said(),))),) if risk else ()
+def _risk(summary: Place, album: Album) -> tuple[Section, ...]:
+    return (risk.section(summary, album, Paragraph((summary["sentence"].said(),))),) if summary else ()

@@ -10,9 +10,9 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
-from macekit.client.client.options import OPTIONS
 
 import macekit
+from macekit.client.options import OPTIONS
 from tests.app.running import Running
 
 ROOT = Path(__file__).parents[3]

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Required, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from macekit.client.client.client import Theory
-from macekit.client.client.options import OPTIONS
 from pydantic import BaseModel
 
 import macekit
-from macekit.client.client import options
+from macekit.client import options
+from macekit.client.client import Theory
+from macekit.client.options import OPTIONS
 from macekit.schemas import questions
 from macekit.schemas.query import TABLE, of_table
 from macekit.schemas.questions import QUESTIONS

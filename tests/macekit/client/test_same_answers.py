@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from macekit.client.client.columns import column
 from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
 import macekit
 from macekit.call import Body, Call
+from macekit.client.columns import column
 from macekit.decoding import decode
 from tests.app.running import Running
 from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world

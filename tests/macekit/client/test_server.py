@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 import macekit
 from app import settings
-from macekit.client.client import server
+from macekit.client import server
 from tests.app.running import Running, running
 from tests.macekit.client.worlds import world
 

@@ -145,7 +145,7 @@ def test_losses_are_two_columns_or_a_table_of_scores(service: Running, mace: mac
 
 
 def test_what_goes_over_the_wire_is_binary(mace: macekit.Mace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from macekit.client.client import server
+    from macekit.client import server
 
     sent: list[Any] = []
     send = server.send

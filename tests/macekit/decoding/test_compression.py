@@ -106,7 +106,7 @@ def test_an_encoding_that_is_not_known_is_told_those_that_are() -> None:
 
 def test_gzip_needs_no_pyarrow() -> None:
     program = (
-        "import sys, gzip; from macekit.call import Body; from macekit.call import Call; from macekit.decoding import decode;"
+        "import sys, gzip; from macekit.call import Body, Call; from macekit.decoding import decode;"
         "decode(Call('advantage', encoding='gzip'), Body.of(gzip.compress(b'{\"members\": [1]}')));"
         "sys.exit('pyarrow' in sys.modules)"
     )

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from estimators import Counts
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
-from macekit.decoding import json
 from macekit.decoding.columns import COLUMNS
+from macekit.decoding.json import NotPlainError, read_careful, read_fast
 from macekit.problems import Problem
 from tests.macekit.decoding.support import REFUSALS, read
 
@@ -41,9 +41,9 @@ def equal(found: Any, meant: Any) -> bool:
 
 def quick_or_careful(body: bytes) -> dict[str, Any]:
     try:
-        return json.read_fast(body)
-    except json.NotPlainError:
-        return json.read_careful(body)
+        return read_fast(body)
+    except NotPlainError:
+        return read_careful(body)
 
 
 numbers = st.one_of(
@@ -93,14 +93,14 @@ def test_the_fast_path_gives_what_the_careful_one_gives(document: dict[str, Any]
     body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
     try:
-        quick = json.read_fast(body)
-    except json.NotPlainError:
+        quick = read_fast(body)
+    except NotPlainError:
         return
     except REFUSALS as refused:
         with pytest.raises(type(refused)):
-            json.read_careful(body)
+            read_careful(body)
         return
-    slow = json.read_careful(body)
+    slow = read_careful(body)
 
     assert equal([*plain(quick).items()], [*plain(slow).items()])
     assert all(type(quick[name]) is type(slow[name]) for name in quick)

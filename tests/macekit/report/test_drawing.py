@@ -138,7 +138,8 @@ def test_a_picture_shows_the_same_twice_as_large() -> None:
 
 def test_the_same_figures_give_the_same_bytes_in_every_process() -> None:
     code = (
-        "import hashlib; from tests.macekit.report.test_drawing import plain; from macekit.report.drawing import svg, png;"
+        "import hashlib; from tests.macekit.report.test_drawing import plain;"
+        "from macekit.report.drawing import svg, png;"
         "print(hashlib.sha256(svg(plain()) + png(plain()[:1])).hexdigest())"
     )
 
