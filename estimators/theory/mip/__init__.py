@@ -1,14 +1,16 @@
 """Membership inference privacy (Izzo et al.): how much noise keeps every attack near a coin's.
 
-``privatize`` is the whole of it: any fitting function in, noisy parameters and a certified eta out.
+``privatize`` is the whole of it: any fitting function in, noisy parameters and a certified eta out. ``assess`` says how
+much noise fits call for that were made elsewhere.
 """
 
 from __future__ import annotations
 
 from estimators.theory.mip.attack import Attacked, attack
 from estimators.theory.mip.attained import attained_eta
+from estimators.theory.mip.calibrate import Calibration, Fits
 from estimators.theory.mip.certificate import Sizes
-from estimators.theory.mip.finite import FiniteEta, finite_eta, laws_of
+from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of
 from estimators.theory.mip.methods import (
     Draws,
     Moment,
@@ -37,14 +39,18 @@ from estimators.theory.mip.scales import (
     tanh_scale,
     theorem_9_scale,
 )
+from estimators.theory.mip.statement import MipStatement, assess
 
 __all__ = [
     "Attacked",
+    "Calibration",
     "Draws",
-    "FiniteEta",
+    "Fits",
     "Formula",
     "Gaussian",
     "KNorm",
+    "MipFiniteStatement",
+    "MipStatement",
     "Moment",
     "Noise",
     "Norm",
@@ -54,6 +60,7 @@ __all__ = [
     "Sizes",
     "SwapPairs",
     "Swaps",
+    "assess",
     "attack",
     "attained_eta",
     "corollary_10_scale",

@@ -10,16 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, require_count
+from estimators.statement import Caution
+from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.subsets import matrix, positions
 
 Floats = NDArray[np.float64]
 INSTEAD = "use swaps or draws of the fit, which certify eta from a sample"
+NOTHING = 1e-12
+"""An eta below is what rounding leaves of 0."""
+
 ROUNDING = 1e-9
 """How far from one a row of probabilities may sum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FiniteEta:
+class MipFiniteStatement:
     """Accuracy above the baseline of the best attack on every record, and its bound by swaps."""
 
     records: int
@@ -49,6 +54,36 @@ class FiniteEta:
         """Accuracy of the better constant guess."""
         return max(self.size, self.records - self.size) / self.records
 
+    @property
+    def accuracy(self) -> float:
+        """How often the best attack on the worst record is right."""
+        return self.baseline + self.eta
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """The truth, and the bound by swaps beside it."""
+        exact = Bound("eta", "exact", "the sum of Proposition 2", self.eta, "MIP, Proposition 2")
+        swaps = Bound(
+            "eta", "swaps", "E over swaps of what telling two laws gains", self.bound, "this project"
+        )
+        return side_by_side((exact, swaps))
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        guessing = f"{self.baseline:.6g}"
+        if self.eta < NOTHING:
+            return f"No attack beats guessing, which is right with probability {guessing}: eta is 0, to rounding."
+        return (
+            f"The best attack on record {self.worst} is right with probability {self.accuracy:.6g}, where "
+            f"guessing alone is with {guessing}: eta is {self.eta:.6g}, exact to the digits shown."
+        )
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """None: all training sets are gone through."""
+        return ()
+
 
 def laws_of(
     law: Callable[[tuple[int, ...]], Sequence[float]], records: int, size: int | None = None
@@ -59,7 +94,7 @@ def laws_of(
     return np.array([law(members) for members in combinations(range(records), size)], dtype=np.float64)
 
 
-def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> FiniteEta:
+def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFiniteStatement:
     """Proposition 2 for training sets of any size: sum over outputs of max(P(in, output), P(out, output)).
 
     Rows are training sets in lexicographic order. The constant guess is right with max(k/n, 1-k/n).
@@ -73,7 +108,7 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> Finite
     gain = joint_out - joint_in if 2 * size >= records else joint_in - joint_out
     eta = np.maximum(gain, 0.0).sum(axis=1)
     coupling = np.array([coupled(table, rows, record, size) for record in range(records)])
-    return FiniteEta(records, size, eta, np.maximum(coupling, eta), len(rows), table.shape[1])
+    return MipFiniteStatement(records, size, eta, np.maximum(coupling, eta), len(rows), table.shape[1])
 
 
 def coupled(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:

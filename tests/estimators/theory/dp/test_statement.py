@@ -35,7 +35,7 @@ QUESTIONS: list[tuple[dict[str, Any], dp.DpStatement]] = [
 def test_a_user_of_the_library_gets_what_the_service_says(
     question: dict[str, Any], statement: dp.DpStatement
 ) -> None:
-    answer = posted.asked("theory/dp", question)
+    answer = posted.asked("theory/dp", {"false_positive_rates": [], **question})
 
     assert statement.sentence == answer["sentence"]
     assert [(each.code, each.message) for each in statement.cautions] == [

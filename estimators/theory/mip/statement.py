@@ -1,0 +1,240 @@
+"""How much noise fits call for, in one statement: the scale, what certifies it, and every other way beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import inf, isfinite
+
+from numpy.typing import ArrayLike
+
+from estimators.errors import OutOfRange, TooFewRecords, UnknownName
+from estimators.statement import Caution, Guarantee, at_most, figures_up, percent
+from estimators.theory.bounds import Bound
+from estimators.theory.mip.calibrate import CERTIFICATES, Calibration, Calibrator, Fits, bounds_of
+from estimators.theory.mip.certificate import Sizes
+from estimators.theory.mip.methods import euclid_laplace, max_laplace, moment_laplace, one_laplace
+from estimators.theory.mip.noises import Floats, Gaussian, Noise
+from estimators.theory.mip.release import grid_of
+
+ETAS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+"""Where the curve is drawn; the eta of the statement is put among them."""
+
+USUAL = ("gaussian", "laplace_moment")
+"""Noises that are always calibrated, beside the one wanted; their scale is in units of the spread."""
+
+COVERS = "accuracy of any attack on any record{}, over the random half and the noise"
+EVEN = "an even number of records (of an odd n guessing has (n+1)/(2n), and eta is above that)"
+ROUND = Caution(
+    "round_to_grid",
+    "what is certified is noise of real numbers: round the parameters, with the noise in them, to multiples of "
+    "noise.grid, or the last digits of floating point tell more than eta",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MipStatement:
+    """Noise of ``scale`` keeps every attack within ``eta`` of guessing; ``scale`` is infinite if nothing is certified.
+
+    ``method`` is the certificate it rests on, by swaps or by draws. ``curve`` has the scale of every way at ``etas``.
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    eta: float
+    baseline: float
+    method: str
+    confidence: float
+    guarantee: Guarantee
+    noise: Noise
+    scale: float
+    spread: Floats
+    records: int | None
+    calibrations: tuple[Calibration, ...]
+    bounds: tuple[Bound, ...]
+    etas: tuple[float, ...]
+    curve: Mapping[str, tuple[float, ...]]
+
+    @property
+    def deviation(self) -> Floats | None:
+        """Root mean square of the noise of every coordinate."""
+        return self.noise.deviation(self.scale) if isfinite(self.scale) else None
+
+    @property
+    def grid(self) -> Floats | None:
+        """What every coordinate is to be rounded to multiples of."""
+        return grid_of(self.noise, self.scale) if isfinite(self.scale) else None
+
+
+def shapes(moment: float = 2.0) -> dict[str, Callable[[Floats], Noise]]:
+    """Noises by name, from the spread of the coordinates."""
+    return {
+        "gaussian": Gaussian,
+        "laplace_moment": partial(moment_laplace, order=moment),
+        "laplace_euclid": euclid_laplace,
+        "laplace_max": max_laplace,
+        "laplace_one": one_laplace,
+    }
+
+
+def assess(
+    fits: Fits,
+    eta: float = 0.1,
+    *,
+    shape: str = "gaussian",
+    spread: ArrayLike | None = None,
+    moment: float = 2.0,
+    confidence: float = 0.95,
+    records: int | None = None,
+) -> MipStatement:
+    """Every calibration side by side, and the noise by the certificate that covers most.
+
+    ``shape`` is one of ``shapes``; ``records`` is how many the data set has, which says whether swaps were of all.
+    """
+    known = shapes(moment)
+    if shape not in known:
+        raise UnknownName.among("noise", shape, known)
+    calibrator = Calibrator.of(fits, spread, moment, confidence)
+    noise = known[shape](calibrator.spread)
+    certificates = calibrator.certificates(noise)
+    if not certificates:
+        raise TooFewRecords("draws: too few to certify anything; need at least 4", field="draws")
+    choice = _Choice.of(certificates, eta, confidence, records)
+    calibrations = tuple(
+        each
+        for label, make in known.items()
+        if label in (shape, *USUAL)
+        for each in calibrator.calibrations(label, make(calibrator.spread), eta)
+    )
+    scale = next(each.scale for each in calibrations if (each.name, each.noise) == (choice.method, shape))
+    cautions = (
+        *choice.coverage(),
+        *choice.sample_size(isfinite(scale)),
+        *([ROUND] if 0.0 < scale < inf else []),
+    )
+    etas = tuple(sorted({*ETAS, eta}))
+    return MipStatement(
+        choice.sentence(shape, scale, in_spreads=shape in USUAL and bool((calibrator.spread != 1.0).any())),
+        cautions,
+        eta,
+        choice.baseline,
+        choice.method,
+        confidence,
+        choice.guarantee,
+        noise,
+        scale,
+        calibrator.spread,
+        choice.sizes.groups if choice.method == "swaps" else None,
+        calibrations,
+        bounds_of(calibrations, (choice.method, shape)),
+        etas,
+        {name: tuple(at(each) for each in etas) for name, at in calibrator.scales(noise).items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The certificate a statement rests on, among those there are."""
+
+    method: str
+    certificates: Mapping[str, Sizes]
+    eta: float
+    confidence: float
+    records: int | None
+
+    @classmethod
+    def of(
+        cls, certificates: Mapping[str, Sizes], eta: float, confidence: float, records: int | None
+    ) -> _Choice:
+        """Swaps, if they are of all records or draws are too few to cover them all: what rows hold decides nothing."""
+        method = next(iter(certificates))
+        if len(certificates) > 1:
+            every, draws = certificates["swaps"].groups == records, certificates["draws"]
+            method = "swaps" if every or draws.fewest < draws.needed(eta, confidence) else "draws"
+        return cls(method, certificates, eta, confidence, records)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sample of the certificate."""
+        return self.certificates[self.method]
+
+    @property
+    def baseline(self) -> float:
+        """What guessing has: of an odd number of records more than half are out."""
+        return 0.5 if self.records is None else (self.records - self.records // 2) / self.records
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is certified, and what that takes for granted."""
+        covers = COVERS.format(" that was swapped" if self.method == "swaps" else "")
+        assumes = CERTIFICATES[self.method][1] + (f"; {EVEN}" if self.records is None else "")
+        return Guarantee(covers, assumes, True)
+
+    def coverage(self) -> list[Caution]:
+        """Which records the certificate is about."""
+        if "swaps" not in self.certificates:
+            return []
+        swapped = self.certificates["swaps"].groups
+        if self.records is not None and self.records < swapped:
+            raise OutOfRange(f"records: got {self.records}, and {swapped} were swapped", field="records")
+        if self.method == "draws":
+            return [
+                Caution(
+                    "swaps_not_used",
+                    f"swaps cover {swapped} records, draws all: the noise is from draws; give records if all were "
+                    "swapped",
+                )
+            ]
+        if self.records is None:
+            return [
+                Caution(
+                    "swapped_records_only",
+                    f"{swapped} records were swapped, and nothing is said of any other; give records, how many there "
+                    "are",
+                )
+            ]
+        missing = self.records - swapped
+        text = f"{missing} records were never swapped: nothing is said of them"
+        return [Caution("records_without_swaps", text)] if missing else []
+
+    def sample_size(self, enough: bool) -> list[Caution]:
+        """Why there is no scale, or more than there need be."""
+        fewest, needed = self.sizes.fewest, self.sizes.needed(self.eta, self.confidence)
+        if not enough and fewest >= needed:
+            return [
+                Caution(
+                    "still_coordinate",
+                    "a parameter without spread moved under swaps; give a spread, or more draws",
+                )
+            ]
+        if fewest < 4 * needed:
+            return [
+                Caution(
+                    "few_pairs",
+                    f"{fewest} pairs, where {needed} are the least that certify anything: more mean less noise",
+                )
+            ]
+        return []
+
+    def sentence(self, shape: str, scale: float, in_spreads: bool) -> str:
+        """The noise, what it keeps attacks to, and what guessing has."""
+        top = at_most(self.baseline + self.eta, within=1.0)
+        guessing = f"where guessing has {self.baseline:.3g}"
+        if isfinite(scale):
+            kind = "Gaussian" if shape == "gaussian" else "Laplace"
+            whom = (
+                f"each of the {self.sizes.groups} records swapped"
+                if self.method == "swaps"
+                else "every record"
+            )
+            unit = " times the spread" if in_spreads else ""
+            return (
+                f"{kind} noise of scale {figures_up(scale)}{unit} keeps every attack on {whom} at an accuracy of at "
+                f"most {top}, {guessing} ({percent(self.confidence)} confidence)."
+            )
+        return (
+            f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, {guessing}: "
+            f"there are {self.sizes.fewest} pairs for some record, and it takes at least "
+            f"{self.sizes.needed(self.eta, self.confidence)}, without any parameter that moves and has no spread."
+        )
