@@ -17,6 +17,7 @@ from estimators.theory.mis.deviation import Floats
 from estimators.theory.mis.divergence import distribution
 from estimators.theory.mis.diversity import (
     gini_simpson,
+    given_largest,
     least_given_largest,
     most_diverse,
     shannon,
@@ -196,10 +197,15 @@ def coarsened(
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where C_K lies among all distributions, and the entropies beside it."""
+    """Where C_K lies among all distributions, and the entropies beside it.
+
+    ``most`` and ``most_given_largest`` need the number of categories, which a sample does not say.
+    """
 
     largest: float
+    most: float | None
     least_given_largest: float
+    most_given_largest: float | None
     gini_simpson: float
     shannon: float
 
@@ -208,7 +214,15 @@ def spread_of(source: Source) -> Spread:
     """Of the distribution, or of the sample."""
     p = every_share(source)
     largest = float(source.shares[-1])
-    return Spread(largest, least_given_largest(largest), gini_simpson(p), shannon(p))
+    total = source.universe if isinstance(source, Tally) else source.categories
+    return Spread(
+        largest,
+        None if total is None else most_diverse(total),
+        least_given_largest(largest),
+        None if total is None else given_largest(largest, total)[1],
+        gini_simpson(p),
+        shannon(p),
+    )
 
 
 def _exact(value: float) -> Estimate:

@@ -1,1 +1,21 @@
-"""Practical membership privacy (Lowy et al.): what a mechanism gives away to who knows only whence the records came."""
+"""Practical membership privacy (Lowy et al.): what a mechanism reveals to an attacker who knows 2n candidate records.
+
+The attacker does not know which n were used. ``assess_exponential`` and ``assess_gaussian`` are the whole of it.
+"""
+
+from estimators.theory.pmp.exponential import Summed, Tabled
+from estimators.theory.pmp.statement import (
+    ExponentialStatement,
+    GaussianStatement,
+    assess_exponential,
+    assess_gaussian,
+)
+
+__all__ = [
+    "ExponentialStatement",
+    "GaussianStatement",
+    "Summed",
+    "Tabled",
+    "assess_exponential",
+    "assess_gaussian",
+]

@@ -1,0 +1,240 @@
+"""What any algorithm gives away of categorical data at most, and how secure losses leave a learner: said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.errors import OutOfRange
+from estimators.statement import Caution, Estimate, at_least, at_most, percent
+from estimators.theory.bounds import Bound
+from estimators.theory.mis.assessment import (
+    Coarsened,
+    Records,
+    Source,
+    Spread,
+    bounds_of,
+    coarsened,
+    delta_of,
+    diversity_of,
+    records_of,
+    spread_of,
+)
+from estimators.theory.mis.overfitting import LossesOf, Overfitting, overfitting
+from estimators.theory.mis.security import MOST_RECORDS, simple_delta
+from estimators.theory.mis.tally import Tally
+from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
+
+STEPS = 13
+"""Sizes of a curve when none were given: three to every tenfold, from a hundredth to a hundredfold."""
+
+USUAL = 0.05
+"""The Delta a curve is drawn around where there is no sample whose size would suggest one."""
+
+AVERAGES = Caution(
+    "averages_over_training_sets",
+    "MIS is about an algorithm on training sets drawn at random from such data, and averages over them; one trained "
+    "model may give away more or less",
+)
+WORST = Caution(
+    "worst_share",
+    "no share of nonmembers was given: security is at the worst share there is, where gamma is 1, so it holds at every "
+    "share; the accuracy and its baseline are at that one share only",
+)
+UNKNOWN = Caution(
+    "universe_unknown",
+    "how many categories there are was not stated: C_K has no upper end then; Delta has one, which allows for what was "
+    "not seen",
+)
+SINGLES = Caution(
+    "mostly_singles",
+    "most records are the only one of their category, and an algorithm that keeps its training set gives them away; "
+    "coarsen the values first",
+)
+ONE_MODEL = Caution(
+    "one_model",
+    "the losses are one model's: this bounds what cuts of the loss leave of that model's security, and is no statement "
+    "about the algorithm, for which each loss has to come from a training of its own",
+)
+NO_GAP = Caution(
+    "no_gap_shown",
+    "the losses show no overfitting that would bound security, which is no evidence of security: other attacks may "
+    "succeed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MisStatement:
+    """Security of any algorithm trained on ``n`` records: 1 less ``delta``, whose upper end is what the sentence says.
+
+    ``deltas`` and ``simple`` are the same by Theorem 14 and by C_K at every one of ``sizes``; ``accuracy`` is the most
+    an attack reaches at ``n``, ``baseline`` what guessing has.
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    gamma: float
+    baseline: float
+    accuracy: float
+    n: int
+    delta: Estimate
+    diversity: Estimate
+    spread: Spread
+    sizes: tuple[int, ...]
+    deltas: tuple[Estimate, ...]
+    simple: tuple[float | None, ...]
+    records: Records | None
+    coarsened: tuple[Coarsened, ...] | None
+    bounds: tuple[Bound, ...]
+
+
+def assess(
+    source: Source,
+    *,
+    nonmember_share: float | None = None,
+    member_weight: float = 1.0,
+    sizes: Sequence[int] | None = None,
+    delta: float | None = None,
+    coarsen_to: Sequence[int] | None = None,
+    confidence: float = 0.95,
+) -> MisStatement:
+    """Delta of the worst algorithm at the first of ``sizes``, how many records keep ``delta``, what merging buys.
+
+    Without a share of nonmembers security is at the worst there is; the accuracy is at the share where gamma is 1.
+    """
+    share = member_weight / (1.0 + member_weight) if nonmember_share is None else nonmember_share
+    gamma = 1.0 if nonmember_share is None else gamma_of(share, member_weight)
+    diversity = diversity_of(source, confidence)
+    every = tuple(sizes or _usual(source, diversity))
+    n = every[0] if sizes else _middle(source, every)
+    at = delta_of(source, n, gamma, confidence)
+    most = diversity.upper
+    return MisStatement(
+        _secure(source, n, at, nonmember_share, share, member_weight, confidence),
+        _cautions(source, nonmember_share),
+        gamma,
+        guess_accuracy(share, member_weight),
+        accuracy(at.upper, share, member_weight),
+        n,
+        at,
+        diversity,
+        spread_of(source),
+        every,
+        tuple(delta_of(source, size, gamma, confidence) for size in every),
+        tuple(simple_delta(most, size) if isfinite(most) else None for size in every),
+        None if delta is None else records_of(source, delta, gamma, confidence),
+        None if coarsen_to is None else _coarsened(source, coarsen_to, n, gamma, confidence, delta),
+        bounds_of(source, n, gamma, confidence),
+    )
+
+
+def _usual(source: Source, diversity: Estimate) -> list[int]:
+    """Sizes about that of the sample, or about what keeps Delta near a usual value."""
+    middle = (
+        source.records if isinstance(source, Tally) else (float(diversity.value or 0.0) / (2.0 * USUAL)) ** 2
+    )
+    span = np.logspace(-2.0, 2.0, STEPS)
+    sizes = np.unique(np.clip(np.round(max(middle, 1.0) * span), 1, MOST_RECORDS))
+    return [int(size) for size in sizes]
+
+
+def _middle(source: Source, sizes: Sequence[int]) -> int:
+    return source.records if isinstance(source, Tally) else sizes[len(sizes) // 2]
+
+
+def _coarsened(
+    source: Source, cells: Sequence[int], n: int, gamma: float, confidence: float, delta: float | None
+) -> tuple[Coarsened, ...]:
+    if max(cells, default=1) > source.categories:
+        raise OutOfRange(
+            f"coarsen_to: need at most the {source.categories} categories there are", field="coarsen_to"
+        )
+    return coarsened(source, cells, n, gamma, confidence, delta)
+
+
+def _cautions(source: Source, nonmember_share: float | None) -> tuple[Caution, ...]:
+    cautions = [AVERAGES]
+    if nonmember_share is None:
+        cautions.append(WORST)
+    if isinstance(source, Tally):
+        if source.universe is None:
+            cautions.append(UNKNOWN)
+        if source.seen[0] == 1 and 2 * int(source.times[0]) > source.records:
+            cautions.append(SINGLES)
+    return tuple(cautions)
+
+
+def _secure(
+    source: Source,
+    n: int,
+    delta: Estimate,
+    nonmember_share: float | None,
+    share: float,
+    weight: float,
+    confidence: float,
+) -> str:
+    sure = f" ({percent(confidence)} confidence)" if isinstance(source, Tally) else ""
+    secure = f"any algorithm has a security of at least {at_least(1.0 - delta.upper)}{sure}"
+    attack = (
+        f"no attack has an accuracy above {at_most(accuracy(delta.upper, share, weight))}, against a baseline of "
+        f"{at_most(guess_accuracy(share, weight))} for guessing{_weight(weight)}."
+    )
+    if nonmember_share is not None:
+        return f"Trained on {n} such records, {secure}, at this share of nonmembers: {attack}"
+    where = "as many nonmembers as members" if share == 0.5 else f"a share of nonmembers of {share:g}"
+    return f"Trained on {n} such records, {secure}, whatever the share of nonmembers. With {where}, {attack}"
+
+
+@dataclass(frozen=True, slots=True)
+class OverfittingStatement:
+    """Security is at most the upper end of ``security``, for a cut of the loss attains ``accuracy``.
+
+    ``cuts`` has what was counted at every cut, ``threshold`` is the cut that gives the bound.
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    security: Estimate
+    gamma: float
+    baseline: float
+    accuracy: float
+    threshold: float
+    cuts: Overfitting
+
+
+def assess_overfitting(
+    train_losses: ArrayLike,
+    heldout_losses: ArrayLike,
+    *,
+    nonmember_share: float = 0.5,
+    member_weight: float = 1.0,
+    confidence: float = 0.95,
+    thresholds: Sequence[float] | None = None,
+    losses_of: LossesOf = "one_model",
+) -> OverfittingStatement:
+    """The least upper bound on security over cuts of the loss."""
+    gamma = gamma_of(nonmember_share, member_weight)
+    cuts = overfitting(train_losses, heldout_losses, gamma, confidence, thresholds, losses_of)
+    upper = cuts.security.upper
+    least = accuracy(1.0 - upper, nonmember_share, member_weight)
+    guessing = guess_accuracy(nonmember_share, member_weight)
+    sure = f"({percent(confidence)} confidence)"
+    sentence = f"The losses put no limit on security {sure}."
+    if upper < 1.0:
+        what = "This model's security" if losses_of == "one_model" else "Security of the algorithm"
+        sentence = (
+            f"{what} is at most {at_most(upper)} {sure}: a cut of the loss alone has an accuracy of at least "
+            f"{at_least(least)}, against a baseline of {at_most(guessing)} for guessing{_weight(member_weight)}."
+        )
+    cautions = (ONE_MODEL if losses_of == "one_model" else AVERAGES, *([NO_GAP] if upper >= 1.0 else []))
+    threshold = float(cuts.threshold[cuts.best])
+    return OverfittingStatement(sentence, cautions, cuts.security, gamma, guessing, least, threshold, cuts)
+
+
+def _weight(weight: float) -> str:
+    """How true positives weigh in the accuracies of a sentence, if not like the rest."""
+    return "" if weight == 1.0 else f" (a true positive counts {weight:g} times)"
