@@ -15,9 +15,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from estimators.theory.mis.coarsen import balanced, frequent
-from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.estimate import diversity, worst_delta_from
+from estimators.theory.mis.certified import diversity, worst_delta_from
+from estimators.theory.mis.diversity import balanced, c_k, frequent
 from estimators.theory.mis.security import records_needed, worst_delta
 from estimators.theory.mis.tally import Tally
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from estimators.theory import mip
-from estimators.theory.mip.methods import Method
+from estimators.theory.mip.privatize import Method
 
 ETA = 0.1
 SIZES = (50, 200, 500)

@@ -11,11 +11,10 @@ from time import perf_counter
 import numpy as np
 
 from estimators.theory import shifts, subsets
-from estimators.theory.pmp import rows
 from estimators.theory.pmp.distances import clipped, of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
-from estimators.theory.pmp.laws import Floats
+from estimators.theory.pmp.laws import Floats, laws_of_blocks
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
@@ -64,7 +63,7 @@ def exponential() -> None:
 
         def one_by_one(scores: Floats = scores, number: int = number) -> None:
             chosen = subsets.all_subsets(len(scores), len(scores) // 2)
-            rows.in_and_out(((block, block @ scores) for block in chosen), number, len(scores))
+            laws_of_blocks(((block, block @ scores) for block in chosen), number, len(scores))
 
         slow = f"{seconds(one_by_one, 1):13.3f}" if records <= 20 else f"{'-':>13}"
         paired = (

@@ -48,9 +48,9 @@ from estimators.statement import (
     exactly,
     percent,
 )
+from estimators.theory.bounds import advantage_of, normalised
 from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, granted
-from estimators.theory.dp.envelope import Envelope
-from estimators.theory.weights import advantage_of, normalised
+from estimators.theory.dp.promise import Envelope
 
 FIXED = Caution(
     "independent_inclusion",

@@ -8,11 +8,12 @@ papers make of it, ``table`` puts all of them side by side, ``statement`` says i
 from estimators.theory.dp.ceilings import (
     advantage_ceiling,
     epsilon_from_advantage,
+    epsilon_from_mip_eta,
     gdp_ceiling,
     gdp_from_advantage,
     individual_risk_ceiling,
+    mip_eta,
 )
-from estimators.theory.dp.papers import epsilon_from_mip_eta, mip_eta
 from estimators.theory.dp.promise import (
     Adjacency,
     ApproximateDp,

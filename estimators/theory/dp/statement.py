@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit, require_share
 from estimators.statement import Caution, at_least, at_most, baseline, exactly, figures_down, figures_up
-from estimators.theory.bounds import Bound
-from estimators.theory.dp.envelope import LARGEST
+from estimators.theory.bounds import Bound, advantage_of
 from estimators.theory.dp.promise import (
+    LARGEST,
     Adjacency,
     ApproximateDp,
     DpCurve,
@@ -20,7 +20,6 @@ from estimators.theory.dp.promise import (
 )
 from estimators.theory.dp.table import bounds
 from estimators.theory.shifts import last
-from estimators.theory.weights import advantage_of
 
 RANDOM = Caution(
     "random_membership",

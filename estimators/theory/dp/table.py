@@ -6,12 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from estimators.errors import require_open_unit, require_positive
-from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.dp import papers
-from estimators.theory.dp.ceilings import individual_risk_ceiling
-from estimators.theory.dp.envelope import Corners, Envelope
-from estimators.theory.dp.promise import Adjacency, Grant, Inclusion, Promise, granted
-from estimators.theory.weights import advantage_of, normalised
+from estimators.theory.bounds import Bound, advantage_of, normalised, side_by_side
+from estimators.theory.dp.ceilings import (
+    equation_9,
+    iid_gain,
+    individual_risk_ceiling,
+    lemma_6,
+    lemma_13_printed,
+    mip_eta,
+    theorem_8,
+    theorem_8_printed,
+    total_variation_printed,
+)
+from estimators.theory.dp.promise import Adjacency, Corners, Envelope, Grant, Inclusion, Promise, granted
 
 OURS = "this project"
 IID_DRAWS = "records are i.i.d. draws, the nonmember asked about too, and risk is averaged over records"
@@ -106,10 +113,10 @@ def _iid(grant: Grant, weights: _Weights) -> Iterator[Bound]:
     if grant.pure is None or not grant.fixed:
         return
     assumes = f"{grant.assumes}; {IID_DRAWS}"
-    value = advantage_of(papers.iid_gain(grant.pure, *weights.even), weights.prior)
+    value = advantage_of(iid_gain(grant.pure, *weights.even), weights.prior)
     says = "a nonmember's law is the mean over all that may stand in its place; tanh(epsilon/4) at prior 1/2"
     yield Bound("advantage_iid", "iid", says, value, OURS, assumes)
-    value = normalised(papers.iid_gain(grant.pure, *weights.mis), *weights.mis)
+    value = normalised(iid_gain(grant.pure, *weights.mis), *weights.mis)
     says = "the same, with nu and lambda: MIS's own setting"
     yield Bound("mis_delta_iid", "iid", says, value, OURS, assumes)
 
@@ -130,11 +137,11 @@ def _mip(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
         says = f"by {each.how}, for a share of members equal to the prior"
         yield Bound("mip_eta", each.name, says, value, each.source, each.assumes)
     if grant.pair is not None:
-        value = papers.mip_eta(*grant.pair)
+        value = mip_eta(*grant.pair)
         says = "delta + (1-delta)/(1+e^-epsilon) - 1/2: tight where half the records are members"
         yield Bound("mip_eta", "mip_theorem_4", says, value, "MIP, Theorem 4", grant.assumes)
     if grant.pure is not None:
-        value = papers.lemma_13_printed(grant.pure)
+        value = lemma_13_printed(grant.pure)
         says = "(1-e^-epsilon)/2: true, and twice too large for small epsilon"
         yield Bound("mip_eta", "pmp_lemma_13", says, value, "PMP, Lemma 13", grant.assumes)
 
@@ -148,11 +155,11 @@ def _mis(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
     distance = 2.0 * grant.envelope.gain(0.5, 0.5)
     says = "the total variation bounds Delta at every nu and lambda"
     yield Bound("mis_delta", "total_variation", says, distance, OURS, grant.assumes)
-    value = papers.total_variation_printed(distance, nu, lam)
+    value = total_variation_printed(distance, nu, lam)
     says = "max(1, gamma) times the total variation: true, and loose where gamma is above 1"
     yield Bound("mis_delta", "mis_appendix_h", says, value, "MIS, Appendix H.2", grant.assumes)
     if grant.pair is not None:
-        value = papers.equation_9(*grant.pair, nu, lam)
+        value = equation_9(*grant.pair, nu, lam)
         says = "Eq. 9: true, loose, and often above 1"
         yield Bound("mis_delta", "mis_equation_9", says, value, "MIS, Eq. 9", grant.assumes)
 
@@ -164,7 +171,7 @@ def _success(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> I
         yield Bound("success", each.name, says, value, each.source, each.assumes)
     if grant.pure is not None and weights.prior == 0.5:
         says = "1/(1+e^-epsilon)"
-        yield Bound("success", "pmp_lemma_6", says, papers.lemma_6(grant.pure), "PMP, Lemma 6", grant.assumes)
+        yield Bound("success", "pmp_lemma_6", says, lemma_6(grant.pure), "PMP, Lemma 6", grant.assumes)
 
 
 def _tpr(grant: Grant, readings: Sequence[_Reading], rate: float) -> Iterator[Bound]:
@@ -174,7 +181,7 @@ def _tpr(grant: Grant, readings: Sequence[_Reading], rate: float) -> Iterator[Bo
         yield Bound(quantity, each.name, f"the height of {each.how}", value, each.source, each.assumes)
     eta = grant.envelope.gain(0.5, 0.5)
     says = "FPR + eta: refuted by randomised response, whose TPR - FPR is 2 eta"
-    printed = papers.theorem_8_printed(eta, rate)
+    printed = theorem_8_printed(eta, rate)
     yield Bound(quantity, "mip_theorem_8", says, printed, "MIP, Theorem 8", grant.assumes, proven=False)
-    mended = papers.theorem_8(eta, rate)
+    mended = theorem_8(eta, rate)
     yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", mended, OURS, grant.assumes)

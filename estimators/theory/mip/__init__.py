@@ -6,25 +6,23 @@ much noise fits call for that were made elsewhere.
 
 from __future__ import annotations
 
-from estimators.theory.mip.attack import Attacked, attack
-from estimators.theory.mip.attained import attained_eta
+from estimators.theory.mip.attack import Attacked, attack, attained_eta
 from estimators.theory.mip.calibrate import Calibration, Fits
 from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of
-from estimators.theory.mip.methods import (
+from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
+from estimators.theory.mip.privatize import (
     Draws,
     Moment,
     Paper,
+    Privatized,
     Swaps,
     euclid_laplace,
     max_laplace,
     moment_laplace,
     one_laplace,
+    privatize,
 )
-from estimators.theory.mip.moments import moment_of, spread_of_draws
-from estimators.theory.mip.noises import Gaussian, KNorm, Noise
-from estimators.theory.mip.norms import Norm
-from estimators.theory.mip.privatize import Privatized, privatize
 from estimators.theory.mip.refits import Refits, SwapPairs, fitted_draws, swap_pairs
 from estimators.theory.mip.scales import (
     Formula,
@@ -34,8 +32,10 @@ from estimators.theory.mip.scales import (
     gaussian_sigma,
     linear_scale,
     moment_eta,
+    moment_of,
     moment_scale,
     scale_bounds,
+    spread_of_draws,
     tanh_scale,
     theorem_9_scale,
 )

@@ -1,4 +1,11 @@
-"""The noises: Gaussian, and those whose density falls as exp(-||x||/s) in a norm.
+"""The noises: Gaussian, and those whose density falls as exp(-||x||/s) in a norm; the norms; how far shifts show.
+
+Norms that weigh every coordinate by its spread, and uniform draws from their spheres.
+
+The noise whose density falls as exp(-||x||) in a Euclidean norm: its exact total variation in any dimension.
+
+The general bound 1 - exp(-v/2) is attained by norms with corners only. A ball has none: in d dimensions its shifts are
+harder to see by a factor of about sqrt(pi d / 2), and so much less noise is enough.
 
 A noise has a shape (the weight of every coordinate) and a scale s. Two copies of it v apart are told apart as well as
 ``total_variation(size(v)/s)`` allows; that is zero at 0, concave, rising, and all that any bound here needs.
@@ -7,18 +14,185 @@ A noise has a shape (the weight of every coordinate) and a scale s. Two copies o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from functools import cache
+from math import ceil, inf, log, pi, sqrt
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import erf, gammaln, ndtri
 
-from estimators.theory.mip.norms import Norm, spread_of
-from estimators.theory.mip.spherical import spherical_shift, spherical_total_variation
+from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_count, require_number
 from estimators.theory.shifts import gaussian_total_variation, laplace_total_variation
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Norm:
+    """||x|| = (sum |x_i / weight_i|^order)^(1/order), the largest |x_i / weight_i| at order infinity.
+
+    A weight of 0 says that a coordinate does not vary: any x_i other than 0 there is infinitely large.
+    """
+
+    order: float
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        order = require_number("order", self.order)
+        if not order >= 1.0:
+            raise OutOfRange(f"order: got {order!r}, need at least 1, or it is no norm", field="order")
+        object.__setattr__(self, "weights", spread_of(self.weights))
+
+    @classmethod
+    def moment(cls, spread: ArrayLike, order: float = 2.0) -> Norm:
+        """The paper's (sum |x_i|^M / (d sigma_i^M))^(1/M): its M-th moment is 1 if the sigma_i are the coordinates'."""
+        sigma = spread_of(spread)
+        return cls(order, sigma * len(sigma) ** (1.0 / order))
+
+    @classmethod
+    def euclid(cls, dimension: int) -> Norm:
+        """Length."""
+        return cls(2.0, np.ones(require_count("dimension", dimension)))
+
+    @classmethod
+    def max(cls, dimension: int) -> Norm:
+        """The largest coordinate."""
+        return cls(inf, np.ones(require_count("dimension", dimension)))
+
+    @classmethod
+    def one(cls, dimension: int) -> Norm:
+        """The sum of the coordinates' sizes."""
+        return cls(1.0, np.ones(require_count("dimension", dimension)))
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.weights)
+
+    def of(self, vectors: Floats) -> Floats:
+        """Norm of each row; no power is taken of anything above 1, so nothing overflows."""
+        ratio = np.abs(weighed(vectors, self.weights))
+        top = ratio.max(axis=1)
+        if self.order == inf:
+            return np.asarray(top)
+        unit = np.where((top > 0.0) & np.isfinite(top), top, 1.0)[:, None]
+        total = ((ratio / unit) ** self.order).sum(axis=1) ** (1.0 / self.order)
+        return np.where(np.isfinite(top), total * unit[:, 0], inf)
+
+    def sphere(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draws from the cone measure of the unit sphere: where a uniform point of the ball lies, seen from 0.
+
+        Independent Y_i of density ~ exp(-|y|^p), normalised, have it, since their joint density is one of the norm
+        alone (Schechtman and Zinn 1990). |Y| = U G^(1/p) with G ~ Gamma(1 + 1/p), which at p = infinity is uniform.
+        """
+        shape = (count, self.dimension)
+        inverse = 1.0 / self.order
+        size = generator.random(shape) * generator.standard_gamma(1.0 + inverse, shape) ** inverse
+        signed = np.where(generator.random(shape) < 0.5, -size, size)
+        flat = Norm(self.order, np.ones(self.dimension))
+        return signed / flat.of(signed)[:, None] * self.weights
+
+    def mean_square(self) -> float:
+        """Mean square of a coordinate over the cone measure, in units of its weight: E Y^2 / E ||Y||^2."""
+        d, p = self.dimension, self.order
+        if p == inf:
+            return (d + 2.0) / (3.0 * d)
+        log = gammaln(3.0 / p) + gammaln(d / p) - gammaln(1.0 / p) - gammaln((d + 2.0) / p)
+        return float(np.exp(log))
+
+
+def spread_of(given: ArrayLike) -> Floats:
+    """Weights of the coordinates, checked, as an array nobody can change."""
+    spread = np.array(given, dtype=np.float64, ndmin=1)
+    if spread.ndim != 1 or spread.size == 0:
+        raise TooFewRecords("spread: need one number a coordinate, and at least one", field="spread")
+    if not np.isfinite(spread).all():
+        raise NotFinite("spread: holds a number that is not finite", field="spread")
+    if (spread < 0.0).any() or not spread.any():
+        raise OutOfRange(
+            "spread: need numbers of at least 0, one of them above 0: what never varies needs no noise",
+            field="spread",
+        )
+    spread.setflags(write=False)
+    return spread
+
+
+def weighed(vectors: Floats, weights: Floats) -> Floats:
+    """Coordinates in units of their weights; 0/0 is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = vectors / weights
+    return np.where(vectors == 0.0, 0.0, ratio)
+
+
+STEP = 0.002
+"""Between tabled shifts, in their logarithm: cubics between them err by STEP^4/384, below 1e-13."""
+
+SMALLEST = 1e-8
+"""Share of the standard deviation below which it is proportional to the shift, but for 1e-16 of itself."""
+
+
+def spherical_total_variation(shift: Floats, dimension: int) -> Floats:
+    """Total variation of two densities ~ exp(-||x||_2) in ``dimension`` dimensions, ``shift`` apart.
+
+    The density falls with the distance, so the nearer centre is the likelier one and TV = P(|X_1| < v/2). The law is a
+    mixture of Gaussians of variance 2G, G ~ Gamma((d+1)/2): r^(1/2) K_(1/2)(r) ~ e^-r. So TV = E erf(v / (4 sqrt G)).
+    """
+    start, value, slope = _table(dimension)
+    with np.errstate(divide="ignore"):
+        place = (np.log(np.asarray(shift, dtype=np.float64)) - start) / STEP
+    below, beyond = place < 0.0, place >= len(value) - 1.0
+    index = np.clip(place, 0.0, len(value) - 1.5).astype(np.int64)
+    t = np.clip(place - index, 0.0, 1.0)
+    left, right = value[index], value[index + 1]
+    # the cubic with these values and slopes at both ends (Hermite)
+    first, last = STEP * slope[index], STEP * slope[index + 1]
+    rise = right - left
+    cubic = left + t * (rise + (1.0 - t) * ((first - rise) * (1.0 - t) + (rise - last) * t))
+    found = np.where(below, value[0] + STEP * place, np.where(beyond, 0.0, cubic))
+    return np.minimum(np.exp(found), 1.0)
+
+
+@cache
+def _table(dimension: int) -> tuple[float, Floats, Floats]:
+    """Logarithm of the first shift; logarithms of the total variation from there on, and their slopes."""
+    nodes, weights = _gamma_rule((dimension + 1) / 2.0)
+    root = np.sqrt(nodes)
+    start, stop = log(4.0 * SMALLEST * root[-1]), log(28.0 * root[-1])  # erf(7) is 1
+    shift = np.exp(start + STEP * np.arange(ceil((stop - start) / STEP) + 1))
+    value, density = np.empty(len(shift)), np.empty(len(shift))
+    for part in range(0, len(shift), 1024):
+        z = shift[part : part + 1024, None] / (4.0 * root)
+        value[part : part + 1024] = erf(z) @ weights
+        density[part : part + 1024] = (2.0 / sqrt(pi) * z * np.exp(-z * z)) @ weights
+    return start, np.log(value), density / value
+
+
+def spherical_shift(total_variation: float, dimension: int) -> float:
+    """The shift at which it is ``total_variation``; it rises with the shift from 0 to 1."""
+
+    def beyond(shift: float) -> float:
+        return float(spherical_total_variation(np.array([shift]), dimension)[0]) - total_variation
+
+    high = 1.0
+    while beyond(high) < 0.0:
+        high *= 2.0
+    return float(brentq(beyond, 0.0, high, xtol=1e-14, rtol=1e-14))
+
+
+def _gamma_rule(shape: float) -> tuple[Floats, Floats]:
+    """Nodes and weights for E f(G), G ~ Gamma(shape): the trapezoidal rule in log G.
+
+    The integrand is analytic and dies out doubly exponentially on one side, exponentially on the other, where this rule
+    converges faster than any power of its step; with this step its error is below rounding.
+    """
+    step = min(0.25, 0.7 / sqrt(shape)) * pi / 4.0
+    low = -42.0 / shape - sqrt(84.0 / shape)  # beyond either end there is less than e^-42
+    high = float(np.log1p(12.0 / sqrt(shape) + 60.0 / shape))
+    offset = np.arange(low, high, step)
+    weights = np.exp(shape * (offset - np.expm1(offset)))  # G^shape e^-G at G = shape e^offset, 1 at its top
+    return shape * np.exp(offset), weights / weights.sum()
 
 
 class Noise(Protocol):

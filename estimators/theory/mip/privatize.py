@@ -1,4 +1,15 @@
-"""Around any fitting function: a random half, a fit, noise; and what attacks on the result are kept to.
+"""Around any fitting function: a random half, a fit, noise of a scale found in one of four ways, rounded to a grid.
+
+From bare parameters to noisy ones, in floating point: the sum is rounded to a grid.
+
+What is proven is about noise of real numbers. A double is not one: the noise is rounded before the fit is added, and
+so near 0 the sum takes values with some fits that it cannot take with others (Mironov 2012). In the cells of a grid
+there are many values of the noise each, and which of them it was is no longer to be seen; to round is to process what
+is released, which no attack gains by. The grid is of powers of two, known beforehand from the noise and its scale.
+
+Ways to find the noise for a wanted eta around any fit: two that certify it, two that put in an estimate.
+
+Around any fitting function: a random half, a fit, noise; and what attacks on the result are kept to.
 
 The data set is fixed. What is random is the half, the noise, and whatever the fit draws itself: eta is about them, and
 holds for this very data set and this very fit. The scale is found on halves drawn apart from the one that is released:
@@ -8,21 +19,201 @@ What the fit does besides is no part of it: an error it raises on the released h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import require_open_unit
+from estimators.errors import OutOfRange, TooFewRecords, require_open_unit
 from estimators.statement import Guarantee
-from estimators.theory.mip.methods import Method, Swaps
-from estimators.theory.mip.noises import Noise
-from estimators.theory.mip.refits import Fit, Refits
-from estimators.theory.mip.release import grid_of, noisy
-from estimators.theory.mip.scales import require_eta
-from estimators.theory.mip.streams import Purpose, root_of, stream
+from estimators.theory.mip.certificate import Sizes
+from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
+from estimators.theory.mip.refits import Fit, Purpose, Refits, root_of, stream
+from estimators.theory.mip.scales import (
+    corollary_10_scale,
+    moment_of,
+    moment_scale,
+    require_eta,
+    spread_of_draws,
+    theorem_9_scale,
+)
 
 Floats = NDArray[np.float64]
+
+FINENESS = 20
+"""Cells in a deviation of the noise, as a power of two: too fine to cost anything, and 2^30 values of noise in each."""
+
+WHOLE = 2.0**52
+"""Doubles from here on are whole numbers."""
+
+
+def grid_of(noise: Noise, scale: float) -> Floats:
+    """Width of the cells of every coordinate: 2^-20 of its noise or a little less, 0 where it has none."""
+    deviation = noise.deviation(scale)
+    power = np.ldexp(1.0, np.frexp(deviation)[1] - 1 - FINENESS)
+    return np.where(deviation > 0.0, np.maximum(power, np.finfo(np.float64).smallest_subnormal), 0.0)
+
+
+def noisy(bare: Floats, noise: Noise, scale: float, generator: np.random.Generator) -> Floats:
+    """Rows of parameters with noise of their own each, on the grid."""
+    total = bare + noise.sample(scale, len(bare), generator)
+    grid = grid_of(noise, scale)
+    # beyond 2^52 cells from 0 the doubles are on the grid themselves; dividing by a power of two is exact
+    fine = np.abs(total) < WHOLE * grid
+    cells = np.divide(total, grid, out=np.zeros_like(total), where=fine)
+    return np.where(fine, np.rint(cells) * grid, total)
+
+
+Shape = Callable[[Floats], Noise]
+"""From the spread of the coordinates to a noise: ``Gaussian`` itself, or one of those below."""
+
+CERTIFIED = Guarantee(
+    "accuracy of any attack on any record of this data set, over the random half and the noise",
+    "the half and the noise are drawn as said, as real numbers, and the adversary does not know the seed",
+    True,
+)
+ESTIMATED = Guarantee(
+    "accuracy of any attack on any record of this data set, over the random half and the noise",
+    "the moment estimated from a sample of fits is at least the true one, which no sample can show",
+    False,
+)
+
+
+def moment_laplace(spread: Floats, order: float = 2.0) -> Noise:
+    """The paper's noise: ~ exp(-||x||/s) in the norm that weighs every coordinate by its spread."""
+    return KNorm(Norm.moment(spread, order))
+
+
+def euclid_laplace(spread: Floats) -> Noise:
+    """exp(-length/s), the same in every direction."""
+    return KNorm(Norm.euclid(len(spread)))
+
+
+def max_laplace(spread: Floats) -> Noise:
+    """exp(-largest coordinate/s)."""
+    return KNorm(Norm.max(len(spread)))
+
+
+def one_laplace(spread: Floats) -> Noise:
+    """Independent Laplace noise of one scale in every coordinate."""
+    return KNorm(Norm.one(len(spread)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrated:
+    """A noise, its scale, and whether eta is certified at it."""
+
+    noise: Noise
+    scale: float
+    guarantee: Guarantee
+
+
+class Method(Protocol):
+    """A way to find the scale."""
+
+    @property
+    def name(self) -> str:
+        """In a word."""
+
+    def calibrated(
+        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
+    ) -> Calibrated:
+        """The noise for a wanted eta."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """Certified, by swaps: ``rounds`` pairs of every record, half as many fits as rounds times records. Least noise."""
+
+    rounds: int = 256
+    draws: int = 64
+    shape: Shape = Gaussian
+    name: str = "swaps"
+
+    def calibrated(
+        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
+    ) -> Calibrated:
+        """The shape from draws of its own, then the scale from swaps."""
+        noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
+        sizes, group = [], []
+        for before, after, left, came in refits.rounds(self.rounds, generator):
+            size = noise.size(after - before)
+            sizes += [size, size]
+            group += [left, came]
+        found = Sizes(noise, np.concatenate(sizes), np.concatenate(group), refits.records, 0.5)
+        return Calibrated(noise, _enough(found, eta, confidence, "rounds"), CERTIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Certified, by independent draws: few fits however many records, and noise of the size of the fit's own spread."""
+
+    count: int = 512
+    draws: int = 64
+    shape: Shape = Gaussian
+    name: str = "draws"
+
+    def calibrated(
+        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
+    ) -> Calibrated:
+        """The shape from draws of its own, then the scale from pairs of others."""
+        noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
+        found = Sizes.of_draws(noise, refits.draws(self.count, generator))
+        return Calibrated(noise, _enough(found, eta, confidence, "count"), CERTIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An estimate put into our bound: TV(2 sigma/s)/2, at most sigma/(2 s)."""
+
+    draws: int = 256
+    order: float = 2.0
+    shape: Shape = Gaussian
+    name: str = "moment"
+
+    def calibrated(
+        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
+    ) -> Calibrated:
+        """The moment of random halves of the whole data set."""
+        draws = refits.draws(self.draws, generator)
+        noise = self.shape(spread_of_draws(draws, self.order))
+        return Calibrated(noise, moment_scale(eta, noise, moment_of(draws, noise, self.order)), ESTIMATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """Algorithm 1 with the right radius: an estimate put into Corollary 10 (Theorem 9, for moments below 2)."""
+
+    draws: int = 256
+    order: float = 2.0
+    name: str = "paper"
+
+    def calibrated(
+        self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
+    ) -> Calibrated:
+        """In the moment norm sigma is 1."""
+        noise = moment_laplace(spread_of_draws(refits.draws(self.draws, generator), self.order), self.order)
+        scale = corollary_10_scale if self.order >= 2.0 else theorem_9_scale
+        return Calibrated(noise, scale(eta, 1.0, self.order), ESTIMATED)
+
+
+def _enough(found: Sizes, eta: float, confidence: float, option: str) -> float:
+    scale = found.scale(eta, confidence)
+    if scale < inf:
+        return scale
+    if found.fewest < found.needed(eta, confidence):
+        raise TooFewRecords(
+            f"{option}: got {found.fewest} pairs a record, need at least {found.needed(eta, confidence)} for this eta "
+            "and confidence, and some more to be near the least noise",
+            field=option,
+        )
+    raise OutOfRange(
+        "draws: a parameter that never varied in them varies under a swap, and has no noise; draw more",
+        field="draws",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,19 +11,20 @@ from numpy.typing import ArrayLike
 
 from estimators.statement import Estimate, Guarantee, Interval, percent
 from estimators.theory.bounds import Bound, side_by_side
-from estimators.theory.mis import estimate
-from estimators.theory.mis.coarsen import MERGES, Merge, kept, merged
-from estimators.theory.mis.deviation import Floats
-from estimators.theory.mis.divergence import distribution
+from estimators.theory.mis.binomials import Floats
+from estimators.theory.mis.certified import NUMERICS, diversity, records_from, worst_delta_from
 from estimators.theory.mis.diversity import (
+    MERGES,
+    Merge,
     gini_simpson,
     given_largest,
+    kept,
     least_given_largest,
+    merged,
     most_diverse,
     shannon,
     total_c_k,
 )
-from estimators.theory.mis.estimate import NUMERICS
 from estimators.theory.mis.security import (
     MOST_SHARE,
     least_records,
@@ -33,6 +34,7 @@ from estimators.theory.mis.security import (
     total_delta,
 )
 from estimators.theory.mis.tally import Tally
+from estimators.theory.tables import distribution
 
 GIVEN = "the probabilities given are those of the data"
 EXACT = Guarantee("the quantity itself", GIVEN, True)
@@ -69,14 +71,14 @@ def every_share(source: Source) -> Floats:
 def diversity_of(source: Source, confidence: float = 0.95) -> Estimate:
     """C_K with its interval, which is a point where the distribution is known."""
     if isinstance(source, Tally):
-        return estimate.diversity(source, confidence)
+        return diversity(source, confidence)
     return _exact(total_c_k(source.shares, source.times))
 
 
 def delta_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.95) -> Estimate:
     """Delta of the worst algorithm on ``n`` records (Theorem 14) with its interval."""
     if isinstance(source, Tally):
-        return estimate.worst_delta_from(source, n, gamma, confidence)
+        return worst_delta_from(source, n, gamma, confidence)
     return _exact(total_delta(source.shares, source.times, n, gamma))
 
 
@@ -96,7 +98,7 @@ def records_of(source: Source, delta: float, gamma: float = 1.0, confidence: flo
     exact = least_records(source.shares, times, delta, gamma)
     certified = exact
     if isinstance(source, Tally):
-        certified = estimate.records_from(source, delta, gamma, confidence)
+        certified = records_from(source, delta, gamma, confidence)
     most = diversity_of(source, confidence).upper
     return Records(delta, exact, certified, inf if most == inf else simple_records(most, delta))
 

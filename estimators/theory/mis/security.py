@@ -1,4 +1,4 @@
-"""Theorem 14: what the worst algorithm there is gives away of n draws from a discrete distribution, exactly."""
+"""Theorem 14: what the worst algorithm gives away of n draws from a discrete distribution; the divergence behind it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from estimators.errors import (
+    DimensionMismatch,
     OutOfRange,
     require_count,
     require_nonnegative,
     require_open_unit,
     require_positive,
 )
-from estimators.theory.mis.deviation import Floats, excess
-from estimators.theory.mis.divergence import distribution
+from estimators.theory.mis.binomials import Floats, excess
 from estimators.theory.mis.diversity import total_c_k
+from estimators.theory.tables import distribution
 
 MOST_RECORDS = 10**15
 """Sizes of training sets are sought up to here: beyond, n p is no longer known to one record."""
@@ -30,6 +31,29 @@ LEAST_SHARE = 1.0 / sqrt(8.0)
 
 MOST_SHARE = 0.44
 """Corollary 15's c', as the paper proves it; 1/2 (Cauchy and Schwarz) where its condition on n fails."""
+
+
+def divergence(nonmember: ArrayLike, member: ArrayLike, gamma: float = 1.0) -> float:
+    """D_gamma of two discrete distributions over the same cells (Eqs. 3 and 4): 0 if equal, 1 if disjoint.
+
+    sum (q - gamma p)_+ for gamma >= 1 and sum (p - q / gamma)_+ below: the same number without the paper's
+    difference of large terms. Either shows that D_gamma never exceeds the total variation, at any gamma: the
+    paper's factor max(1, gamma) before it (Eq. 8, Remark 7, Theorem 13) is never needed.
+    """
+    gamma = require_positive("gamma", gamma)
+    p, q = distribution(nonmember, "nonmember"), distribution(member, "member")
+    if p.shape != q.shape:
+        raise DimensionMismatch(
+            f"member: got {q.size} cells, nonmember has {p.size}; need equally many", field="member"
+        )
+    gap = q - gamma * p if gamma >= 1.0 else p - q / gamma
+    return float(min(np.maximum(gap, 0.0).sum(), 1.0))
+
+
+def security_at(true_positive_rate: float, false_positive_rate: float, gamma: float = 1.0) -> float:
+    """What one attack leaves of security, the least over attacks: max(1, 1/gamma) (1 - TPR + gamma FPR)."""
+    gamma = require_positive("gamma", gamma)
+    return max(1.0, 1.0 / gamma) * (1.0 - true_positive_rate + gamma * false_positive_rate)
 
 
 def worst_delta(probabilities: ArrayLike, n: int, gamma: float = 1.0) -> float:

@@ -8,8 +8,7 @@ from math import exp, expm1, inf, sqrt
 
 import numpy as np
 
-from estimators.theory.mis.deviation import Floats
-from estimators.theory.mis.law import Law
+from estimators.theory.mis.binomials import Floats, Law
 
 SURE = 3.0
 """Expected records from which a category counts as surely seen, when g is chosen."""

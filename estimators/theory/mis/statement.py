@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from estimators.errors import OutOfRange
 from estimators.statement import Caution, Estimate, at_least, at_most, percent
-from estimators.theory.bounds import Bound
+from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis.assessment import (
     Coarsened,
     Records,
@@ -27,7 +27,6 @@ from estimators.theory.mis.assessment import (
 from estimators.theory.mis.overfitting import LossesOf, Overfitting, overfitting
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
-from estimators.theory.weights import accuracy, gamma_of, guess_accuracy
 
 STEPS = 13
 """Sizes of a curve when none were given: three to every tenfold, from a hundredth to a hundredfold."""

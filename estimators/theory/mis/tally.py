@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords, require_count
-from estimators.theory.mis.deviation import Floats
-from estimators.theory.mis.law import Law, law_of
+from estimators.theory.mis.binomials import Floats, Law, law_of
 
 
 @dataclass(frozen=True, slots=True)

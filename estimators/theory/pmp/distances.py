@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import OutOfRange, TooFewRecords, require_positive
-from estimators.theory import subsets
-from estimators.theory.pmp.neighbours import Neighbours
 from estimators.theory.tables import rows_of
 
 Floats = NDArray[np.float64]
@@ -107,27 +105,6 @@ def of_sum(points: Floats) -> Distances:
         return _norms(np.delete(points, x, axis=0) - points[x])
 
     return Distances(counts, uppers * unit, float(np.sqrt(most**2 + slack)) * unit, row)
-
-
-def of_query(values: Floats, n: int) -> Distances:
-    """Distances for any query, from its value at each of the C(2n, n) training sets in lexicographic order."""
-    records = 2 * n
-    subsets.require_few(records, n, "for a sum give the points instead, which takes no enumeration", 200_000)
-    table = rows_of("values", values, MOST)
-    found: list[list[Floats]] = [[] for _ in range(records)]
-    for i, j, a, b in Neighbours(n):
-        moved = _norms(table[a] - table[b])
-        found[i].append(moved)
-        found[j].append(moved)
-    each = np.stack([np.concatenate(moves) for moves in found])
-    largest = float(each.max())
-    shares = each / (_unit(largest) or 1.0)
-    most = float(shares.max())
-    scale = (EVEN - 1) / most if most > 0.0 else 0.0
-    keys = np.where(each > 0.0, 1 + (shares * scale).astype(np.intp), 0)
-    counts = np.stack([np.bincount(key, minlength=EVEN + 1) for key in keys]).astype(np.int32)
-    uppers = np.arange(EVEN + 1) / (EVEN - 1) * largest * (1.0 + 1e-12)
-    return Distances(counts, uppers, largest, lambda x: each[x])
 
 
 def _counted(

@@ -1,4 +1,6 @@
-"""Practical membership privacy of the exponential mechanism (PMP, Proposition 9).
+"""The exponential mechanism (PMP, Proposition 9), exactly; and training sets that differ in one record.
+
+Training sets that differ in one record: for every pair of records, the sets with one and with the other.
 
 Outcome w is chosen with probability proportional to exp(-epsilon l(w, D) / (2 Delta)). The paper
 states one direction of the ratio; Definition 2 binds both, so |ln ratio| is what counts.
@@ -6,7 +8,9 @@ states one direction of the ratio; Definition 2 binds both, so |ln ratio| is wha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -20,10 +24,35 @@ from estimators.errors import (
     require_positive,
 )
 from estimators.theory import subsets
-from estimators.theory.pmp import halves, rows
-from estimators.theory.pmp.laws import InOut
-from estimators.theory.pmp.neighbours import Neighbours
+from estimators.theory.pmp.laws import WIDEST, InOut, laws_of_blocks, laws_of_sums, span
 from estimators.theory.tables import rows_of
+
+Places = NDArray[np.intp]
+
+
+class Neighbours:
+    """Iterates over (i, j, places of the sets with i, places of the same with j instead), i < j, of n of 2n records.
+
+    Places are those of the lexicographic order; every two neighbours come up exactly once.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.records = 2 * n
+        self.bits = 1 << np.arange(self.records, dtype=np.int64)
+        self.place = np.empty(1 << self.records, dtype=np.int32)
+        start = 0
+        for block in subsets.all_subsets(self.records, n):
+            self.place[block @ self.bits] = np.arange(start, start + len(block), dtype=np.int32)
+            start += len(block)
+        fewer = subsets.all_subsets(self.records, n - 1)
+        self.rest = np.concatenate([block @ self.bits for block in fewer])
+
+    def __iter__(self) -> Iterator[tuple[int, int, Places, Places]]:
+        for i, j in combinations(range(self.records), 2):
+            one, other = self.bits[i], self.bits[j]
+            rest = self.rest[(self.rest & (one | other)) == 0]
+            yield i, j, self.place[rest | one].astype(np.intp), self.place[rest | other].astype(np.intp)
+
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +63,6 @@ MOST_SUMMED = 200_000_000
 
 MOST_PAIRED = 800_000
 """Training sets whose neighbours are all compared."""
-
 
 MOST_PAIRS = 100_000_000
 """Pairs of records (or of outcomes), times outcomes (or records), that are compared: 10 seconds for exchanges."""
@@ -76,13 +104,13 @@ class Summed:
     def exact(self, epsilon: float) -> InOut:
         """The laws of every record, over all C(2n, n) training sets."""
         scores = self.scores(epsilon)
-        if halves.span(scores) <= halves.WIDEST:
+        if span(scores) <= WIDEST:
             most = min(MOST_SUMMED, 5_000_000_000 // scores.shape[1])
             subsets.require_few(len(scores), self.n, INSTEAD, most)
-            return halves.in_and_out(scores)
+            return laws_of_sums(scores)
         number = subsets.require_few(len(scores), self.n, INSTEAD)
         blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(len(scores), self.n))
-        return rows.in_and_out(blocks, number, len(scores))
+        return laws_of_blocks(blocks, number, len(scores))
 
     def on_records(self, epsilon: float) -> float:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X).
@@ -147,7 +175,7 @@ class Tabled:
     def exact(self, epsilon: float) -> InOut:
         """The laws of every record, over all C(2n, n) training sets."""
         chosen = subsets.matrix(2 * self.n, self.n, INSTEAD)
-        return rows.in_and_out([(chosen, self.logits(epsilon))], len(chosen), 2 * self.n)
+        return laws_of_blocks([(chosen, self.logits(epsilon))], len(chosen), 2 * self.n)
 
     def on_records(self, epsilon: float) -> float:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""

@@ -13,12 +13,12 @@ from estimators.errors import OptionError, TooManySubsets
 from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.bounds import Bound
-from estimators.theory.pmp import choose, distances, promised
+from estimators.theory.pmp import choose, distances
+from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_gaussian, success
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Worst
 from estimators.theory.pmp.sampled import sampled
-from estimators.theory.pmp.success import mip_eta, success
 
 Floats = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def assess_exponential(
         laws.worst,
         epsilons,
         successes,
-        promised.of_exponential(mechanism, epsilon, sample or laws),
+        of_exponential(mechanism, epsilon, sample or laws),
     )
 
 
@@ -221,7 +221,7 @@ def assess_gaussian(
         mechanism.deltas(grid),
         np.array([shifts.gaussian_delta(moved.largest / mechanism.sigma, each) for each in grid]),
         np.array([shifts.gaussian_delta(sensitivity / mechanism.sigma, each) for each in grid]),
-        promised.of_gaussian(mechanism, dp, practical, delta),
+        of_gaussian(mechanism, dp, practical, delta),
     )
 
 

@@ -11,8 +11,7 @@ from math import log, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from estimators.theory.mip.noises import Gaussian, KNorm, Noise
-from estimators.theory.mip.norms import Norm
+from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.scales import (
     corollary_10_scale,
     gaussian_linear_scale,

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from estimators.theory.bounds import Bound
 from estimators.theory.dp import ApproximateDp, GaussianDp, Promise, advantage_ceiling, bounds
-from estimators.theory.dp.papers import theorem_8
+from estimators.theory.dp.ceilings import theorem_8
 from estimators.theory.shifts import gaussian_delta, laplace_total_variation
 from examples.theory.rows import printed
 from examples.theory.rows.row import Row

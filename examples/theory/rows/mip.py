@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from estimators.theory.mip.finite import finite_eta
-from estimators.theory.mip.noises import Gaussian, KNorm, Noise
-from estimators.theory.mip.norms import Norm
+from estimators.theory.mip.noises import Gaussian, KNorm, Noise, Norm
 from estimators.theory.mip.scales import (
     corollary_10_scale,
     linear_scale,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
-from estimators.theory.mis.divergence import divergence, security_at
 from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.security import bracket, simple_delta, worst_delta
+from estimators.theory.mis.security import bracket, divergence, security_at, simple_delta, worst_delta
 from examples.theory.rows import printed
 from examples.theory.rows.row import Row
 from examples.theory.truth import counting

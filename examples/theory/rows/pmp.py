@@ -9,12 +9,12 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.theory.pmp.bounds import mip_eta
+from estimators.theory.pmp.bounds import success as successes
 from estimators.theory.pmp.distances import clipped, of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.pmp.laws import finite
-from estimators.theory.pmp.success import mip_eta
-from estimators.theory.pmp.success import success as successes
 from examples.theory.rows import printed
 from examples.theory.rows.row import Row
 from examples.theory.truth import attacks, halves, mixtures

@@ -17,9 +17,8 @@ from scipy.special import ndtr
 from estimators.theory import shifts
 from estimators.theory.accounting import NoisySteps
 from estimators.theory.dp.promise import Adjacency, GaussianDp
-from estimators.theory.mip.attained import attained_eta
-from estimators.theory.mip.noises import KNorm
-from estimators.theory.mip.norms import Norm
+from estimators.theory.mip.attack import attained_eta
+from estimators.theory.mip.noises import KNorm, Norm
 from examples.theory.drawing import svg
 from examples.theory.mip import figure1, proposition11, section52, small
 from examples.theory.mip.__main__ import HERE, README

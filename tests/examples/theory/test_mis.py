@@ -15,12 +15,11 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 from sklearn.neural_network._stochastic_optimizers import AdamOptimizer
 
-from estimators.theory.mis.deviation import excess
-from estimators.theory.mis.divergence import divergence
+from estimators.theory.bounds import gamma_of
+from estimators.theory.mis.binomials import excess
 from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.overfitting import LossesOf
-from estimators.theory.mis.security import simple_delta, worst_delta
-from estimators.theory.weights import gamma_of
+from estimators.theory.mis.security import divergence, simple_delta, worst_delta
 from examples.theory.drawing import svg
 from examples.theory.mis import digits, figure1, figure2, table1
 from examples.theory.mis.__main__ import HERE, README

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from estimators.theory import mip
-from estimators.theory.mip.printed import printed_eta, printed_fails_from
+from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
 
 
@@ -45,7 +45,8 @@ def test_corollary_10_as_printed_breaks_its_promise_in_many_dimensions() -> None
     assert printed_eta(scale, 100_000) > 0.1
     assert printed_eta(scale, 10**6) > 0.2
     assert printed_eta(mip.corollary_10_scale(0.4, 1.0, 2.0), 10**6) > 0.45
-    assert 5e4 < printed_fails_from(0.3) < 6e4
+    scale = mip.corollary_10_scale(0.3, 1.0, 2.0)
+    assert printed_eta(scale, 50_000) < 0.3 < printed_eta(scale, 60_000)
 
 
 def test_what_is_attained_against_the_printed_radius_is_simulated_too() -> None:

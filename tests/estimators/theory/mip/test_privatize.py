@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import mip
-from estimators.theory.mip.streams import Purpose, root_of, stream
+from estimators.theory.mip.refits import Purpose, root_of, stream
 
 Floats = NDArray[np.float64]
 POINTS = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 10.0, 0.1]

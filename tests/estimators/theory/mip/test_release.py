@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from estimators.theory import mip
-from estimators.theory.mip.release import FINENESS, grid_of, noisy
+from estimators.theory.mip.privatize import FINENESS, grid_of, noisy
 
 Floats = NDArray[np.float64]
 BELL, SCALE = mip.Gaussian([0.025]), 21.7

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import OutOfRange
 from estimators.theory import mip
-from estimators.theory.mip.printed import printed_eta
+from estimators.theory.mip.attack import printed_eta
 from estimators.theory.subsets import matrix
 
 LINE = mip.KNorm(mip.Norm.euclid(1))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from estimators.theory.mis.assessment import Known, bounds_of, coarsened, records_of
+from estimators.theory.mis.certified import worst_delta_from
 from estimators.theory.mis.diversity import most_diverse
-from estimators.theory.mis.estimate import worst_delta_from
 from estimators.theory.mis.security import least_records, simple_delta
 from estimators.theory.mis.tally import Tally
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from estimators.errors import InvalidCounts, OutOfRange, TooFewRecords
-from estimators.theory.mis.certified import lower, upper
-from estimators.theory.mis.deviation import excess
-from estimators.theory.mis.diversity import c_k, most_diverse
-from estimators.theory.mis.estimate import (
+from estimators.theory.mis.binomials import excess, law_of
+from estimators.theory.mis.certified import (
     delta_term,
     diversity,
     diversity_term,
+    lower,
     records_from,
+    upper,
     worst_delta_from,
 )
-from estimators.theory.mis.law import law_of
+from estimators.theory.mis.diversity import c_k, most_diverse
 from estimators.theory.mis.security import least_records, records_needed, worst_delta
 from estimators.theory.mis.shape import Move, Shape
 from estimators.theory.mis.tally import Tally

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from estimators.theory.mis import law
-from estimators.theory.mis.certified import lower, upper
-from estimators.theory.mis.estimate import (
+from estimators.theory.mis import binomials
+from estimators.theory.mis.binomials import law_of
+from estimators.theory.mis.certified import (
     delta_term,
     delta_upper,
     diversity,
     diversity_term,
+    lower,
     records_from,
+    upper,
     worst_delta_from,
 )
-from estimators.theory.mis.law import law_of
 from estimators.theory.mis.security import records_needed, total_delta
 from estimators.theory.mis.shape import Move, Shape, Term, least_beyond
 from estimators.theory.mis.tally import Tally
@@ -124,7 +125,7 @@ def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(
 ) -> None:
     """Evidence, not proof: the margin is heuristic."""
     term, coarse = TERMS[name], law_of(n)
-    monkeypatch.setattr(law, "POINTS", 16 * law.POINTS)
+    monkeypatch.setattr(binomials, "POINTS", 16 * binomials.POINTS)
     fine = law_of.__wrapped__(n)
     for sign in (1.0, -1.0):
         shapes = [

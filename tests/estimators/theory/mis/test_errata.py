@@ -9,9 +9,8 @@ import pytest
 from scipy.special import xlogy
 from scipy.stats import binom
 
-from estimators.theory.mis.deviation import excess
-from estimators.theory.mis.divergence import divergence
-from estimators.theory.mis.security import LEAST_SHARE, bracket, simple_delta, worst_delta
+from estimators.theory.mis.binomials import excess
+from estimators.theory.mis.security import LEAST_SHARE, bracket, divergence, simple_delta, worst_delta
 from tests.estimators.theory.mis import worlds
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, UnknownName
-from estimators.theory.mis.divergence import divergence, security_at
 from estimators.theory.mis.overfitting import overfits, overfitting
+from estimators.theory.mis.security import divergence, security_at
 
 
 def test_theorem_11_at_one_threshold_is_the_security_one_attack_leaves():

@@ -7,8 +7,8 @@ import pytest
 
 from estimators.errors import DimensionMismatch, NotFinite, OutOfRange, TooFewRecords, TooManySubsets
 from estimators.theory import subsets
-from estimators.theory.pmp import halves, rows
 from estimators.theory.pmp.exponential import Summed, Tabled
+from estimators.theory.pmp.laws import laws_of_blocks, laws_of_sums
 from tests.estimators.theory.pmp.worlds import (
     ONE_WAY,
     dp_epsilon,
@@ -38,7 +38,7 @@ def test_meeting_in_the_middle_is_one_training_set_after_the_other(epsilon: floa
     scores = Summed(losses_of(3, 5, 7), 1.0).scores(epsilon)
     blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(10, 5, 100))
 
-    quick, slow = halves.in_and_out(scores), rows.in_and_out(blocks, 252, 10)
+    quick, slow = laws_of_sums(scores), laws_of_blocks(blocks, 252, 10)
 
     np.testing.assert_allclose(quick.inside, slow.inside, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(quick.outside, slow.outside, rtol=1e-12, atol=1e-13)

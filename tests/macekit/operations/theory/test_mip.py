@@ -8,7 +8,7 @@ import pytest
 
 from app.openapi.theory import AFTER, BEFORE, DRAWS, MIP_EXAMPLES, RECORD, TELLING
 from estimators.theory import mip
-from estimators.theory.mip.release import grid_of
+from estimators.theory.mip.privatize import grid_of
 from macekit.schemas.theory.mip import MipFiniteQuestion, MipQuestion
 from tests.app import posted
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.openapi.theory import MIS_EXAMPLES
+from estimators.theory.mis.certified import diversity, worst_delta_from
 from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.estimate import diversity, worst_delta_from
 from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 from macekit.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS

@@ -7,8 +7,8 @@ from math import exp
 import numpy as np
 import pytest
 
+from estimators.theory.pmp.bounds import mip_eta, mip_eta_as_printed, success
 from estimators.theory.pmp.laws import finite
-from estimators.theory.pmp.success import mip_eta, mip_eta_as_printed, success
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1, 0.123, 2.14, 50.0])

@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import norm
 
+from estimators.theory.bounds import advantage_of
 from estimators.theory.dp import ApproximateDp, DpCurve, GaussianDp, advantage_ceiling, gdp_ceiling
-from estimators.theory.dp.envelope import Corners
+from estimators.theory.dp.promise import Corners
 from estimators.theory.shifts import gaussian_delta
-from estimators.theory.weights import advantage_of
 
 RATES = np.concatenate([[0.0], np.geomspace(1e-9, 1e-3, 50), np.linspace(0.001, 1.0, 2001)])
 PAIRS = [(0.0, 0.0), (0.0, 0.3), (0.4, 0.0), (1.0, 0.05), (3.0, 1e-5), (9.0, 0.2), (700.0, 0.0)]
