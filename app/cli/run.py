@@ -7,19 +7,21 @@ two sides, a file for each query, options beside a JSON body, a file that is cou
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import partial
+from typing import TypeVar, cast
 
 import msgspec
 
-from app.cli.inputs import Misuse, Source, side_of
+from app.cli.inputs import Misuse, Source
 from app.cli.terminal import Progress, detail_of, in_shell
 from estimators import MaceError
-from macekit.call import JSON, NPY, Call, Reply
+from macekit.call import JSON, NPY, Body, Call, Reply
 from macekit.catalogue import flag
 from macekit.decoding import decode
 from macekit.decoding.body import Material, Sample, options
+from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import settled
 from macekit.operations import answer as answered
 from macekit.operations import perform
@@ -51,6 +53,8 @@ COUNTED = frozenset({*TABLE, FIRST_MEMBERS, "query"}) - NEED_ROWS
 
 OK = 200
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Sides:
@@ -65,8 +69,7 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "goes with one table of both sides")
         progress.now("reading")
-        sample = Sample(side_of(inputs.members, call), side_of(inputs.nonmembers, call))
-        found = Material({"": sample}, _asked(call), textual=True)
+        found = Material({"": _sample_of(call, inputs)}, _asked(call), textual=True)
         progress.now("computing")
         return answered(call, settled(call.operation, found) if call.operation in SIDED else found)
     if not inputs:  # a question that has no records
@@ -162,9 +165,27 @@ def _decoded(call: Call, source: Source) -> Material:
     about = _about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
+    return _read(source, partial(decode, about))
+
+
+def _sample_of(call: Call, inputs: Sides) -> Sample:
+    """One input for each side as one sample."""
+    sides = [
+        _read(each, partial(read_side, _about(call, each))) for each in (inputs.members, inputs.nonmembers)
+    ]
+    try:
+        return join_sides(*sides, (f"{inputs.members.name}: score", f"{inputs.nonmembers.name}: score"))
+    except Problem as problem:
+        raise Misuse(in_shell(problem.detail)) from None
+    except MaceError as error:
+        raise Misuse(error.message) from None
+
+
+def _read(source: Source, reader: Callable[[Body], T]) -> T:
+    """What a reader makes of an input; what is wrong with it is said with its name."""
     try:
         with source.body() as body:
-            return decode(about, body)
+            return reader(body)
     except Problem as problem:
         raise _named(problem, source) from None
     except MaceError as error:

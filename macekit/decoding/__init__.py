@@ -1,7 +1,8 @@
 """From bytes to material: columns of records, and the options of the question.
 
 In reading order: material; columns, fast, careful, json; options, roles, labels, table; typed, arrow, parquet,
-spelled, csv, npy; compression around all of them; heads, which reads no more than the columns' names and types.
+spelled, csv, npy; compression around all of them; pairs, for two bodies, one a side; heads, which reads no more than
+the columns' names and types.
 """
 
 from __future__ import annotations

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from macekit.call import Call
 from macekit.decoding.body import Material
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Fields, Roles, choice, roles
+from macekit.decoding.roles import Columns, Fields, Roles, choice, roles
 from macekit.decoding.table import Table, held
 from macekit.decoding.typed import rows_of, values_of
 from macekit.formats import ARROW_MAGIC
@@ -26,14 +26,22 @@ STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 ROWS = 2**17
 """Rows of a block: a megabyte of numbers."""
 
+C = TypeVar("C", bound=Columns)
+
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of an Arrow stream or file."""
+    limit = max(call.expanded_limit, len(body))
+    table, chosen = read(body, lambda names: choice(names, call), limit)
+    return held(table, chosen, call, limit)
+
+
+def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
+    """The columns in use, and what they are."""
     import pyarrow as pa
 
-    limit = max(call.expanded_limit, len(body))
     with refusals(NAME):
-        chosen = choice(_open(body).reader.schema.names, call)
+        chosen = choose(_open(body).reader.schema.names)
         opened = _open(body, chosen.used)
     batches, size = [], 0
     for batch in _batches(opened):
@@ -41,8 +49,7 @@ def decode(call: Call, body: memoryview) -> Material:
         if size > limit:
             raise Problem("too-large", f"the batches expand to more than {limit} bytes")
         batches.append(batch)
-    table = pa.Table.from_batches(batches, opened.reader.schema)
-    return held(table_of(table, chosen), chosen, call, limit)
+    return table_of(pa.Table.from_batches(batches, opened.reader.schema), chosen), chosen
 
 
 def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
@@ -64,7 +71,7 @@ def cut(batches: Iterator[pa.RecordBatch], chosen: Roles) -> Iterator[tuple[Tabl
         start += len(used)
 
 
-def table_of(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int = 0) -> Table:
+def table_of(used: pa.Table | pa.RecordBatch, chosen: Columns, start: int = 0) -> Table:
     """A table of only the columns in use, in their order."""
     what = chosen.what
     places = zip(chosen.used, used.columns, strict=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from macekit.call import Call
 from macekit.decoding.body import Material
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.roles import Chosen, Columns, Roles, choice, roles
 from macekit.decoding.table import Table, Values, held
-from macekit.decoding.typed import NUMBER, labels, spelled
+from macekit.decoding.typed import NUMBER, is_value, labels, spelled
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -29,18 +29,27 @@ QUOTED = re.compile(r'"[^"]*"')
 BLOCK = 2**18
 """Bytes read at a time, and the longest a row may be."""
 
+C = TypeVar("C", bound=Columns)
+
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of a CSV body."""
+    texts, chosen = read(body, lambda names: choice(names, call))
+    table = _table(texts, chosen, 0) if len(texts) else _nothing(chosen)
+    return held(table, chosen, call, max(call.expanded_limit, 8 * len(body)))
+
+
+def read(
+    body: memoryview, choose: Callable[[Sequence[str]], C], header_needed: bool = True
+) -> tuple[pa.Table, C]:
+    """The columns in use as they are written, and what they are; without a header they have empty names."""
     import pyarrow as pa
 
-    names, separator, taken = header(bytes(body[:BLOCK]))
-    chosen = choice(names, call)
+    names, separator, taken = header(bytes(body[:BLOCK]), header_needed)
+    chosen = choose(names)
     batches = list(_batches(pa.BufferReader(pa.py_buffer(body[taken:])), len(names), separator, chosen))
-    if not batches:
-        return held(_nothing(chosen), chosen, call, call.expanded_limit)
-    table = pa.Table.from_batches(batches)
-    return held(_table(table, chosen, 0), chosen, call, max(call.expanded_limit, 8 * len(body)))
+    schema = pa.schema([(str(at), pa.string()) for at in chosen.used])
+    return pa.Table.from_batches(batches, schema), chosen
 
 
 def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
@@ -57,8 +66,8 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
         start += len(batch)
 
 
-def header(head: bytes) -> tuple[list[str], str, int]:
-    """Column names, what separates them, and how many bytes they take."""
+def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
+    """Column names, what separates them, and how many bytes they take; a first line of values may stand for none."""
     begun = head.removeprefix(BOM).lstrip(b"\r\n")
     line = re.match(rb"[^\r\n]*", begun)
     assert line is not None  # it matches nothing, too
@@ -76,6 +85,8 @@ def header(head: bytes) -> tuple[list[str], str, int]:
         names = [name.strip() for name in next(csv.reader([text], delimiter=separator, strict=True))]
     except csv.Error:
         raise Problem("malformed-body", "the header of the CSV cannot be read: check its quotes") from None
+    if not needed and all(is_value(name) for name in names):
+        return [""] * len(names), separator, len(head) - len(begun)
     if all(NUMBER.fullmatch(name) for name in names):
         raise Problem(
             "missing-field", "the first line of the CSV holds numbers; need a header with column names"
@@ -83,7 +94,7 @@ def header(head: bytes) -> tuple[list[str], str, int]:
     return names, separator, len(head) - len(begun) + len(line[0])
 
 
-def _batches(file: Any, wide: int, separator: str, chosen: Chosen) -> Iterator[pa.RecordBatch]:
+def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
     """Batches of the columns in use, all as text: Arrow would guess their types from the first block."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from macekit.decoding import table
 from macekit.decoding.body import Material, Sample, first_members, options, told
 from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.roles import Columns, Roles, choice, roles
 from macekit.decoding.table import Table, Values, plain, sides
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
@@ -29,6 +29,8 @@ LONGEST_HEADER = 2**18
 BLOCK = 2**20
 LAST_LETTER = 0x10FFFF
 WORDS = {"descr", "fortran_order", "shape"}
+
+C = TypeVar("C", bound=Columns)
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 
 
@@ -48,6 +50,35 @@ class Header:
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of an NPY body, without copying the columns it needs no copy of."""
+    limit = max(call.expanded_limit, 8 * len(body))
+    header, data = _opened(body)
+    if takes_arrays(call.operation):
+        return _arrays(header, data, call, limit)
+    _require_sides(header)
+    array = _array(header, data)
+    if array.ndim == 1 and not header.kind.names:
+        n = _first_members(call, len(array))
+        scores = _plain_scores(array, 0, limit)
+        return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
+    chosen = _roles(header, call)
+    return table.held(_table(array, chosen, 0), chosen, call, limit)
+
+
+def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
+    """The columns in use, and what they are; those of an array without fields have empty names."""
+    header, data = _opened(body)
+    if len(header.shape) not in (1, 2) or (header.kind.names and len(header.shape) > 1):
+        raise Problem(
+            "dimension-mismatch",
+            f"the array has {len(header.shape)} dimensions; need one for numbers or for fields with names, or two",
+        )
+    array = _array(header, data)
+    chosen = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
+    return _table(array, chosen, 0), chosen
+
+
+def _opened(body: memoryview) -> tuple[Header, memoryview]:
+    """The header, and the bytes that follow it."""
     at = 0
 
     def take(size: int) -> bytes:
@@ -55,17 +86,7 @@ def decode(call: Call, body: memoryview) -> Material:
         at += size
         return bytes(body[at - size : at])
 
-    limit = max(call.expanded_limit, 8 * len(body))
-    if takes_arrays(call.operation):
-        return _arrays(_header(take), body[at:], call, limit)
-    header = read_header(take)
-    array = _array(header, body[at:])
-    if array.ndim == 1 and not header.kind.names:
-        n = _first_members(call, len(array))
-        scores = _plain_scores(array, 0, limit)
-        return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
-    chosen = _roles(header, call)
-    return table.held(_table(array, chosen, 0), chosen, call, limit)
+    return _header(take), body[at:]
 
 
 def blocks(call: Call, source: Source) -> Iterator[Sides]:
@@ -219,10 +240,14 @@ def _roles(header: Header, call: Call) -> Roles:
     return roles([str(at) for at in range(wide)], call, wide - 1)
 
 
-def _table(array: NDArray[Any], chosen: Chosen, start: int) -> Table:
-    names = array.dtype.names
-    columns = {place: array[names[place]] if names else array[:, place] for place in chosen.used}
-    return Table({place: _values(column, start) for place, column in columns.items()}, start)
+def _table(array: NDArray[Any], chosen: Columns, start: int) -> Table:
+    return Table({place: _values(_column(array, place), start) for place in chosen.used}, start)
+
+
+def _column(array: NDArray[Any], place: int) -> NDArray[Any]:
+    if array.dtype.names:
+        return array[array.dtype.names[place]]
+    return array[:, place] if array.ndim > 1 else array
 
 
 def _values(column: NDArray[Any], start: int) -> Values:

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, table_of
 from macekit.decoding.body import Material
 from macekit.decoding.columns import guarded, refusals
-from macekit.decoding.roles import Chosen, Roles, choice, roles
+from macekit.decoding.roles import Columns, Roles, choice, roles
 from macekit.decoding.table import Table, held
 from macekit.problems import Problem
 
 NAME = "Parquet"
 
-C = TypeVar("C", bound=Chosen)
+MOST_ROWS = 2**20
+"""Rows that are read at once."""
+
+C = TypeVar("C", bound=Columns)
 
 
 def decode(call: Call, body: memoryview) -> Material:
     """The material of a Parquet file."""
     limit = max(call.expanded_limit, len(body))
-    file, chosen = _open(body, lambda names: choice(names, call))
+    table, chosen = read(body, lambda names: choice(names, call), limit)
+    return held(table, chosen, call, limit)
+
+
+def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
+    """The columns in use, and what they are."""
+    import pyarrow as pa
+
+    file, chosen = _open(body, choose)
+    paths = _paths(file, chosen)
+    rows = max(1, min(MOST_ROWS, limit // (8 * max(1, len(paths)))))
     with refusals(NAME):
-        if 8 * _values(file, chosen) > limit:  # a constant column takes next to no room in a file
-            raise Problem("too-large", f"the columns in use expand to more than {limit} bytes")
-        table = file.read(columns=_paths(file, chosen), use_threads=False)
-    return held(table_of(_in_order(table, file, chosen), chosen), chosen, call, limit)
+        if _nested(file, chosen) and 8 * _values(file, chosen) > limit:
+            raise _too_large(limit)
+        parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
+    batches, size = [], 0
+    for batch in guarded(parts, NAME):
+        size += max(batch.nbytes, 8 * len(batch) * len(paths))
+        if size > limit:  # a constant column takes next to no room in a file
+            raise _too_large(limit)
+        batches.append(_in_order(batch, file, chosen))
+    with refusals(NAME):
+        table = (
+            pa.Table.from_batches(batches)
+            if batches
+            else _in_order(file.schema_arrow.empty_table(), file, chosen)
+        )
+    return table_of(table, chosen), chosen
 
 
 def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
@@ -40,7 +65,7 @@ def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
         start += len(batch)
 
 
-def _open(body: memoryview, choose: Callable[[list[str]], C]) -> tuple[Any, C]:
+def _open(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Any, C]:
     """The file and the choice of its columns; text stays a dictionary, so a long one costs once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -60,7 +85,18 @@ def _open(body: memoryview, choose: Callable[[list[str]], C]) -> tuple[Any, C]:
     return file, chosen
 
 
-def _values(file: Any, chosen: Chosen) -> int:
+def _too_large(limit: int) -> Problem:
+    return Problem("too-large", f"the columns in use expand to more than {limit} bytes")
+
+
+def _nested(file: Any, chosen: Columns) -> bool:
+    """Whether a column in use holds lists, each of which may expand to any length."""
+    import pyarrow as pa
+
+    return any(pa.types.is_nested(file.schema_arrow.types[at]) for at in chosen.used)
+
+
+def _values(file: Any, chosen: Columns) -> int:
     """How many values the columns in use hold; one of lists holds more than there are rows."""
     used = set(_paths(file, chosen))
     groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
@@ -72,12 +108,12 @@ def _values(file: Any, chosen: Chosen) -> int:
     )
 
 
-def _paths(file: Any, chosen: Chosen) -> list[str]:
+def _paths(file: Any, chosen: Columns) -> list[str]:
     names = file.schema_arrow.names
     return [names[at] for at in chosen.used]
 
 
-def _in_order(table: Any, file: Any, chosen: Chosen) -> Any:
+def _in_order(table: Any, file: Any, chosen: Columns) -> Any:
     """Columns in the order of the file, whatever order they were read in."""
     paths = _paths(file, chosen)
     with refusals(NAME):

@@ -22,7 +22,7 @@ from macekit.decoding.compression import expanded, head
 from macekit.decoding.csv import BLOCK, header
 from macekit.decoding.npy import read_header
 from macekit.decoding.parquet import NAME as PARQUET_NAME
-from macekit.decoding.typed import MISSING, NUMBER
+from macekit.decoding.typed import BOOLEANS, MISSING, NUMBER
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 
@@ -36,7 +36,6 @@ ROWS = 1000
 
 LONGEST_SCHEMA = 2**24
 DTYPES: dict[str, Type] = {"b": "boolean", "U": "text", "i": "number", "u": "number", "f": "number"}
-BOOLEANS = frozenset({"true", "false"})
 
 
 @dataclass(frozen=True, slots=True)

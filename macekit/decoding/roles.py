@@ -54,6 +54,40 @@ class Roles:
         return frozenset(self.scores)
 
 
+@dataclass(frozen=True, slots=True)
+class OneSide:
+    """Places of the score columns of a table that holds one side only."""
+
+    scores: tuple[int, ...]
+
+    @property
+    def used(self) -> list[int]:
+        """Every column that is read, in the order of the table."""
+        return sorted(set(self.scores))
+
+    @property
+    def what(self) -> dict[int, str]:
+        """The role of each column, for messages."""
+        return dict.fromkeys(self.scores, "score")
+
+    @property
+    def spelled(self) -> frozenset[int]:
+        """Columns whose text may spell numbers."""
+        return frozenset(self.scores)
+
+
+def one_side(names: Sequence[str], call: Call) -> OneSide:
+    """The score columns of a table of one side: those named by the caller, or all where none has a name."""
+    scores = named(call).score
+    if not any(names):
+        names = [str(at) for at in range(len(names))]
+        if len(names) == 1 or not scores:
+            return OneSide(tuple(range(len(names))))
+    if scores:
+        return OneSide(tuple(find(names, name, "score") for name in scores))
+    return OneSide(tuple(_usual_scores(names, [], False)))
+
+
 def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
     given = named(call)
@@ -174,6 +208,10 @@ class Fields:
 
 
 Chosen = Roles | Fields
+"""What the columns of a body are to a question."""
+
+Columns = Chosen | OneSide
+"""The same, or what they are where the body holds one side only."""
 
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> Chosen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,11 +131,42 @@ LOOKS = 32
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+BOOLEANS = frozenset({"true", "false"})
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-nan", "inf", "-inf", "infinity", "-infinity"})
+
+
+Finder = Callable[[int], tuple[str, int]]
+"""What a column is called in messages and the number of a row in it, from the place among all that is read."""
 
 
 def spelled(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
     """Integers if all are, else floats if all are numbers, else text."""
+    return _typed(column, lambda at: (what, start + at))
+
+
+def spelled_together(columns: Sequence[pa.ChunkedArray], what: Sequence[str]) -> list[Values]:
+    """Several columns read as one, so that the same text is the same value in each; ``what`` each is, for messages."""
+    import pyarrow as pa
+
+    ends = np.cumsum([len(column) for column in columns])
+
+    def find(at: int) -> tuple[str, int]:
+        which = int(np.searchsorted(ends, at, side="right"))
+        return what[which], at - int(ends[which] - len(columns[which]))
+
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    values = _typed(pa.chunked_array(chunks, pa.string()), find)
+    if isinstance(values, Labels):
+        return [Labels(codes, values.texts) for codes in np.split(values.codes, ends[:-1])]
+    return np.split(values, ends[:-1])
+
+
+def is_value(text: str) -> bool:
+    """Whether a text is a value and no name of a column: a number, a boolean, or what stands for a missing number."""
+    return bool(NUMBER.fullmatch(text)) or text.strip().lower() in {*MISSING - {""}, *BOOLEANS}
+
+
+def _typed(column: pa.Array | pa.ChunkedArray, find: Finder) -> Values:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -152,7 +184,7 @@ def spelled(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
         if not whole and np.abs(values).max(initial=0.0) >= 2.0**63:
             break  # too long for 64 bits: perhaps identifiers, which floats would not tell apart
         return values
-    return _by_text(labels(column), what, start)
+    return _by_text(labels(column), find)
 
 
 def _may_be_whole(column: pa.Array | pa.ChunkedArray) -> bool:
@@ -161,7 +193,7 @@ def _may_be_whole(column: pa.Array | pa.ChunkedArray) -> bool:
     return all(WHOLE.fullmatch(column[at].as_py()) for at in looks)
 
 
-def _by_text(found: Labels, what: str, start: int) -> Values:
+def _by_text(found: Labels, find: Finder) -> Values:
     """The same, text by text: what is not a number among fractions was a number once, or is missing."""
     texts = [text or "" for text in found.texts]
     number = np.array([NUMBER.fullmatch(text) is not None for text in texts], dtype=np.bool_)
@@ -174,9 +206,9 @@ def _by_text(found: Labels, what: str, start: int) -> Values:
         numbers = np.array([float(text) for text in texts], dtype=np.float64)
         return np.take(numbers, found.codes)
     if (number | missing).all() or "" in texts:
-        raise absent(what, start + (found.first(missing) or 0))
+        raise absent(*find(found.first(missing) or 0))
     if comma.any() and (comma | number).all():
-        first = start + (found.first(comma) or 0)
+        what, first = find(found.first(comma) or 0)
         raise InputError(
             f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=first
         )
@@ -184,6 +216,6 @@ def _by_text(found: Labels, what: str, start: int) -> Values:
         is_number and not WHOLE.fullmatch(text) for text, is_number in zip(texts, number, strict=True)
     )
     if fractions:
-        row = start + (found.first(~number) or 0)
+        what, row = find(found.first(~number) or 0)
         raise MixedTypes(f"{what}: row {row} is text, but others are fractions", field=what, index=row)
     return found

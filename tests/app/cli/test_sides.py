@@ -1,0 +1,136 @@
+"""Two files, one a side, are read as one table of both sides would be: the same answer, or the same refusal."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.cli import main
+from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET
+from tests.macekit.decoding.support import table_bytes
+
+Capture = pytest.CaptureFixture[str]
+
+SUFFIXES = {CSV: "csv", NPY: "npy", ARROW: "arrows", ARROW_FILE: "feather", PARQUET: "parquet"}
+RNG = np.random.default_rng(8)
+N = 40
+
+
+def of(*values: Any, n: int = N) -> np.ndarray:
+    return np.resize(np.array(values), n)
+
+
+def dates(first: str) -> np.ndarray:
+    return np.datetime64(first) + np.arange(N) % 4
+
+
+KINDS: dict[str, tuple[np.ndarray, np.ndarray]] = {
+    "numbers": (RNG.normal(0.3, 1, N), RNG.normal(0, 1, N)),
+    "single floats": (RNG.random(N).astype(np.float32), RNG.random(N).astype(np.float32)),
+    "integers": (RNG.integers(0, 5, N), RNG.integers(1, 6, N)),
+    "large integers": (2**60 + RNG.integers(0, 5, N), 2**60 + RNG.integers(1, 6, N)),
+    "integers beyond 63 bits on both sides": (of(2**63 + 1, 2**64 - 5), of(2**63 + 1, 2**64 - 9)),
+    "text": (of("low", "mid", "high"), of("low", "mid")),
+    "exponents as labels": (of("1e10", "2e10", "ab"), of("1e10", "cd")),
+    "exponents as labels, without another letter": (of("1e10", "2e10"), of("1e10", "3e10")),
+    "hexadecimal labels": (of("0x1F", "0x2a", "0x10"), of("0x1F", "0x2b")),
+    "hexadecimal digits": (of("00ff", "0012", "12ab"), of("0012", "00aa")),
+    "hexadecimal digits that are numbers on one side": (of("12", "13"), of("0a", "13")),
+    "whole numbers beside fractions on the other side": (of(1, 2, 3), of("0.5", "1", "2.5")),
+    "text beside fractions on the other side": (of("0.5", "1.5"), of("high", "low")),
+    "one side of numbers beyond 63 bits": (of("9223372036854775809", "7"), of("3", "7")),
+    "numbers of twenty-five digits": (of("1" * 25, "2" * 25), of("1" * 25, "3" * 25)),
+    "days as text": (dates("2024-01-01").astype(str), dates("2024-01-02").astype(str)),
+    "times as text": (of("2024-01-01T10:00:00", "2024-01-02T10:00:00"), of("2024-01-01T10:00:00", "x")),
+    "booleans": (RNG.random(N) < 0.7, RNG.random(N) < 0.4),
+    "booleans as text": (of("true", "false", "true"), of("true", "false")),
+    "missing": (np.append(RNG.random(N), np.nan), RNG.random(N)),
+    "missing among nonmembers": (RNG.random(N), np.append(RNG.random(N), np.nan)),
+    "blanks": (of("0.5", "1.5", ""), of("0.5", "1.5")),
+    "a decimal comma": (of("0.5", "1.5"), of("0,5", "1,5")),
+    "too short": (RNG.random(2), RNG.random(2)),
+    "text on one side": (of("a", "b"), of(1, 2, 3)),
+}
+TYPED_APART = {
+    "whole numbers beside fractions on the other side",
+    "text on one side",
+}
+"""Kinds that no typed format can hold in one column."""
+
+
+def outcome(capsys: Capture, question: str, *arguments: str) -> Any:
+    """The whole answer, or the refusal without the file's name and the number of the row."""
+    status = main([question, *arguments, "--json"])
+    out, err = capsys.readouterr()
+    if status == 0:
+        return json.loads(out)
+    assert status == 2, err
+    return re.sub(r"row \d+", "row N", re.sub(rf"^mace {question}: (?:\S+\.\w+: )?", "", err))
+
+
+def write(name: str, media_type: str, columns: dict[str, Any]) -> str:
+    path = Path(f"{name}.{SUFFIXES[media_type]}")
+    path.write_bytes(table_bytes(columns, media_type))
+    return str(path)
+
+
+def both(members: np.ndarray, nonmembers: np.ndarray) -> dict[str, Any]:
+    return {
+        "score": np.concatenate([members, nonmembers]),
+        "member": np.repeat([1, 0], [len(members), len(nonmembers)]),
+    }
+
+
+@pytest.mark.parametrize("media_type", SUFFIXES)
+def test_two_files_are_answered_as_one_file_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, media_type: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    question, counted = "estimate" if media_type == CSV else "counts", 0
+    for kind, (members, nonmembers) in KINDS.items():
+        if media_type != CSV and kind in TYPED_APART:
+            continue
+        one = write("both", media_type, both(members, nonmembers))
+        m = write("m", media_type, {"score": members})
+        n = write("n", media_type, {"score": nonmembers})
+
+        expected = outcome(capsys, question, one)
+        found = outcome(capsys, question, "--members", m, "--nonmembers", n)
+
+        assert found == expected, kind
+        counted += isinstance(found, dict)
+    assert counted >= 15
+
+
+def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, capsys: Capture) -> None:
+    (folder / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
+    for suffix, text, said in (
+        ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are fractions"),
+        ("csv", 'score\n0.5\n""\n', "n.csv: score: row 1 is missing"),
+        ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
+        ("csv", "nan\n0.5\n", "n.csv: score: row 0 is NaN or infinite"),
+        ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
+        ("json", "{}", "n.json: a JSON request holds both sides"),
+        ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),
+    ):
+        (folder / f"n.{suffix}").write_text(text)
+
+        status = main(["estimate", "--members", "m.csv", "--nonmembers", f"n.{suffix}"])
+
+        assert status == 2
+        assert capsys.readouterr().err.startswith(f"mace estimate: {said}"), said
+
+
+def test_values_without_a_header_lose_no_record(folder: Path, capsys: Capture) -> None:
+    for name, text in (("m", "true\n" * 20 + "false\n" * 4), ("n", "0x1F\n" + "false\n" * 12)):
+        (folder / f"{name}.csv").write_text(text)
+
+    found = outcome(capsys, "counts", "--members", "m.csv", "--nonmembers", "n.csv")
+
+    assert sum(found["counts"]["members"]) == 24
+    assert sum(found["counts"]["nonmembers"]) == 12  # 0x1F is the name of a column
