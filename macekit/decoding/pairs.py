@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from macekit.call import CSV, JSON, NPY, PARQUET, Body, Call
-from macekit.client.problems import Problem
 from macekit.decoding import arrow, csv, npy, parquet
 from macekit.decoding.body import Sample
 from macekit.decoding.compression import expanded
 from macekit.decoding.roles import OneSide, one_side
 from macekit.decoding.table import Table, Values, stacked
 from macekit.decoding.typed import spelled_together
+from macekit.problems import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
