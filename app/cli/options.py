@@ -21,9 +21,14 @@ TWICE = {"metric.preset"}
 
 COLUMNS = {
     "score": ("NAME", "the column of scores; several, separated by commas, for a vector"),
-    "member": ("NAME", "the column that says who is a member: 1 and 0, or true and false"),
+    "member": (
+        "NAME",
+        "the column that says who is a member, or COLUMN=VALUE: members are the rows of this value",
+    ),
     "group": ("NAME", "the column of group labels"),
     "unit": ("NAME", "the column that says whom a record belongs to; one record of each is kept"),
+    "members_column": ("NAME", "a table with a column for each side: the scores of members"),
+    "nonmembers_column": ("NAME", "a table with a column for each side: the scores of nonmembers"),
     "members": ("N", "NPY of one dimension: so many values at the start are members, the rest are not"),
 }
 """Options that speak of a table, not of the question."""

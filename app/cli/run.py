@@ -28,7 +28,7 @@ from macekit.operations import perform
 from macekit.operations.counts import streams
 from macekit.operations.options import ask, heard
 from macekit.problems import Problem
-from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, of_table
+from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, WIDE, of_table
 from macekit.schemas.questions import QUESTIONS
 
 LARGE = 128 * 2**20
@@ -45,8 +45,8 @@ COUNTS_SUFFICE = frozenset({"advantage", "report", "metrics", "audit", "gate", "
 
 NEED_RECORDS = frozenset({"kde", "learned"})
 
-NEED_ROWS = frozenset({"unit", "group"})
-"""Columns that say something of each record, which counts do not keep."""
+NEED_ROWS = frozenset({"unit", "group", *WIDE})
+"""Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
 COUNTED = frozenset({*TABLE, FIRST_MEMBERS, "query"}) - NEED_ROWS
 """Options that say what is counted."""

@@ -163,7 +163,12 @@ class Progress:
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),
     (re.compile(r"\bbody\b"), lambda _: "input"),
-    (re.compile(r"\b(score|member|group|unit|members|column)=(?=[A-Z])"), lambda found: f"{flag(found[1])} "),
+    (
+        re.compile(
+            r"\b(score|member|group|unit|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
+        ),
+        lambda found: f"{flag(found[1])} ",
+    ),
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda found: flag(found[0])),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
     (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda found: flag(found[0])),

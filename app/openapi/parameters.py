@@ -20,13 +20,19 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
         {"type": "string"},
         "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare: one query each)",
     ),
-    ("member", {"type": "string"}, "table: the column that says who is a member"),
+    (
+        "member",
+        {"type": "string"},
+        "table: the column that says who is a member; COLUMN=VALUE where one value of two stands for members",
+    ),
     ("group", {"type": "string"}, "table: the column of group labels"),
     (
         "unit",
         {"type": "string"},
         "table: the column that says whom a record belongs to; one record of each is kept",
     ),
+    ("members_column", {"type": "string"}, "table with a column for each side: the scores of members"),
+    ("nonmembers_column", {"type": "string"}, "table with a column for each side: the scores of nonmembers"),
     (
         "members",
         {"type": "integer", "minimum": 1},

@@ -90,11 +90,11 @@ def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
 
 def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
     """Both sides in one column, and beside it which one a number is of."""
-    from macekit.schemas.query import SIDED, of_table
+    from macekit.schemas.query import SIDED, TABLE
 
     sides = [arrays[name] for name in SIDED[operation]]
     inside = np.repeat([True, False], [len(side) for side in sides])
-    return _table(dict(zip(of_table(operation), (np.concatenate(sides), inside), strict=True)))
+    return _table(dict(zip(TABLE[:2], (np.concatenate(sides), inside), strict=True)))
 
 
 def _npy(array: NDArray[Any]) -> bytes:

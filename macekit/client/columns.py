@@ -6,7 +6,7 @@ Arrays of numbers are not copied. What cannot be used is refused here, by its re
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 1000
 SURROGATES = 0xD800, 0xE000
+Columns = tuple[list[str], Callable[[int], object]]
+"""The names of the columns of a table, and each column by its place."""
+
 PLAIN = {bool, int, float, str, list, dict, type(None)}
 
 
@@ -27,6 +30,8 @@ def column(values: object, where: str) -> Column:
     """Numbers as an array, rows of numbers as a table of floats, text and booleans as they are."""
     from macekit.problems import Problem
 
+    if is_table(values):
+        return column(_only_column(values, where), where)
     if isinstance(values, np.ndarray):
         return _array(values, where)
     if isinstance(values, str | os.PathLike):
@@ -44,6 +49,20 @@ def column(values: object, where: str) -> Column:
     raise Problem(
         "wrong-type", f"{where}: got {got}; need a list, an array or a column of a frame", field=where
     )
+
+
+def _only_column(table: object, where: str) -> object:
+    """The column of a table that has one."""
+    from macekit.problems import Problem
+
+    names, of = columns_of(table)
+    if len(names) != 1:
+        raise Problem(
+            "wrong-type",
+            f"{where}: got a table of {len(names)} columns; need one column, or an array of rows",
+            field=where,
+        )
+    return of(0)
 
 
 def labels(values: object, where: str) -> Column:
@@ -81,6 +100,36 @@ def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
 
         return pa.array(values, from_pandas=True)
     return None
+
+
+def is_table(value: object) -> bool:
+    """Whether a value holds several columns: a mapping, fields with names, or a frame of any library."""
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.names)
+    if isinstance(value, Mapping) or hasattr(type(value), "columns"):  # a lazy frame's own would be computed
+        return True
+    return hasattr(value, "__arrow_c_stream__") and not hasattr(value, "to_numpy")
+
+
+def columns_of(frame: Any) -> Columns:
+    """The columns of a frame, each fetched only if it is used."""
+    from macekit.problems import Problem
+
+    if isinstance(frame, np.ndarray):
+        fields = list(frame.dtype.names or ())
+        return fields, lambda at: frame[fields[at]]
+    if isinstance(frame, Mapping):
+        columns = list(frame.values())
+        return [str(name) for name in frame], lambda at: columns[at]
+    if hasattr(frame, "iloc"):
+        return [str(name) for name in frame.columns], lambda at: frame.iloc[:, at]
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        import pyarrow as pa
+
+        table = pa.table(frame)
+        return list(table.column_names), table.column
+    got = type(frame).__name__
+    raise Problem("wrong-type", f"{got} is no table that can be read here; collect it, or hand over Arrow")
 
 
 def require_regular(path: str) -> None:

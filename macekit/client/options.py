@@ -88,6 +88,8 @@ class Columns(TypedDict, total=False):
     member: str
     group: str
     unit: str
+    members_column: str
+    nonmembers_column: str
 
 
 class Sampled(Columns, total=False):
@@ -268,6 +270,8 @@ class MisOverfittingOptions(TypedDict, total=False):
 
     score: str
     member: str
+    members_column: str
+    nonmembers_column: str
     losses_of: Literal["one_model", "independent_trainings"]
     thresholds: list[float] | None
     nonmember_share: float

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macekit.client.columns import arrow_of, column
+from macekit.client.columns import arrow_of, column, columns_of, is_table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from macekit.decoding.body import Column, Material, Sample
     from macekit.decoding.table import Values
 
 LIMIT = 2**40
 """Bytes a table of one's own may grow to."""
 
-ALONE = frozenset({"member", "group", "unit"})
+ALONE = frozenset({"member", "group", "unit", "members_column", "nonmembers_column"})
 """What is one column, and never several."""
-
-Named = tuple[list[str], Callable[[int], object]]
-"""The names of the columns, and each column by its place."""
-
-
-def is_table(value: object) -> bool:
-    """Whether a value holds several columns: a mapping, fields with names, or a frame of any library."""
-    if isinstance(value, np.ndarray):
-        return bool(value.dtype.names)
-    if isinstance(value, Mapping) or hasattr(type(value), "columns"):  # a lazy frame's own would be computed
-        return True
-    return hasattr(value, "__arrow_c_stream__") and not hasattr(value, "to_numpy")
 
 
 def material(operation: str, frame: object, roles: Mapping[str, object]) -> Material:
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
-    from macekit.decoding.roles import choice
+    from macekit.decoding.roles import Wide, choice
     from macekit.decoding.table import Table, held
 
-    names, of = _named(frame)
+    names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
     chosen = choice(names, call)
-    columns = {at: _values(of(at), chosen.what[at]) for at in chosen.used}
-    _require_alike(columns, chosen.what)
+    given = {at: of(at) for at in chosen.used}
+    if isinstance(chosen, Wide):
+        given = _without_padding(given)
+    columns = {at: _values(each, chosen.what[at]) for at, each in given.items()}
+    if not isinstance(chosen, Wide):
+        _require_alike(columns, chosen.what)
     found = held(Table(columns), chosen, call, LIMIT)
     return replace(found, samples={name: _as_sent(sample) for name, sample in found.samples.items()})
 
@@ -54,7 +48,7 @@ def matrix(values: object, where: str) -> Column:
 
     if not is_table(values):
         return column(values, where)
-    names, of = _named(values)
+    names, of = columns_of(values)
     columns = [column(of(at), where) for at in range(len(names))]
     if not all(
         isinstance(each, np.ndarray) and each.dtype.kind in "iuf" and each.ndim == 1 for each in columns
@@ -81,25 +75,31 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _named(frame: Any) -> Named:
-    """The columns of a frame, each fetched only if it is used."""
-    from macekit.problems import Problem
+def _without_padding(columns: Mapping[int, object]) -> dict[int, object]:
+    """The columns of both sides without the blanks that the shorter one ends in; lists of two lengths may have none."""
+    from macekit.decoding.table import filled_sizes
 
-    if isinstance(frame, np.ndarray):
-        fields = list(frame.dtype.names or ())
-        return fields, lambda at: frame[fields[at]]
-    if isinstance(frame, Mapping):
-        columns = list(frame.values())
-        return [str(name) for name in frame], lambda at: columns[at]
-    if hasattr(frame, "iloc"):
-        return [str(name) for name in frame.columns], lambda at: frame.iloc[:, at]
-    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
-        import pyarrow as pa
+    given = {at: _sliceable(each) for at, each in columns.items()}
+    filled = [_present(each) for each in given.values()]
+    if len({len(each) for each in filled}) > 1:
+        return given
+    sizes = filled_sizes(filled)
+    return {at: each[:size] for (at, each), size in zip(given.items(), sizes, strict=True)}
 
-        table = pa.table(frame)
-        return list(table.column_names), table.column
-    got = type(frame).__name__
-    raise Problem("wrong-type", f"{got} is no table that can be read here; collect it, or hand over Arrow")
+
+def _sliceable(values: Any) -> Any:
+    """A column as an array of NumPy or Arrow, or as the list it is."""
+    if isinstance(getattr(values, "dtype", None), np.dtype) and hasattr(values, "to_numpy"):
+        return values.to_numpy()
+    arrow = arrow_of(values)
+    return values if arrow is None else arrow
+
+
+def _present(values: Any) -> NDArray[np.bool_]:
+    """Where a column holds a value: NumPy's and Python's lists have NaN or None where it has none."""
+    if hasattr(values, "is_valid"):
+        return np.asarray(values.is_valid(), dtype=np.bool_)
+    return np.array([value is not None and value == value for value in values], dtype=np.bool_)
 
 
 def _values(given: object, what: str) -> Values:

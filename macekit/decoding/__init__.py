@@ -18,6 +18,7 @@ from macekit.decoding.body import Material, named
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.table import settled, sides
 from macekit.problems import Problem
+from macekit.schemas.query import WIDE
 from macekit.schemas.theory import ARRAYS
 
 READERS = {
@@ -49,21 +50,26 @@ def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArra
         raise Problem(
             "bad-option", "unit: one record of each cannot be drawn while records are counted", field="unit"
         )
+    if named(call).members_column is not None or named(call).nonmembers_column is not None:
+        raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
     if len(named(call).score) > 1:
         raise Problem("bad-option", "score: rows of numbers cannot be counted block by block", field="score")
     limit = call.expanded_limit
+    seen: set[str] = set()
     if call.media_type == NPY:
         yield from npy.blocks(call, unpacked(call, body))
     elif call.media_type == CSV:
-        yield from (sides(table, chosen, limit) for table, chosen in csv.blocks(call, unpacked(call, body)))
+        yield from (
+            sides(table, chosen, limit, seen) for table, chosen in csv.blocks(call, unpacked(call, body))
+        )
     elif call.media_type == PARQUET:
         yield from (
-            sides(table, chosen, limit) for table, chosen in parquet.blocks(call, expanded(call, body))
+            sides(table, chosen, limit, seen) for table, chosen in parquet.blocks(call, expanded(call, body))
         )
     elif call.media_type in (ARROW, ARROW_FILE):
         in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
         source = expanded(call, body) if in_place else unpacked(call, body)
-        yield from (sides(table, chosen, limit) for table, chosen in arrow.blocks(call, source))
+        yield from (sides(table, chosen, limit, seen) for table, chosen in arrow.blocks(call, source))
     else:
         raise Problem(
             "unsupported-media-type", "JSON is read as a whole; it cannot be counted block by block"

@@ -10,9 +10,9 @@ from macekit.call import Call
 from macekit.decoding.body import Material
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Columns, Fields, Roles, choice, roles
+from macekit.decoding.roles import Columns, Fields, Roles, Wide, choice, roles
 from macekit.decoding.table import Table, held
-from macekit.decoding.typed import rows_of, values_of
+from macekit.decoding.typed import rows_of, values_of, without_padding
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 
@@ -74,7 +74,10 @@ def cut(batches: Iterator[pa.RecordBatch], chosen: Roles) -> Iterator[tuple[Tabl
 def table_of(used: pa.Table | pa.RecordBatch, chosen: Columns, start: int = 0) -> Table:
     """A table of only the columns in use, in their order."""
     what = chosen.what
-    places = zip(chosen.used, used.columns, strict=True)
+    columns = used.columns
+    if isinstance(chosen, Wide):
+        columns = without_padding(columns, lambda column: column.is_valid())
+    places = zip(chosen.used, columns, strict=True)
     read = rows_of if isinstance(chosen, Fields) else values_of
     return Table({place: read(column, what[place], start) for place, column in places}, start)
 

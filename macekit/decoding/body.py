@@ -59,6 +59,8 @@ class Named:
     member: str | None
     group: str | None
     unit: str | None
+    members_column: str | None
+    nonmembers_column: str | None
 
 
 def named(call: Call) -> Named:
@@ -70,6 +72,8 @@ def named(call: Call) -> Named:
         given.get("member"),
         given.get("group"),
         given.get("unit"),
+        given.get("members_column"),
+        given.get("nonmembers_column"),
     )
 
 

@@ -11,9 +11,9 @@ from macekit.call import Call
 from macekit.decoding.body import Material
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Columns, Roles, choice, roles
+from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice, roles
 from macekit.decoding.table import Table, Values, held
-from macekit.decoding.typed import NUMBER, is_value, labels, spelled
+from macekit.decoding.typed import NUMBER, is_value, labels, spelled, spelled_together, without_padding
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -124,8 +124,17 @@ def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[
 
 def _table(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int) -> Table:
     """Scores and arrays as what they spell; membership, groups and units as text."""
-    columns: dict[int, Values] = {}
+    import pyarrow.compute as pc
+
     what = chosen.what
+    if isinstance(chosen, Wide):
+        with refusals(NAME):
+            texts = without_padding(
+                used.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
+            )
+            sides = spelled_together(texts, [what[at] for at in chosen.used])
+        return Table(dict(zip(chosen.used, sides, strict=True)), start)
+    columns: dict[int, Values] = {}
     for place, column in zip(chosen.used, used.columns, strict=True):
         with refusals(NAME):
             if place in chosen.spelled:

@@ -19,8 +19,8 @@ from macekit.decoding import table
 from macekit.decoding.body import Material, Sample, first_members, options, told
 from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Columns, Roles, choice, roles
-from macekit.decoding.table import Table, Values, plain, sides
+from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice
+from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
@@ -95,14 +95,14 @@ def blocks(call: Call, source: Source) -> Iterator[Sides]:
     plain_array = len(header.shape) == 1 and not header.kind.names
     first = _first_members(call, header.shape[0]) if plain_array else 0
     chosen = None if plain_array else _roles(header, call)
-    limit = call.expanded_limit
+    limit, seen = call.expanded_limit, set[str]()
     for start, part in _parts(header, source, limit):
-        if chosen is None:
+        if isinstance(chosen, Roles):
+            yield sides(_table(part, chosen, start), chosen, limit, seen)
+        else:
             scores = _plain_scores(part, start, limit)
             cut = min(max(first - start, 0), len(scores))
             yield scores[:cut], scores[cut:]
-        else:
-            yield sides(_table(part, chosen, start), chosen, limit)
     if source.read(1):
         raise Problem("malformed-body", "something follows the array that the NPY header describes")
 
@@ -226,7 +226,7 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Materia
     return table.of_one(array, call, limit)
 
 
-def _roles(header: Header, call: Call) -> Roles:
+def _roles(header: Header, call: Call) -> Chosen:
     """Fields go by their names, columns by their numbers with membership last."""
     if first_members(call) is not None:
         raise Problem(
@@ -235,13 +235,18 @@ def _roles(header: Header, call: Call) -> Roles:
             field=FIRST_MEMBERS,
         )
     if header.kind.names:
-        return roles(header.kind.names, call)
+        return choice(header.kind.names, call)
     wide = header.shape[1]
-    return roles([str(at) for at in range(wide)], call, wide - 1)
+    return choice([str(at) for at in range(wide)], call, wide - 1)
 
 
 def _table(array: NDArray[Any], chosen: Columns, start: int) -> Table:
-    return Table({place: _values(_column(array, place), start) for place in chosen.used}, start)
+    columns = [_column(array, place) for place in chosen.used]
+    if isinstance(
+        chosen, Wide
+    ):  # there is no null, so what is NaN at the end of a column is none of its records
+        columns = numbers_without_padding(columns)
+    return Table({at: _values(column, start) for at, column in zip(chosen.used, columns, strict=True)}, start)
 
 
 def _column(array: NDArray[Any], place: int) -> NDArray[Any]:

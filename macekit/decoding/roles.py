@@ -14,10 +14,13 @@ from macekit.decoding.body import named, told
 from macekit.decoding.bounds import MOST_QUERIES
 from macekit.decoding.json import require_name
 from macekit.problems import Problem
-from macekit.schemas.query import COLUMN, kinds, takes_arrays
+from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
 from macekit.schemas.theory import ARRAYS
 
-MEMBER_NAMES = ("member", "members", "is_member", "membership", "label")
+MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
+CLASS_LABEL = "label"
+"""What a column of classes is called, which is no membership."""
+
 GROUP_NAME = "group"
 COMPARE = "compare"
 
@@ -26,13 +29,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Places of the columns; ``queries`` names those of scores if each is a query of its own."""
+    """Places of the columns; ``queries`` names those of scores if each is a query of its own.
+
+    ``member_value`` is the value of the member column that members have, if the caller named it.
+    """
 
     scores: tuple[int, ...]
     member: int
     group: int | None
     unit: int | None
     queries: tuple[str, ...] = ()
+    member_value: str | None = None
 
     @property
     def used(self) -> list[int]:
@@ -52,6 +59,29 @@ class Roles:
     def spelled(self) -> frozenset[int]:
         """Columns whose text may spell numbers."""
         return frozenset(self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Places of the columns of a table that has one for each side."""
+
+    members: int
+    nonmembers: int
+
+    @property
+    def used(self) -> list[int]:
+        """Both columns, in the order of the table."""
+        return sorted((self.members, self.nonmembers))
+
+    @property
+    def what(self) -> dict[int, str]:
+        """The role of each column, for messages."""
+        return dict(zip((self.members, self.nonmembers), WIDE, strict=True))
+
+    @property
+    def spelled(self) -> frozenset[int]:
+        """Columns whose text may spell numbers."""
+        return frozenset((self.members, self.nonmembers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +121,11 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
 def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
     given = named(call)
-    said = {"member": given.member, "group": given.group, "unit": given.unit}
+    said = {"group": given.group, "unit": given.unit}
+    member_value = None
+    if given.member is not None:
+        name, member_value = _column_and_value(names, given.member)
+        said = {"member": name, **said}
     places = {role: find(names, name, role) for role, name in said.items() if name is not None}
     if "member" not in places:
         places["member"] = member if member is not None else _usual_member(names)
@@ -110,7 +144,43 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     queries = tuple(require_name(names[at], i) for i, at in enumerate(scores)) if several else ()
     if len(set(queries)) < len(queries):
         raise Problem("bad-option", "score: two columns have the same name", field="score")
-    return Roles(tuple(scores), places["member"], places.get("group"), places.get("unit"), queries)
+    return Roles(
+        tuple(scores), places["member"], places.get("group"), places.get("unit"), queries, member_value
+    )
+
+
+def wide(names: Sequence[str], call: Call) -> Wide | None:
+    """The columns of a table that has one for each side; None if the caller names none."""
+    options = named(call)
+    columns = dict(zip(WIDE, (options.members_column, options.nonmembers_column), strict=True))
+    if not any(name is not None for name in columns.values()):
+        return None
+    for role, name in columns.items():
+        if name is None:
+            raise Problem("missing-field", f"{role}: {' and '.join(WIDE)} go together", field=role)
+    others = {
+        "member": options.member,
+        "group": options.group,
+        "unit": options.unit,
+        "score": options.score or None,
+    }
+    for role, value in others.items():
+        if value is not None:
+            raise Problem("bad-option", f"{role}: does not go with {' and '.join(WIDE)}", field=role)
+    if call.operation == COMPARE:
+        raise Problem("bad-option", f"{WIDE[0]}: a comparison needs a member column", field=WIDE[0])
+    members, nonmembers = (find(names, name or "", role) for role, name in columns.items())
+    if members == nonmembers:
+        raise Problem("bad-option", f"{', '.join(WIDE)}: one column is named for both sides", field=WIDE[0])
+    return Wide(members, nonmembers)
+
+
+def _column_and_value(names: Sequence[str], member: str) -> tuple[str, str | None]:
+    """A column's name, or ``COLUMN=VALUE`` in parts; the longest name that is a column's wins."""
+    if member in names:
+        return member, None
+    ends = [at for at, letter in enumerate(member) if letter == "=" and member[:at] in names]
+    return (member[: ends[-1]], member[ends[-1] + 1 :].strip()) if ends else (member, None)
 
 
 def usual(names: Sequence[str]) -> tuple[list[int] | None, int | None, int | None]:
@@ -156,6 +226,13 @@ def _usual_member(names: Sequence[str]) -> int:
             )
         if places:
             return places[0]
+    if CLASS_LABEL in lower:
+        raise Problem(
+            "missing-field",
+            f"member: no column is called {', '.join(MEMBER_NAMES)}; "
+            f"column '{CLASS_LABEL}' is not taken for membership; name it with member={CLASS_LABEL}",
+            field="member",
+        )
     raise Problem(
         "missing-field",
         f"member: no column is called {', '.join(MEMBER_NAMES)}; say with member=NAME which of the {len(names)} "
@@ -207,7 +284,7 @@ class Fields:
         return frozenset(self.what)
 
 
-Chosen = Roles | Fields
+Chosen = Roles | Wide | Fields
 """What the columns of a body are to a question."""
 
 Columns = Chosen | OneSide
@@ -216,7 +293,9 @@ Columns = Chosen | OneSide
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> Chosen:
     """What the columns of a table are to this question; ``member`` as ``roles`` takes it."""
-    return fields(names, call) if takes_arrays(call.operation) else roles(names, call, member)
+    if takes_arrays(call.operation):
+        return fields(names, call)
+    return wide(names, call) or roles(names, call, member)
 
 
 def fields(names: Sequence[str], call: Call) -> Fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
 from macekit.call import Call
 from macekit.decoding.body import Column, Material, Sample, options
-from macekit.decoding.columns import Labels, or_infinite
-from macekit.decoding.roles import Chosen, Fields, Roles
+from macekit.decoding.columns import Labels, absent, or_infinite
+from macekit.decoding.roles import Chosen, Fields, Roles, Wide
 from macekit.problems import Problem
-from macekit.schemas.query import SIDED, kinds, required
+from macekit.schemas.query import SIDED, WIDE, kinds, required
 from macekit.schemas.theory import ARRAYS
 
-MEMBERS = frozenset({"member", "in", "true", "1", "1.0", "yes"})
-NONMEMBERS = frozenset({"nonmember", "out", "false", "0", "0.0", "no"})
+SPLITS = frozenset({"train", "seen"}), frozenset({"test", "holdout", "unseen"})
+"""Parts of a data set: those that were trained on, and those that were not."""
+
+MEMBERS = frozenset({"member", "in", "true", "1", "1.0", "yes"}) | SPLITS[0]
+NONMEMBERS = frozenset({"nonmember", "out", "false", "0", "0.0", "no"}) | SPLITS[1]
+VALIDATION = frozenset({"val", "valid", "validation", "dev"})
+PAIRS = "1/0, true/false, yes/no, in/out, member/nonmember, train/test, train/holdout, seen/unseen"
 Values = NDArray[np.generic] | Labels
 
 
@@ -33,7 +38,12 @@ class Table:
 
 def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
     """A whole table as material."""
-    member = _membership(table, roles)
+    seen: set[str] = set()
+    member = _membership(table, roles, seen)
+    if roles.member_value is not None and len(member) and not member.any():
+        raise Problem(
+            "unknown-name", "member: no row has the value that is named for members", field="member"
+        )
     rows = np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
     cut = int(member.sum())
 
@@ -56,20 +66,57 @@ def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
     )
 
 
-def sides(table: Table, roles: Roles, limit: int) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """Members and nonmembers of one block."""
-    member, scores = _membership(table, roles), stacked(table, roles.scores, "score", limit)
+def sides(
+    table: Table, roles: Roles, limit: int, seen: set[str]
+) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    """Members and nonmembers of one block; ``seen`` keeps what the member column held in the blocks before."""
+    member, scores = _membership(table, roles, seen), stacked(table, roles.scores, "score", limit)
     return scores[member], scores[~member]
 
 
-def _membership(table: Table, roles: Roles) -> NDArray[np.bool_]:
+def wide_material(table: Table, wide: Wide, call: Call, limit: int) -> Material:
+    """A table with a column for each side as material."""
+    places = wide.members, wide.nonmembers
+    sides = [stacked(table, (place,), wide.what[place], limit) for place in places]
+    return Material({"": Sample(*sides)}, options(call), textual=True)
+
+
+def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
+    """How many rows the column of each side has before it ends in blanks; only the shorter one may end in any."""
+    sizes = [int(np.flatnonzero(each)[-1]) + 1 if each.any() else 0 for each in filled]
+    if all(size < len(each) for size, each in zip(sizes, filled, strict=True)):
+        row = len(filled[0]) - 1
+        raise Problem(
+            "bad-records",
+            f"{', '.join(WIDE)}: row {row} is missing in both; only one may end in blanks",
+            index=row,
+        )
+    return sizes
+
+
+def numbers_without_padding(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """The columns of both sides without the NaN that the shorter one ends in."""
+    sizes = filled_sizes(
+        [
+            ~np.isnan(each) if each.dtype.kind == "f" and each.ndim == 1 else np.ones(len(each), np.bool_)
+            for each in columns
+        ]
+    )
+    return [column[:size] for column, size in zip(columns, sizes, strict=True)]
+
+
+def _membership(table: Table, roles: Roles, seen: set[str]) -> NDArray[np.bool_]:
+    """Who is a member; ``seen`` are the parts of the data set, or the values, that the column held so far."""
     column = table.columns[roles.member]
+    if roles.member_value is not None:
+        return _has_value(column, roles.member_value, table.start, seen)
     if isinstance(column, Labels):
         words = [text.strip().lower() if text is not None else None for text in column.texts]
         yes = np.array([word in MEMBERS for word in words], dtype=np.bool_)
         no = np.array([word in NONMEMBERS for word in words], dtype=np.bool_)
         bad = column.first(~(yes | no))
         if bad is None:
+            _require_two_parts(column, words, seen)
             return yes[column.codes] if words else np.zeros(0, np.bool_)
     elif column.dtype.kind == "b":
         return column.astype(np.bool_, copy=False)
@@ -80,12 +127,67 @@ def _membership(table: Table, roles: Roles) -> NDArray[np.bool_]:
             return np.asarray(is_member, dtype=np.bool_)
         bad = int(np.argmin(known))
     row = table.start + bad
+    value = column.texts[int(column.codes[bad])] if isinstance(column, Labels) else None
+    reason = (
+        "is of a validation split, which is neither trained on nor held out; leave such rows out"
+        if value is not None and value.strip().lower() in VALIDATION
+        else f"is none of {PAIRS}"
+    )
     raise Problem(
         "bad-records",
-        f"member: row {row} is none of 1/0, true/false, yes/no, in/out, member/nonmember",
+        f"member: row {row} {reason}; "
+        "if the column has two other values, name that of members with member=COLUMN=VALUE",
         field="member",
         index=row,
     )
+
+
+def _require_two_parts(column: Labels, words: list[str | None], seen: set[str]) -> None:
+    """Refuse more than two parts of a data set: which of them are the nonmembers is for the caller to say."""
+    parts = SPLITS[0] | SPLITS[1]
+    if not parts.isdisjoint(words):
+        counts = np.bincount(column.codes, minlength=len(words))
+        seen.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
+    if len(seen) > 2:
+        raise Problem(
+            "bad-records",
+            f"member: the column holds {len(seen)} parts of a data set ({', '.join(sorted(seen))}); "
+            "keep the rows of two of them",
+            field="member",
+        )
+
+
+def _has_value(column: Values, value: str, start: int, seen: set[str]) -> NDArray[np.bool_]:
+    """Which rows have the value that stands for members; ``seen`` are the column's values so far, at most two."""
+    if not isinstance(column, Labels):
+        values, codes = np.unique(plain(column, "member", start), return_inverse=True)
+        column = Labels(codes.reshape(-1), [str(each).lower() for each in values.tolist()])
+        value = value.lower()
+    texts = [text.strip() if text is not None else "" for text in column.texts]
+    missing = column.first(np.array([not text for text in texts], dtype=np.bool_))
+    if missing is not None:
+        raise absent("member", start + missing)
+    counts = np.bincount(column.codes, minlength=len(texts))
+    present = {text for text, count in zip(texts, counts, strict=True) if count}
+    if len(present | seen) > 2:
+        raise Problem(
+            "bad-records",
+            "member: the column has more than two values; keep the rows of members and of one kind of nonmembers",
+            field="member",
+        )
+    seen |= present
+    matches = np.array([_same(text, value) for text in texts], dtype=np.bool_)
+    return matches[column.codes] if texts else np.zeros(0, np.bool_)
+
+
+def _same(text: str, value: str) -> bool:
+    """Whether two texts are the same, or spell the same number."""
+    if text == value:
+        return True
+    try:
+        return float(text) == float(value)
+    except ValueError:
+        return False
 
 
 def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDArray[np.generic]:
@@ -144,6 +246,8 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
 
 def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
     """A whole table as the material of the question."""
+    if isinstance(chosen, Wide):
+        return wide_material(table, chosen, call, limit)
     if not isinstance(chosen, Fields):
         return material(table, chosen, call, limit)
     arrays = {name: _array(table, places, name, limit) for name, places in chosen.places.items()}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import InputError, MixedTypes
 from macekit.decoding.columns import Labels, absent, refusals, refuse_ragged
-from macekit.decoding.table import Values
+from macekit.decoding.table import Values, filled_sizes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +42,14 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
             return np.empty(0)
         found: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
         return found
+
+
+def without_padding(
+    columns: Sequence[pa.ChunkedArray], present: Callable[[pa.ChunkedArray], pa.ChunkedArray]
+) -> list[pa.ChunkedArray]:
+    """The columns of both sides without the blanks that the shorter one ends in; ``present`` says what is none."""
+    sizes = filled_sizes([np.asarray(present(column), dtype=np.bool_) for column in columns])
+    return [column.slice(0, size) for column, size in zip(columns, sizes, strict=True)]
 
 
 def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:

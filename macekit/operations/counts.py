@@ -19,6 +19,7 @@ from macekit.operations.options import question_of, reply_of
 from macekit.operations.samples import counts_of, sample_of
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
+from macekit.schemas.query import WIDE
 from macekit.schemas.questions import CountsQuestion
 
 
@@ -29,7 +30,7 @@ def streams(call: Call) -> bool:
         call.media_type != JSON
         and asked.get("cells", "auto") in ("auto", "grid")
         and asked.get("query", "auto") != "discrete"
-        and "unit" not in asked
+        and not {"unit", *WIDE} & asked.keys()
     )
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 from macekit.schemas.theory import ARRAYS, QUESTIONS
 
-TABLE = ("score", "member", "group", "unit")
+WIDE = ("members_column", "nonmembers_column")
+"""Options that name the column of each side, in a table that has one for each."""
+
+TABLE = ("score", "member", "group", "unit", *WIDE)
 """Options that name columns of a table."""
 
 FIRST_MEMBERS = "members"
@@ -38,7 +41,7 @@ def takes_arrays(operation: str) -> bool:
 def of_table(operation: str) -> tuple[str, ...]:
     """Options that say which column of a table is what."""
     if operation in SIDED:
-        return TABLE[:2]
+        return (*TABLE[:2], *WIDE)
     return (COLUMN, *ARRAYS[operation][1:]) if takes_arrays(operation) else TABLE
 
 

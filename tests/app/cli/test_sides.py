@@ -126,6 +126,42 @@ def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, ca
         assert capsys.readouterr().err.startswith(f"mace estimate: {said}"), said
 
 
+def test_a_table_with_a_column_for_each_side_is_answered_as_one_with_a_member_column(
+    folder: Path, capsys: Capture
+) -> None:
+    members, nonmembers = KINDS["numbers"]
+    nonmembers = nonmembers[:-5]
+    one = write("both", CSV, both(members, nonmembers))
+    (folder / "wide.csv").write_text(
+        "\n".join(
+            ["a,b", *(f"{m},{'' if i >= len(nonmembers) else nonmembers[i]}" for i, m in enumerate(members))]
+        )
+    )
+    columns = ["--members-column", "a", "--nonmembers-column", "b"]
+
+    found = outcome(capsys, "estimate", "wide.csv", *columns)
+    counts = outcome(capsys, "counts", "wide.csv", *columns)
+
+    assert (
+        found["provenance"]["input_sha256"] == outcome(capsys, "estimate", one)["provenance"]["input_sha256"]
+    )
+    assert found["provenance"]["options"]["members_column"] == "a"
+    assert counts["counts"] == outcome(capsys, "counts", one)["counts"]
+
+
+def test_what_names_members_is_said_as_the_shell_has_it(folder: Path, capsys: Capture) -> None:
+    (folder / "part.csv").write_text("score,part\n" + "0.5,A\n1.5,B\n" * 10)
+    (folder / "label.csv").write_text("score,label\n" + "0.5,1\n1.5,0\n" * 10)
+
+    named = outcome(capsys, "counts", "part.csv", "--member", "part=A")
+    unnamed = outcome(capsys, "counts", "part.csv", "--member", "part")
+    label = outcome(capsys, "counts", "label.csv")
+
+    assert sum(named["counts"]["members"]) == 10
+    assert "name that of members with --member COLUMN=VALUE" in unnamed
+    assert "column 'label' is not taken for membership; name it with --member label" in label
+
+
 def test_values_without_a_header_lose_no_record(folder: Path, capsys: Capture) -> None:
     for name, text in (("m", "true\n" * 20 + "false\n" * 4), ("n", "0x1F\n" + "false\n" * 12)):
         (folder / f"{name}.csv").write_text(text)

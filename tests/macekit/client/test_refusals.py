@@ -115,7 +115,7 @@ def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
     ("table", "options", "kind", "field"),
     [
         (shuffled(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
-        (shuffled(), {"score": "loss"}, "missing-field", "member"),
+        ({"loss": MEMBERS, "label": MEMBERS > 0}, {"score": "loss"}, "missing-field", "member"),
         (shuffled(), {"member": "is_train"}, "missing-field", "score"),
         (shuffled(), {"score": 3, "member": "is_train"}, "wrong-type", "score"),
         (

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
-from macekit.call import ARROW, CSV, NPY, PARQUET
+from macekit.call import ARROW, CSV, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE
 from macekit.decoding.body import options
 from macekit.problems import Problem
-from tests.macekit.decoding.support import FORMATS, REFUSALS, call, read, table_bytes
+from tests.macekit.decoding.support import FORMATS, REFUSALS, call, counted, read, table_bytes
 
 RNG = np.random.default_rng(5)
 MEMBER = RNG.random(200) < 0.4
@@ -53,7 +53,8 @@ def test_members_and_nonmembers_come_in_the_order_of_their_rows(media_type: str)
 
 @pytest.mark.parametrize("media_type", FORMATS)
 @pytest.mark.parametrize(
-    "names", [("score", "Members"), ("loss", "IS_MEMBER"), ("x", "membership"), ("Score", "label")]
+    "names",
+    [("score", "Members"), ("x", "membership"), ("x", "Is_Train"), ("Score", "in_train"), ("loss", "split")],
 )
 def test_columns_are_found_by_their_usual_names(media_type: str, names: tuple[str, str]) -> None:
     body = table_bytes({names[0]: SCORE, names[1]: MEMBER}, media_type)
@@ -85,7 +86,11 @@ def test_columns_to_compare_are_queries_of_their_own(media_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")]
+    "words",
+    [
+        *[("member", "nonmember"), ("In", "OUT"), ("true", "False"), ("1", "0"), ("yes", " no ")],
+        *[("train", "test"), ("Train", "holdout"), ("seen", "unseen")],
+    ],
 )
 @pytest.mark.parametrize("media_type", FORMATS)
 def test_membership_may_be_said_in_words(media_type: str, words: tuple[str, str]) -> None:
@@ -143,6 +148,7 @@ def test_a_table_without_rows_has_empty_sides(media_type: str) -> None:
     assert len(found.samples[""].nonmembers) == 0  # type: ignore[arg-type]
 
 
+WIDE = {"members_column": "a", "nonmembers_column": "b"}
 QUESTIONS = [
     ({"s3cret": SCORE, "other": SCORE}, {}, "missing-field", "member", "no column is called"),
     ({"a": SCORE, "b": SCORE, "member": MEMBER}, {}, "missing-field", "score", "2 columns could be"),
@@ -154,6 +160,32 @@ QUESTIONS = [
     ({"a": SCORE, "member": MEMBER}, {"score": "member"}, "bad-option", None, "two of them"),
     ({"a": SCORE, "member": MEMBER}, {"score": "a,a"}, "bad-option", None, "two of them"),
     ({"a": SCORE, "member": MEMBER, "Member": MEMBER}, {}, "bad-option", "member", "say which"),
+    (
+        {"a": SCORE, "label": MEMBER},
+        {},
+        "missing-field",
+        "member",
+        "'label' is not taken .* with member=label",
+    ),
+    ({"a": SCORE, "m": MEMBER}, {"member": "m=s3cret"}, "unknown-name", "member", "no row has the value"),
+    ({"a": SCORE, "member": MEMBER}, {"member": "s3cret=1"}, "unknown-name", "member", "no column"),
+    ({"a": SCORE, "b": SCORE}, {"members_column": "a"}, "missing-field", "nonmembers_column", "go together"),
+    (
+        {"a": SCORE, "b": SCORE},
+        {**WIDE, "nonmembers_column": "x"},
+        "unknown-name",
+        "nonmembers_column",
+        "no column",
+    ),
+    (
+        {"a": SCORE, "b": SCORE},
+        {**WIDE, "nonmembers_column": "a"},
+        "bad-option",
+        "members_column",
+        "for both sides",
+    ),
+    ({"a": SCORE, "b": SCORE}, {**WIDE, "member": "a"}, "bad-option", "member", "does not go with"),
+    ({"a": SCORE, "b": SCORE}, {**WIDE, "score": "a"}, "bad-option", "score", "does not go with"),
 ]
 
 
@@ -352,3 +384,112 @@ def test_refusals_stay_small() -> None:
         read(table_bytes({f"{'n' * 500}{i}": SCORE for i in range(100)}, NPY), NPY)
 
     assert len(str(caught.value)) < 1200
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_one_of_two_values_may_be_named_for_members(media_type: str) -> None:
+    for values, named in (
+        (np.where(MEMBER, "fold 1", "rest"), "fold 1"),
+        (np.where(MEMBER, "a=b", "b"), "a=b"),
+        (np.where(MEMBER, 3, 7), "3"),
+        (np.where(MEMBER, 2.5, 0.5), "2.50"),
+        (~MEMBER, "false"),
+    ):
+        for name in ("part", "part=x"):
+            body = table_bytes({"score": SCORE, name: values}, media_type)
+
+            found = read(body, media_type, member=f"{name}={named}", score="score")
+
+            assert np.array_equal(found.samples[""].members, SCORE[MEMBER]), (name, named)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_the_exact_name_of_a_column_wins_over_a_column_and_a_value(media_type: str) -> None:
+    body = table_bytes({"score": SCORE, "part": np.where(MEMBER, 5, 6), "part=6": MEMBER}, media_type)
+
+    found = read(body, media_type, member="part=6", score="score")
+
+    assert np.array_equal(found.samples[""].members, SCORE[MEMBER])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_more_than_two_parts_of_a_data_set_are_refused(media_type: str) -> None:
+    third = np.arange(200) == 150
+    for values, query, match in (
+        (np.where(third, "val", np.where(MEMBER, "train", "test")), {}, "row 150 is of a validation split"),
+        (np.where(third, "holdout", np.where(MEMBER, "train", "test")), {}, "holds 3 parts of a data set"),
+        (np.where(third, "c", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "more than two values"),
+        (np.where(third, 9, np.where(MEMBER, 7, 8)), {"member": "member=7"}, "more than two values"),
+        (np.where(third, " ", np.where(MEMBER, "a", "b")), {"member": "member=a"}, "row 150 is missing"),
+    ):
+        body = table_bytes({"score": SCORE, "member": values}, media_type)
+
+        with pytest.raises(REFUSALS, match=match):
+            read(body, media_type, **query)
+
+
+def padded(values: np.ndarray, size: int, media_type: str) -> Any:
+    """A column that ends in what a format has for nothing."""
+    blanks = [np.nan if media_type == NPY else None] * (size - len(values))
+    return np.array([*values, *blanks]) if media_type == NPY else [*values.tolist(), *blanks]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_a_table_may_have_a_column_for_each_side(media_type: str) -> None:
+    kinds = {"numbers": (SCORE[:120], SCORE[120:])}
+    if media_type != NPY:
+        kinds["integers"] = UNIT[:120], UNIT[120:]
+        kinds["text"] = GROUP[:120], GROUP[120:]
+    for kind, (members, nonmembers) in kinds.items():
+        table = {"b": padded(nonmembers, 120, media_type), "id": np.arange(120), "a": members}
+        alone = {"score": np.concatenate([members, nonmembers]), "member": np.arange(200) < 120}
+        expected = read(table_bytes(alone, media_type), media_type, prior="0.3")
+
+        found = read(table_bytes(table, media_type), media_type, prior="0.3", **WIDE)
+
+        for side in ("members", "nonmembers"):
+            values, others = (np.asarray(getattr(each.samples[""], side)) for each in (found, expected))
+            assert values.dtype == others.dtype, kind
+            assert np.array_equal(values, others), kind
+        assert found.options == {"prior": "0.3"}
+
+
+def test_a_number_is_text_in_both_columns_of_a_csv_if_it_is_text_in_one() -> None:
+    found = csv("a,b\n12,0a\n13,12\n14,\n", **WIDE).samples[""]
+
+    assert list(found.members) == ["12", "13", "14"]
+    assert list(found.nonmembers) == ["0a", "12"]
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_only_the_end_of_the_shorter_column_may_be_blank(media_type: str) -> None:
+    for row, match in ((7, "nonmembers_column: row 7"), (199, "row 199 is missing in both")):
+        holes = SCORE.tolist()
+        holes[row] = np.nan if media_type == NPY else None
+        full = SCORE.tolist() if row == 7 else holes
+        table = {
+            name: np.array(each) if media_type == NPY else each for name, each in (("a", full), ("b", holes))
+        }
+
+        with pytest.raises(REFUSALS, match=match):
+            read(table_bytes(table, media_type), media_type, **WIDE)
+
+
+def test_a_table_with_a_column_for_each_side_is_not_counted_in_blocks_nor_compared() -> None:
+    body = table_bytes({"a": SCORE, "b": SCORE}, CSV)
+
+    with pytest.raises(Problem, match="read as a whole"):
+        counted(Body.of(body), call(CSV, **WIDE))
+    with pytest.raises(Problem, match="comparison"):
+        read(body, CSV, operation="compare", **WIDE)
+
+
+@pytest.mark.parametrize("media_type", FORMATS)
+def test_a_third_part_is_refused_though_it_comes_in_another_block(media_type: str) -> None:
+    parts = np.repeat(["train", "test", "unseen"], 200_000)
+    body = table_bytes({"score": np.arange(len(parts)) / 7, "split": parts}, media_type)
+
+    with pytest.raises(Problem, match="holds 3 parts"):
+        counted(Body.of(body), call(media_type))
+    with pytest.raises(Problem, match="more than two values"):
+        counted(Body.of(body), call(media_type, member="split=train"))

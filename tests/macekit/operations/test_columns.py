@@ -139,7 +139,9 @@ def test_plain_arrays_have_no_columns() -> None:
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        ("score,label", (["score"], "label", None)),
+        ("score,split", (["score"], "split", None)),
+        ("score,label", (["score"], None, None)),
+        ("loss,label,is_train", (None, "is_train", None)),
         ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
         ("loss\tmembership", (["loss"], "membership", None)),
         ("loss,margin,member", (None, "member", None)),
@@ -147,7 +149,7 @@ def test_plain_arrays_have_no_columns() -> None:
         ("member,member,score", (["score"], None, None)),
         ("loss,member,group", (["loss"], "member", "group")),
         ("score", (["score"], None, None)),
-        ("group,group,score,label", (["score"], "label", None)),
+        ("group,group,score,in_train", (["score"], "in_train", None)),
     ],
 )
 def test_roles_are_those_the_service_takes_and_null_where_that_is_not_clear(
