@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 
 import pyarrow as pa
-import pytest
 
 from macekit.formats import HEAD, MAGIC, SUFFIXES, encoding_named, encoding_of, format_named, format_of
+from tests.cases import each_case
 
 ZSTD = pa.Codec("zstd")
 
 
-@pytest.mark.parametrize("suffix", ["", *SUFFIXES])
-@pytest.mark.parametrize(("magic", "form"), MAGIC.items(), ids=str)
+@each_case("suffix", ["", *SUFFIXES])
+@each_case("magic, form", MAGIC.items())
 def test_a_file_is_what_it_begins_with(magic: bytes, form: str, suffix: str) -> None:
     data = magic + b" and more"
 
@@ -21,16 +21,14 @@ def test_a_file_is_what_it_begins_with(magic: bytes, form: str, suffix: str) -> 
         assert format_of(f"scores{suffix}", packed[:HEAD]) == form
 
 
-@pytest.mark.parametrize(("suffix", "form"), SUFFIXES.items())
+@each_case("suffix, form", SUFFIXES.items())
 def test_a_name_says_what_the_first_bytes_do_not(suffix: str, form: str) -> None:
     assert format_of(f"scores{suffix}", b"score,member") == form
     assert format_of(f"scores{suffix.upper()}.gz", gzip.compress(b"{}")) == form
     assert format_named(f"a.b/scores{suffix}.zstd") == form
 
 
-@pytest.mark.parametrize(
-    ("head", "form"), [(b"{", "json"), (b"\xef\xbb\xbf\r\n {", "json"), (b"", "csv"), (b"a,b", "csv")]
-)
+@each_case("head, form", [(b"{", "json"), (b"\xef\xbb\xbf\r\n {", "json"), (b"", "csv"), (b"a,b", "csv")])
 def test_without_a_name_a_brace_is_json_and_anything_else_a_table(head: bytes, form: str) -> None:
     assert format_of("scores", head) == form
     assert format_of("scores.txt", head) == form

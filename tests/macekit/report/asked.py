@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from app.openapi.examples import JSON_EXAMPLES
 from macekit.report.content import CONTENTS
+from macekit.report.model import Context
+from macekit.report.rendering import render
 from tests.app.posted import asked as answered
 
 Answer = dict[str, Any]
@@ -87,6 +90,16 @@ def case(name: str) -> tuple[str, Answer]:
     """The operation, and its answer, of one of the cases; not to be changed."""
     operation, question = CASES[name]
     return operation, answered(operation, question)
+
+
+@cache
+def rendered(name: str, form: str) -> bytes:
+    """One of the cases in one form, drawn once; drawing it leaves the answer as it was."""
+    operation, answer = case(name)
+    before = json.dumps(answer)
+    data = render(operation, answer, form, Context("scores.csv", "2026-01-02T03:04Z"))
+    assert json.dumps(answer) == before
+    return data
 
 
 HOSTILE = {

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 import yaml
 
-from macekit.report.model import Context
 from macekit.report.rendering import CARD, render
-from tests.macekit.report.asked import CASES, case
+from tests.cases import each_case
+from tests.macekit.report.asked import CASES, case, rendered
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_a_card_is_a_section_of_another_document(name: str) -> None:
-    operation, answer = case(name)
-
-    text = render(operation, answer, CARD, Context("scores.csv")).decode()
+    text = rendered(name, CARD).decode()
 
     assert text.startswith("## Membership leakage\n")
     assert not re.search(r"^# ", text, re.MULTILINE)
@@ -58,9 +55,9 @@ def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> N
     assert all(args.items() <= each["args"].items() for each in found)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("plan")])
+@each_case("name", [name for name in CASES if not name.startswith("plan")])
 def test_a_count_of_records_is_no_metric(name: str) -> None:
-    text = render(*case(name), CARD).decode()
+    text = rendered(name, CARD).decode()
 
     counted = [each for each in metadata(text) if isinstance(each["value"], int)] if "```yaml" in text else []
     assert not any("record" in each["type"] for each in counted)

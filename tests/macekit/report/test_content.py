@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from macekit.call import MARKDOWN
 from macekit.report.content import content
 from macekit.report.model import Number, Table
 from macekit.report.rendering import render
-from tests.macekit.report.asked import CASES, answered, case
+from tests.cases import each_case
+from tests.macekit.report.asked import CASES, answered, case, rendered
 
 
 def text(operation: str, answer: dict[str, Any]) -> str:
@@ -34,8 +33,8 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
+@each_case(
+    "name, word",
     [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? NOT ENOUGH DATA")],
 )
 def test_a_decision_is_a_word_and_a_sign_before_all_else(name: str, word: str) -> None:
@@ -94,8 +93,8 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
     assert "That anything leaks at all" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "open_question"),
+@each_case(
+    "name, open_question",
     [
         (
             "pass",
@@ -127,18 +126,17 @@ def test_what_was_not_established_follows_from_the_answer(name: str, open_questi
     assert open_question in said.partition("## What was not established")[2]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_every_warning_is_repeated(name: str) -> None:
-    operation, answer = case(name)
-    said = text(operation, answer)
+    said = rendered(name, MARKDOWN).decode().replace("\\", "")
 
-    for warning in answer.get("warnings", []):
+    for warning in case(name)[1].get("warnings", []):
         assert warning["message"] in said
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_nothing_is_called_what_no_answer_can_show(name: str) -> None:
-    said = text(*case(name)).lower()
+    said = rendered(name, MARKDOWN).decode().replace("\\", "").lower()
 
     for word in ("private", "anonymous", "compliant", " safe"):
         assert word not in said

@@ -6,12 +6,11 @@ import copy
 import csv
 import io
 
-import pytest
-
 from macekit.call import CSV
 from macekit.report.csv import HEAD, inert
 from macekit.report.model import Context
 from macekit.report.rendering import render
+from tests.cases import each_case
 from tests.macekit.report.asked import CASES, HOSTILE, Answer, case
 from tests.macekit.report.test_html import at
 
@@ -27,7 +26,7 @@ def rows(operation: str, answer: Answer, source: str | None = None) -> list[dict
     return [dict(zip(HEAD, row, strict=True)) for row in found[1:]]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_every_value_is_the_answers_in_full(name: str) -> None:
     operation, answer = case(name)
 
@@ -38,8 +37,8 @@ def test_every_value_is_the_answers_in_full(name: str) -> None:
         assert row["value"] == repr(at(answer, row["path"]))
 
 
-@pytest.mark.parametrize("sign", LEADING)
-@pytest.mark.parametrize("before", BEFORE)
+@each_case("sign", LEADING)
+@each_case("before", BEFORE)
 def test_a_text_that_begins_like_a_formula_is_made_text(sign: str, before: str) -> None:
     assert inert(f"{before}{sign}1+1").startswith("'")
 
@@ -49,7 +48,7 @@ def test_other_texts_stay_as_they_are() -> None:
         assert inert(text) == text
 
 
-@pytest.mark.parametrize("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING)])
+@each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING)])
 def test_no_field_is_a_formula_whatever_things_are_called(name: str) -> None:
     answer = copy.deepcopy(case("report, scores")[1])
     answer["groups"][0]["label"] = name
@@ -78,8 +77,8 @@ PAYLOADS = [
 ]
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-@pytest.mark.parametrize("separator", [";", "\t", ",", "|"])
+@each_case("payload", PAYLOADS)
+@each_case("separator", [";", "\t", ",", "|"])
 def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them(payload: str, separator: str) -> None:
     answer = copy.deepcopy(case("report, scores")[1])
     answer["groups"][0]["label"] = payload

@@ -17,6 +17,7 @@ from macekit.report.drawing import inline_svg, painted, png, svg
 from macekit.report.model import Figure, Table
 from macekit.report.palette import VARIABLES
 from macekit.report.svg import Drawing, inline
+from tests.cases import each_case
 from tests.macekit.report.asked import HOSTILE, Answer, answered
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -168,7 +169,7 @@ def test_a_specification_that_names_an_address_is_refused() -> None:
         painted(spec)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "inner",
     [
         "<script>alert(1)</script>",

@@ -21,7 +21,8 @@ from macekit.report.html import CSP, STYLE, STYLE_HASH
 from macekit.report.model import Context
 from macekit.report.palette import VARIABLES
 from macekit.report.rendering import render
-from tests.macekit.report.asked import CASES, HOSTILE, answered, case
+from tests.cases import each_case
+from tests.macekit.report.asked import CASES, HOSTILE, answered, case, rendered
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 CHARTS = {"svg", "pre", "style", "title"}
@@ -85,8 +86,7 @@ def read(document: str) -> Node:
 
 @cache
 def document(name: str) -> Node:
-    operation, answer = case(name)
-    return read(render(operation, answer, HTML, Context("scores.csv", "2026-01-02T03:04Z")).decode())
+    return read(rendered(name, HTML).decode())
 
 
 def at(answer: Any, path: str) -> Any:
@@ -136,7 +136,7 @@ def rounds(shown: str, value: float | None, kind: str | None, path: str) -> bool
     return abs(float(plain) - value) <= 0.5001 * 10.0 ** (power - digits) and not shown.startswith("-0.000")
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_every_number_is_the_answers_at_its_place_rounded(name: str) -> None:
     answer = case(name)[1]
 
@@ -151,7 +151,7 @@ def test_every_number_is_the_answers_at_its_place_rounded(name: str) -> None:
         assert rounds(number.text, value, number.given.get("data-kind"), path), (path, number.text, value)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_sentences_are_the_answers_word_for_word(name: str) -> None:
     answer = case(name)[1]
 
@@ -161,7 +161,7 @@ def test_sentences_are_the_answers_word_for_word(name: str) -> None:
             assert said.text == str(at(answer, path))
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_no_other_digits_stand_in_a_report(name: str) -> None:
     body = next(document(name).all("body"))
 
@@ -179,7 +179,7 @@ DIRECTED = {"floor": "floor", "ceiling": "ceiling"}
 """Kinds that a chart's words round as their table does; percents and guesses are said as plain numbers there."""
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> None:
     known = {
         (float(each.given["value"]), each.given.get("data-kind"), str(each.given["data-path"]))
@@ -200,7 +200,7 @@ def test_what_charts_say_in_words_rounds_numbers_of_the_answer(name: str) -> Non
                 assert told or near, spoken
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_nothing_acts_and_nothing_is_fetched(name: str) -> None:
     found = list(document(name).all())
 
@@ -213,7 +213,7 @@ def test_nothing_acts_and_nothing_is_fetched(name: str) -> None:
             assert "url(" not in str(value) or "url(#" in str(value)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_the_document_is_sound(name: str) -> None:
     root = document(name)
     found = list(root.all())
@@ -267,9 +267,9 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("name", "least"),
+@each_case("theme", ["light", "dark"])
+@each_case(
+    "name, least",
     [
         *((each, 4.5) for each in ("ink", "muted", "pass", "fail", "open", "member", "nonmember")),
         *((each, 3.0) for each in ("threshold", "baseline")),
@@ -285,7 +285,7 @@ def test_what_is_read_stands_out_from_its_ground(theme: str, name: str, least: f
         assert (two + 0.05) / (one + 0.05) >= least
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@each_case("kind", HOSTILE)
 def test_hostile_names_are_inert_and_short(kind: str) -> None:
     name = HOSTILE[kind]
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 10, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 10}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,21 +14,27 @@ from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.report.saved import BrokenAnswerError, checked, recognise
+from tests.cases import each_case
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
 Spoil = Callable[[dict[str, Any]], object]
 
 
 def answer(operation: str, name: str, **more: object) -> dict[str, Any]:
-    example = JSON_EXAMPLES[operation][name].value
-    assert isinstance(example, dict)
-    reply = perform(Call(operation), Body.of(json.dumps({**example, **more}).encode()))
-    assert reply.status == 200, bytes(reply.body)
-    found: dict[str, Any] = json.loads(bytes(reply.body))
+    found: dict[str, Any] = json.loads(posted(operation, name, json.dumps(more)))
     return found
 
 
-@pytest.mark.parametrize(("operation", "name"), ASKED)
+@cache
+def posted(operation: str, name: str, more: str) -> bytes:
+    example = JSON_EXAMPLES[operation][name].value
+    assert isinstance(example, dict)
+    reply = perform(Call(operation), Body.of(json.dumps({**example, **json.loads(more)}).encode()))
+    assert reply.status == 200, bytes(reply.body)
+    return bytes(reply.body)
+
+
+@each_case("operation, name", ASKED)
 def test_an_answer_is_known_by_its_keys_and_is_whole(operation: str, name: str) -> None:
     found = answer(operation, name)
 
@@ -35,12 +42,12 @@ def test_an_answer_is_known_by_its_keys_and_is_whole(operation: str, name: str) 
     assert checked(operation, found) == found
 
 
-@pytest.mark.parametrize(("operation", "name"), ASKED)
+@each_case("operation, name", ASKED)
 def test_a_question_is_no_answer(operation: str, name: str) -> None:
     assert recognise(JSON_EXAMPLES[operation][name].value) is None
 
 
-@pytest.mark.parametrize("value", [None, [], 3, "text", {}, {"advantage": {}}])
+@each_case("value", [None, [], 3, "text", {}, {"advantage": {}}])
 def test_other_things_are_no_answer(value: object) -> None:
     assert recognise(value) is None
 
@@ -72,8 +79,8 @@ def swap(*path: str) -> Spoil:
     return spoil
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
+@each_case(
+    "spoil, said",
     [
         (without("advantage", "upper"), "advantage.upper: field required"),
         (without("roc"), "roc: field required"),
@@ -103,8 +110,8 @@ def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) ->
     assert "<b>" not in str(wrong.value)
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
+@each_case(
+    "spoil, said",
     [
         (put([1.0], "distribution", "edges"), "distribution: edges are not one more than the bins"),
         (put(None, "distribution", "edges"), "distribution: intervals have edges"),
@@ -127,8 +134,8 @@ def test_the_parts_of_a_report_must_go_together(spoil: Spoil, said: str) -> None
     assert str(wrong.value).startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
+@each_case(
+    "spoil, said",
     [
         (
             put("pass", "limits", 0, "decision"),
@@ -164,8 +171,8 @@ def test_what_does_not_belong_to_an_answer_is_left_out() -> None:
     assert checked("plan", {**copy.deepcopy(found), "more": "<script>"}) == found
 
 
-@pytest.mark.parametrize(
-    ("operation", "name"),
+@each_case(
+    "operation, name",
     [("gate", "limits"), ("compare", "ranking"), ("compare", "provenance"), ("metrics", "metrics")],
 )
 def test_what_no_answer_lacks_is_not_empty(operation: str, name: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from markdown_it import MarkdownIt
 
 from macekit.call import MARKDOWN
 from macekit.report.markdown import escaped, fenced
 from macekit.report.model import Context
 from macekit.report.rendering import render
-from tests.macekit.report.asked import CASES, HOSTILE, answered, case
+from tests.cases import each_case
+from tests.macekit.report.asked import CASES, HOSTILE, answered, rendered
 
 READER = MarkdownIt("commonmark", {"html": True}).enable("table")
 HARMLESS = {"", "<!-- -->"}
@@ -25,10 +25,9 @@ def inner(text: str) -> list[tuple[str, str]]:
     return [(child.type, child.content) for token in READER.parse(text) for child in token.children or ()]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_every_table_is_read_as_one(name: str) -> None:
-    operation, answer = case(name)
-    text = render(operation, answer, MARKDOWN, Context("scores.csv", "2026-01-02")).decode()
+    text = rendered(name, MARKDOWN).decode()
 
     assert blocks(text).count("table_open") == len(
         re.findall(r"^\| .*\n\| (?:---:?|---) ", text, re.MULTILINE)
@@ -39,7 +38,7 @@ def test_every_table_is_read_as_one(name: str) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in run.strip().split("\n")}) == 1
 
 
-@pytest.mark.parametrize("name", HOSTILE.values())
+@each_case("name", HOSTILE.values())
 def test_a_name_is_text_and_nothing_else(name: str) -> None:
     sides = {"members": [0.2, 0.9, 0.8, 0.7] * 10, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 10}
     usual = answered("report", {**sides, "groups": ["a", "b"] * 40})
@@ -73,7 +72,7 @@ def test_a_fence_is_longer_than_any_within() -> None:
     assert [token.content for token in READER.parse(text)] == ["a\n````\nb\n"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "0123456789abcdef0123456789abcdef01234567",

@@ -7,7 +7,6 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pytest
 from markdown_it import MarkdownIt
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -15,6 +14,7 @@ from app.openapi.examples import SAMPLE
 from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.report.pipeline import annotation, junit, openmetrics, summary
+from tests.cases import each_case
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -67,7 +67,7 @@ def test_a_test_case_for_each_limit_says_how_it_ended() -> None:
         assert "Covers: " in (case[0].text or "")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_case("text", HOSTILE)
 def test_a_hostile_name_stays_text_in_xml(text: str) -> None:
     data = junit(hostile(text))
 
@@ -97,7 +97,7 @@ def test_the_summary_has_a_row_for_each_limit() -> None:
     assert shown.count("<strong>") == 3
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_case("text", HOSTILE)
 def test_a_hostile_name_stays_text_in_the_summary(text: str) -> None:
     shown = MarkdownIt("commonmark").enable("table").render(summary(hostile(text)).decode())
 
@@ -108,7 +108,7 @@ def test_a_hostile_name_stays_text_in_the_summary(text: str) -> None:
     assert shown.count("<h") == 1 + shown.count("<hr")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_case("text", HOSTILE)
 def test_a_hostile_name_gives_no_second_command_to_the_runner(text: str) -> None:
     line = annotation(hostile(text))
 

@@ -22,6 +22,7 @@ from macekit.operations import perform
 from macekit.report.content.provenance import section
 from macekit.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual
 from macekit.report.model import Context, Listing, Place
+from tests.cases import each_case
 
 CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "nothing": ("report", {}),
@@ -72,7 +73,7 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", CSV_QUERIES)
+@each_case("name", CSV_QUERIES)
 def test_the_request_gives_the_same_answer(name: str) -> None:
     operation, asked = CSV_QUERIES[name]
     answer = answered(operation, tuple(asked.items()))
@@ -85,7 +86,7 @@ def test_the_request_gives_the_same_answer(name: str) -> None:
     assert answered(operation, again) == answer
 
 
-@pytest.mark.parametrize("name", CSV_QUERIES)
+@each_case("name", CSV_QUERIES)
 def test_the_command_gives_the_same_answer(
     name: str, scores: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,7 +100,7 @@ def test_the_command_gives_the_same_answer(
     assert json.loads(capsys.readouterr().out) == answer
 
 
-@pytest.mark.parametrize("name", CSV_QUERIES)
+@each_case("name", CSV_QUERIES)
 def test_the_program_gives_the_same_answer(name: str, scores: Path) -> None:
     operation, asked = CSV_QUERIES[name]
     answer = answered(operation, tuple(asked.items()))
@@ -110,7 +111,7 @@ def test_the_program_gives_the_same_answer(name: str, scores: Path) -> None:
     assert json.loads(held["found"].to_json()) == answer
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@each_case("name", REQUESTS)
 def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     operation, question = REQUESTS[name]
     body = json.dumps(question).encode()
@@ -127,8 +128,8 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     assert listings(operation, answer, "scores.csv")["In a shell"].startswith("request.json holds\n")
 
 
-@pytest.mark.parametrize(
-    ("source", "file"),
+@each_case(
+    "source, file",
     [
         ("my scores.csv", "'my scores.csv'"),
         ("$(reboot).csv", "'$(reboot).csv'"),
@@ -147,8 +148,8 @@ def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
     assert repr(shlex.split(file)[0]) in from_python(asked)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("packed", ["", *COMPRESSED_SUFFIXES])
+@each_case("suffix", SUFFIXES)
+@each_case("packed", ["", *COMPRESSED_SUFFIXES])
 def test_a_file_is_posted_as_what_its_name_says(suffix: str, packed: str) -> None:
     text = over_http(Asked("report", {}, f"scores{suffix}{packed}"))
 

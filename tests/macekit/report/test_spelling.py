@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from macekit.report.formatting import spelt
 from macekit.report.model import Kind, Number
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("value", "path", "kind", "shown"),
+@each_case(
+    "value, path, kind, shown",
     [
         (0.12349, "advantage.lower", "share", "0.123"),
         (0.12341, "advantage.upper", "share", "0.124"),

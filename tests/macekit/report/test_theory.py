@@ -15,6 +15,7 @@ from macekit.operations import perform
 from macekit.report.charts import figures
 from macekit.report.content import content
 from macekit.report.model import Listing, Table
+from tests.cases import each_case
 from tests.macekit.report.asked import CASES, answered
 
 THEORY = [name for name in CASES if name.startswith("theory/")]
@@ -26,7 +27,7 @@ def listings(answer: dict[str, Any], operation: str) -> dict[str, str]:
     return {block.caption: block.text for block in section.blocks if isinstance(block, Listing)}
 
 
-@pytest.mark.parametrize("name", THEORY)
+@each_case("name", THEORY)
 def test_the_program_that_asks_again_is_python_and_calls_what_there_is(name: str) -> None:
     operation, question = CASES[name]
 

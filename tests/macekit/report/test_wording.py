@@ -12,6 +12,7 @@ from macekit.call import MARKDOWN
 from macekit.report.content import content
 from macekit.report.model import Number, Table
 from macekit.report.rendering import render
+from tests.cases import each_case
 from tests.macekit.report.asked import CASES, answered, case
 
 
@@ -47,7 +48,7 @@ def test_no_gain_at_a_rare_prior_is_not_told_as_no_leak() -> None:
     assert "That anything leaks at all" not in said
 
 
-@pytest.mark.parametrize("number", ["roc", "epsilon", "flags"])
+@each_case("number", ["roc", "epsilon", "flags"])
 def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(number: str) -> None:
     same = [0.1, 0.5, 0.9] * 40
     answer = answered("report", {"members": same, "nonmembers": same})
@@ -92,8 +93,8 @@ def test_a_rate_without_a_lower_end_is_of_thresholds_from_above() -> None:
     assert "must rarely be wrong" not in said
 
 
-@pytest.mark.parametrize(
-    ("name", "told", "tile"),
+@each_case(
+    "name, told, tile",
     [
         (
             "advantage, scores",
@@ -178,7 +179,7 @@ def test_the_papers_interval_is_proven_only_with_a_bandwidth_fixed_in_advance() 
     assert of_categories[5] == "yes"
 
 
-@pytest.mark.parametrize("operation", ["compare", "gate"])
+@each_case("operation", ["compare", "gate"])
 def test_the_baseline_stands_beside_the_advantage_and_is_the_answers(operation: str) -> None:
     rng = np.random.default_rng(1)
     sides = {"members": rng.normal(1, 1, 200).tolist(), "nonmembers": rng.normal(0, 1, 200).tolist()}

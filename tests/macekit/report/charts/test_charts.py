@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
-
-import pytest
 
 from macekit.report.charts import DRAWN, figures
 from macekit.report.drawing import inline_svg
 from macekit.report.model import Cell, Figure, Name, Number, Phrase
+from tests.cases import each_case
 from tests.macekit.report.asked import Answer
 from tests.macekit.report.charts.worlds import NAMES, world
 
@@ -42,14 +42,14 @@ def held(value: object) -> Iterator[tuple[str, object]]:
             yield from held(inner)
 
 
-@pytest.fixture(params=NAMES)
-def drawn(request: pytest.FixtureRequest) -> tuple[Answer, tuple[Figure, ...]]:
-    operation, answer = world(request.param)
-    return answer, figures(operation, answer)
+@cache
+def drawn(name: str) -> tuple[Figure, ...]:
+    return figures(*world(name))
 
 
-def test_every_figure_has_a_name_a_title_and_words(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
-    _, found = drawn
+@each_case("name", NAMES)
+def test_every_figure_has_a_name_a_title_and_words(name: str) -> None:
+    found = drawn(name)
 
     assert len({figure.name for figure in found}) == len(found)
     for figure in found:
@@ -58,8 +58,9 @@ def test_every_figure_has_a_name_a_title_and_words(drawn: tuple[Answer, tuple[Fi
         assert "nan" not in figure.description
 
 
-def test_every_number_of_a_table_stands_in_the_answer(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
-    answer, found = drawn
+@each_case("name", NAMES)
+def test_every_number_of_a_table_stands_in_the_answer(name: str) -> None:
+    answer, found = world(name)[1], drawn(name)
 
     for figure in found:
         assert 0 < len(figure.table.rows) <= 201
@@ -72,8 +73,9 @@ def test_every_number_of_a_table_stands_in_the_answer(drawn: tuple[Answer, tuple
                 )
 
 
-def test_every_figure_is_drawn_and_stays_small(drawn: tuple[Answer, tuple[Figure, ...]]) -> None:
-    _, found = drawn
+@each_case("name", NAMES)
+def test_every_figure_is_drawn_and_stays_small(name: str) -> None:
+    found = drawn(name)
 
     for figure in found:
         svg = inline_svg(figure, figure.name)
@@ -83,10 +85,9 @@ def test_every_figure_is_drawn_and_stays_small(drawn: tuple[Answer, tuple[Figure
         assert "<path" in svg or "<line" in svg
 
 
-def test_a_specification_is_plain_json_of_finite_numbers_that_names_no_address(
-    drawn: tuple[Answer, tuple[Figure, ...]],
-) -> None:
-    _, found = drawn
+@each_case("name", NAMES)
+def test_a_specification_is_plain_json_of_finite_numbers_that_names_no_address(name: str) -> None:
+    found = drawn(name)
 
     for figure in found:
         assert json.loads(json.dumps(figure.spec, allow_nan=False))
@@ -95,14 +96,14 @@ def test_a_specification_is_plain_json_of_finite_numbers_that_names_no_address(
             assert not isinstance(value, float) or math.isfinite(value)
 
 
-@pytest.mark.parametrize("operation", ["plan", "counts", "columns"])
+@each_case("operation", ["plan", "counts", "columns"])
 def test_some_answers_have_nothing_to_see(operation: str) -> None:
     assert figures(operation, {}) == ()
     assert operation not in DRAWN
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
+@each_case(
+    "name, expected",
     [
         ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk"]),
         ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "epsilon"]),

@@ -13,6 +13,7 @@ from macekit.report.charts import figures
 from macekit.report.drawing import inline_svg, png, svg
 from macekit.report.formatting import between, distinct, ends, inert, three
 from macekit.report.model import Figure
+from tests.cases import each_case
 from tests.macekit.report.asked import CASES, answered
 from tests.macekit.report.charts.worlds import world
 
@@ -50,7 +51,7 @@ def test_the_interval_stands_between_baseline_and_threshold() -> None:
     assert found["verdict"]["decision"] in drawn.description
 
 
-@pytest.mark.parametrize("name", ["prior of a tenth", "far from zero", "eight records a side"])
+@each_case("name", ["prior of a tenth", "far from zero", "eight records a side"])
 def test_areas_of_a_distribution_are_shares_of_the_records(name: str) -> None:
     _, answer = world(name)
     found = answer["distribution"]
@@ -176,8 +177,8 @@ def wide(letters: str, start: int) -> list[str]:
     return [(letters * k)[:k] for k in range(start, start + 16)]
 
 
-@pytest.mark.parametrize("start", [1, 17, 33, 49])
-@pytest.mark.parametrize("kind", ["pictures", "rare", "words"])
+@each_case("start", [1, 17, 33, 49])
+@each_case("kind", ["pictures", "rare", "words"])
 def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) -> None:
     names = wide(WIDE[kind], start)
     labelled = {"members": names * 2, "nonmembers": names[::-1] + names[:8] * 2}
@@ -185,17 +186,20 @@ def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) ->
     report = answered("report", {**labelled, "groups": [*names, *names, *names, *names]})
     compared = answered("compare", {"queries": dict.fromkeys(names, sides), "against": names[0]})
 
-    found = [*figures("report", report), *figures("compare", compared)]
+    named = {"distribution", "risk", "groups", "ranking", "differences"}
+    found = [
+        each for each in (*figures("report", report), *figures("compare", compared)) if each.name in named
+    ]
 
-    assert {"distribution", "risk", "groups", "ranking", "differences"} <= {each.name for each in found}
+    assert {each.name for each in found} == named
     for each in found:
         assert "<text" in inline_svg(each, each.name)
-    assert svg(found).startswith(b"<svg")
     if start == 49:
+        assert svg(found).startswith(b"<svg")
         assert png(found).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("letters", WIDE.values())
+@each_case("letters", WIDE.values())
 def test_a_name_is_as_wide_as_fits_and_no_wider(letters: str) -> None:
     for k in range(1, 65):
         name = (letters * k)[:k]
@@ -254,7 +258,7 @@ def test_a_bound_on_epsilon_says_what_it_takes_for_granted() -> None:
     assert f"with {percent(bound['confidence'])} confidence" in said
 
 
-@pytest.mark.parametrize("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])
+@each_case("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])
 def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
     found = inert(label)
 
