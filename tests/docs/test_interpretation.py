@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call
 from macekit.operations import perform
+from tests.cases import each_case
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interpretation.md").read_text(encoding="utf-8")
 EXPLAINED, CITED = PAGE.split("## 7. How to cite a result")
@@ -209,7 +209,7 @@ def test_groups_share_the_error_and_few_records_are_said_to_be_few() -> None:
     assert not found["a"].cautions
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"\{([a-z_0-9.]+)\}", CITED))))
+@each_case("path", sorted(set(re.findall(r"\{([a-z_0-9.]+)\}", CITED))))
 def test_what_stands_in_braces_is_a_path_of_the_answer(path: str) -> None:
     value: Any = asked("advantage", threshold=0.1)
     for part in path.split("."):
