@@ -49,7 +49,8 @@ def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
 
 
 def _label(value: object) -> str:
-    text = value if isinstance(value, str) and value.isprintable() and value else repr(value)
+    text = str(value)
+    text = text if text and text.isprintable() else repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

@@ -36,6 +36,9 @@ class Operation:
     def name(self) -> str:
         return str(self.about.get("operationId"))
 
+    def __str__(self) -> str:
+        return self.name
+
     def takes(self, media_type: str) -> bool:
         return media_type in self.about["requestBody"]["content"]
 

@@ -16,6 +16,7 @@ import pytest
 from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import JSON
 from tests.app.running import Running
+from tests.cases import each_case
 
 HERE = Path(__file__).parent
 NAME = "made_for_mace"
@@ -110,7 +111,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("operation", QUESTIONS)
+@each_case("operation", QUESTIONS)
 def test_every_operations_first_example_comes_back_whole(
     operation: str, client: Any, served: Running
 ) -> None:

@@ -20,6 +20,7 @@ from app.settings import Settings
 from macekit.call import ARROW, CSV, JSON, PROBLEM
 from macekit.problems import KINDS
 from tests.app.running import Running
+from tests.cases import each_case
 from tests.contract.document import Example, Operation, document, examples, faults, operations
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_the_frameworks_own_picture_of_an_error_is_nowhere() -> None:
     assert "ValidationError" not in json.dumps(document())
 
 
-@pytest.mark.parametrize("operation", operations(), ids=lambda each: each.name)
+@each_case("operation", operations())
 def test_every_problem_an_operation_documents_is_one_with_an_example(operation: Operation) -> None:
     errors = {int(status): it for status, it in operation.about["responses"].items() if int(status) >= 400}
 
@@ -88,14 +89,14 @@ def test_every_problem_an_operation_documents_is_one_with_an_example(operation: 
             assert example["value"]["type"] == f"urn:mace:problem:{slug}"
 
 
-@pytest.mark.parametrize("operation", WORK, ids=lambda each: each.name)
+@each_case("operation", WORK)
 def test_every_format_of_every_body_has_an_example(operation: Operation) -> None:
     shown = {example.media_type for example in EXAMPLES if example.operation.name == operation.name}
 
     assert shown == set(operation.about["requestBody"]["content"])
 
 
-@pytest.mark.parametrize("operation", [each for each in WORK if each.takes(JSON)], ids=lambda each: each.name)
+@each_case("operation", [each for each in WORK if each.takes(JSON)])
 def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> None:
     schema = operation.about["requestBody"]["content"][JSON]["schema"]
 
@@ -105,7 +106,7 @@ def test_every_json_example_is_as_its_own_schema_says(operation: Operation) -> N
             assert faults(schema, json.loads(example.body)) == []
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+@each_case("example", EXAMPLES)
 def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
     example: Example, served: Running
 ) -> None:
@@ -118,7 +119,7 @@ def test_every_example_runs_as_it_stands_and_the_answer_is_as_documented(
     assert faults(example.operation.answer_schema(200, JSON), answer.json()) == []
 
 
-@pytest.mark.parametrize("operation", [o for o in operations() if o.method == "get"], ids=lambda o: o.name)
+@each_case("operation", [o for o in operations() if o.method == "get"])
 def test_everything_that_is_only_read_is_as_documented(operation: Operation, served: Running) -> None:
     answer = served.ask(operation.path)
 
@@ -130,7 +131,7 @@ def test_everything_that_is_only_read_is_as_documented(operation: Operation, ser
         assert faults(documented[JSON]["schema"], answer.json()) == []
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.operation.name == "individual_risk"], ids=str)
+@each_case("example", [e for e in EXAMPLES if e.operation.name == "individual_risk"])
 def test_the_records_at_risk_are_the_same_as_json_csv_and_arrow(example: Example, served: Running) -> None:
     def ask(accept: str) -> bytes:
         headers = {"Content-Type": example.media_type, "Accept": accept}
@@ -217,9 +218,7 @@ PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("slug", "path", "body", "headers"), PROVOKED, ids=[f"{p[0]}-{p[1]}-{i}" for i, p in enumerate(PROVOKED)]
-)
+@each_case("slug, path, body, headers", PROVOKED)
 def test_a_documented_problem_occurs_where_it_is_documented(
     slug: str, path: str, body: object, headers: dict[str, str], served: Running
 ) -> None:

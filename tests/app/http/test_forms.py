@@ -18,6 +18,7 @@ from macekit.report.html import CSP
 from macekit.report.rendering import FORMS as REPORTS
 from tests.app.http.asked import post
 from tests.app.running import Answer, Running, running
+from tests.cases import each_case
 
 BEGINS = {
     HTML: b"<!doctype html>",
@@ -44,7 +45,7 @@ def asked(service: Running, name: str, accept: str, which: int = 0) -> Answer:
     return post(service, f"/v1/{name}", json.dumps(example.value).encode(), JSON, {"Accept": accept})
 
 
-@pytest.mark.parametrize(("name", "form"), EVERY)
+@each_case("name, form", EVERY)
 def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Running) -> None:
     answer = asked(service, name, form)
 
@@ -63,7 +64,7 @@ def test_an_answer_comes_in_every_form_it_has(name: str, form: str, service: Run
         assert answer.headers["content-disposition"] == f'{how}; filename="mace-report.{SUFFIXES[form]}"'
 
 
-@pytest.mark.parametrize("name", FORMS)
+@each_case("name", FORMS)
 def test_what_a_report_may_do_in_a_browser_is_nothing_but_be_seen(name: str, service: Running) -> None:
     if HTML not in FORMS[name]:
         return
@@ -76,9 +77,7 @@ def test_what_a_report_may_do_in_a_browser_is_nothing_but_be_seen(name: str, ser
     assert b"<script" not in answer.body.lower()
 
 
-@pytest.mark.parametrize(
-    ("name", "form"), [(n, f) for n in FORMS for f in (*REPORTS, "image/gif") if f not in FORMS[n]]
-)
+@each_case("name, form", [(n, f) for n in FORMS for f in (*REPORTS, "image/gif") if f not in FORMS[n]])
 def test_a_form_that_an_answer_has_not_is_refused(name: str, form: str, service: Running) -> None:
     answer = asked(service, name, form)
 
@@ -104,7 +103,7 @@ def test_a_browser_gets_a_page_and_everybody_else_json(service: Running) -> None
     assert asked(service, "report", "image/*").headers["content-type"] == SVG
 
 
-@pytest.mark.parametrize("form", REPORTS)
+@each_case("form", REPORTS)
 def test_tables_get_reports_too(form: str, service: Running) -> None:
     for file, media_type in FILES.items():
         answer = post(service, "/v1/report", file_bytes(file), media_type, {"Accept": form})
