@@ -172,6 +172,7 @@ def test_a_report_that_no_longer_answers_the_form_says_so(visit: Visit) -> None:
     expect(page.locator("#file-problem")).to_be_visible()
     expect(stale).to_have_text("This report is about the earlier scores.")
     give(page, payload("other.csv", CSV))
+    expect(page.get_by_role("heading", name="Columns")).to_be_visible()
     compute(page)
     expect(stale).to_be_empty()
 
