@@ -1,8 +1,8 @@
 """Every check but the tests: `scripts/check [STEP...]`.
 
 `STEPS`, at the end, is the list: a step is a name, a sentence, and a function returning its
-complaints; none means ok. All steps run, whatever fails; the exit status is 1 if any did. Runs
-inside `.venv`, and offline.
+complaints; none means ok. All steps run, several at a time, whatever fails; the exit status is 1 if
+any did. Runs inside `.venv`, and offline.
 """
 
 import os
@@ -13,6 +13,7 @@ import time
 import tomllib
 import venv
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -301,6 +302,17 @@ STEPS = (
 )
 
 
+def allowed(step: Step) -> bool:
+    """Tell whether a step may run here."""
+    return not step.only_if or os.environ.get(step.only_if) == "1"
+
+
+def timed(step: Step) -> tuple[list[str], float]:
+    """Return a step's complaints and its seconds."""
+    started = time.perf_counter()
+    return step.complaints(), time.perf_counter() - started
+
+
 def main(names: list[str]) -> int:
     """Run the named steps, or all; 0 when none failed."""
     if names == ["--list"]:
@@ -311,26 +323,26 @@ def main(names: list[str]) -> int:
         print(f"check: no step {', '.join(unknown)}; there are {', '.join(step.name for step in STEPS)}")
         return 2
 
+    wanted = [step for step in STEPS if not names or step.name in names]
     failed = []
-    for step in STEPS:
-        if names and step.name not in names:
-            continue
-        if step.only_if and os.environ.get(step.only_if) != "1":
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # most of them wait for programs
+        results = [(step, pool.submit(timed, step) if allowed(step) else None) for step in wanted]
+        for step, result in results:
+            if result is None:
+                print(
+                    f"{step.name:<12}not run   {step.holds} ({step.only_if}=1 runs it; needs the network)",
+                    flush=True,
+                )
+                continue
+            complaints, seconds = result.result()
             print(
-                f"{step.name:<12}not run   {step.holds} ({step.only_if}=1 runs it; needs the network)",
+                f"{step.name:<12}{'failed' if complaints else 'ok':<10}{step.holds} ({seconds:.1f} s)",
                 flush=True,
             )
-            continue
-        started = time.perf_counter()
-        complaints = step.complaints()
-        seconds = time.perf_counter() - started
-        print(
-            f"{step.name:<12}{'failed' if complaints else 'ok':<10}{step.holds} ({seconds:.1f} s)", flush=True
-        )
-        for line in complaints:
-            print(f"    {line}", flush=True)
-        if complaints:
-            failed.append(step.name)
+            for line in complaints:
+                print(f"    {line}", flush=True)
+            if complaints:
+                failed.append(step.name)
     print(f"check: failed: {', '.join(failed)}" if failed else "check: ok", flush=True)
     return 1 if failed else 0
 
