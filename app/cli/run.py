@@ -170,11 +170,11 @@ def _decoded(call: Call, source: Source) -> Material:
 
 def _sample_of(call: Call, inputs: Sides) -> Sample:
     """One input for each side as one sample."""
-    sides = [
-        _read(each, partial(read_side, _about(call, each))) for each in (inputs.members, inputs.nonmembers)
-    ]
+    members = _read(inputs.members, partial(read_side, _about(call, inputs.members)))
+    nonmembers = _read(inputs.nonmembers, partial(read_side, _about(call, inputs.nonmembers)))
+    names = f"{inputs.members.name}: score", f"{inputs.nonmembers.name}: score"
     try:
-        return join_sides(*sides, (f"{inputs.members.name}: score", f"{inputs.nonmembers.name}: score"))
+        return join_sides(members, nonmembers, names)
     except Problem as problem:
         raise Misuse(in_shell(problem.detail)) from None
     except MaceError as error:

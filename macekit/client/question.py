@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from macekit.client.body import File
-from macekit.client.columns import column, labels
+from macekit.client.columns import column, is_table, labels
 from macekit.client.options import OPTIONS
-from macekit.client.tables import is_table, material, matrix, query
+from macekit.client.tables import material, matrix, query
 
 if TYPE_CHECKING:
     from macekit.decoding.body import Material, Sample
@@ -93,7 +93,7 @@ def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
     if not _are_queries(queries):
         return pose("compare", "compare", queries, None, given)
     from macekit.decoding.body import Material
-    from macekit.decoding.json import require_name
+    from macekit.decoding.columns import require_name
 
     asked = pose("compare", "compare", None, None, given)
     samples = {

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Set
+from typing import Any
+
 from macekit.decoding.columns import COLUMNS, require_text
 from macekit.problems import Problem
 from macekit.schemas.query import FIELDS
@@ -41,27 +45,47 @@ def require_names(names: list[str], path: str) -> None:
     require_text(names, f"{where}, names")
 
 
-def require_entries(count: int, path: str) -> None:
-    """Refuse a list too long for options."""
-    if count > MOST_ENTRIES:
-        raise Problem("out-of-range", f"{path}: got {count} entries, at most {MOST_ENTRIES}", field=path)
-
-
-def require_shallow(depth: int) -> None:
-    """Refuse what is nested deeper than any question."""
-    if depth > MOST_DEPTH:
-        raise Problem("malformed-body", f"the JSON is nested deeper than {MOST_DEPTH}")
-
-
-def require_few(inner: int) -> None:
-    """Refuse more objects than any question has."""
-    if inner > MOST_INNER:
-        raise Problem("out-of-range", f"the body holds more than {MOST_INNER} objects")
-
-
 def within(path: str, name: str, place: int) -> str:
     """The path one step further, without names the caller chose."""
     if path == "queries":
         return f"queries[{place}]"
     known = name if name in PARTS else "an option"
     return f"{path}.{known}" if path else known
+
+
+class Walk(ABC):
+    """The way through a document: columns as arrays, everything else within bounds."""
+
+    def __init__(self, columns: Set[str]) -> None:
+        self.columns = columns
+        self.objects = 0
+
+    @abstractmethod
+    def value(self, value: object, name: str, path: str, depth: int) -> object:
+        """What a value is: an object, a list, a column, or itself."""
+
+    def object_of(self, names: list[str], values: Iterable[object], path: str, depth: int) -> dict[str, Any]:
+        """An object, each of its values walked through; one nested deeper than any question is refused."""
+        self.objects += 1
+        if self.objects > MOST_INNER:
+            raise Problem("out-of-range", f"the body holds more than {MOST_INNER} objects")
+        _require_shallow(depth)
+        require_names(names, path)
+        return {
+            name: self.value(value, name, within(path, name, place), depth + 1)
+            for place, (name, value) in enumerate(zip(names, values, strict=True))
+        }
+
+    def list_of(self, values: Any, path: str, depth: int) -> list[object]:
+        """A list that is no column; one too long for options is refused."""
+        _require_shallow(depth)
+        if len(values) > MOST_ENTRIES:
+            raise Problem(
+                "out-of-range", f"{path}: got {len(values)} entries, at most {MOST_ENTRIES}", field=path
+            )
+        return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(values)]
+
+
+def _require_shallow(depth: int) -> None:
+    if depth > MOST_DEPTH:
+        raise Problem("malformed-body", f"the JSON is nested deeper than {MOST_DEPTH}")

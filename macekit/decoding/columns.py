@@ -67,6 +67,9 @@ COLUMNS = frozenset(
 MOST_LETTERS = 1000
 """Characters of a category or a label."""
 
+LONGEST_NAME = 200
+"""Characters of the name of a query."""
+
 NUMBERS = {int, float}
 KINDS = {
     bool: "a boolean",
@@ -145,6 +148,18 @@ def require_short(texts: Sequence[str], where: str) -> None:
             field=where,
             index=index,
         )
+
+
+def require_name(name: str, place: int) -> str:
+    """The name of a query, if it can be one."""
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise Problem(
+            "out-of-range",
+            f"queries[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}",
+            field="queries",
+            index=place,
+        )
+    return name
 
 
 def _integers(values: list[object]) -> Column:

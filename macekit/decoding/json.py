@@ -13,7 +13,7 @@ from estimators.errors import MixedTypes
 from macekit.call import Call
 from macekit.decoding import bounds
 from macekit.decoding.body import Column, Material, Sample
-from macekit.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged, require_text
+from macekit.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged, require_name, require_text
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.theory import ARRAYS
@@ -48,36 +48,26 @@ def read_fast(body: bytes | memoryview, columns: Set[str] = COLUMNS) -> dict[str
     return found
 
 
-class _FastWalk:
-    """The way through a document, and the arrays met on it."""
+class _FastWalk(bounds.Walk):
+    """The way through a document of simdjson's, and the arrays met on it."""
 
     def __init__(self, columns: Set[str]) -> None:
-        self.columns = columns
+        super().__init__(columns)
         self.arrays = 0
-        self.objects = 0
 
     def mapping(self, tree: Object, path: str, depth: int) -> dict[str, Any]:
-        self.objects += 1
-        bounds.require_few(self.objects)
-        bounds.require_shallow(depth)
+        """An object; its values are looked up one by one, once its names are known to be few."""
         names = list(tree)
-        bounds.require_names(names, path)
-        return {
-            name: self.value(tree[name], name, bounds.within(path, name, place), depth + 1)
-            for place, name in enumerate(names)
-        }
+        return self.object_of(names, (tree[name] for name in names), path, depth)
 
     def value(self, value: object, name: str, path: str, depth: int) -> object:
+        """What a value is: an object, a list, a column, or itself."""
         if isinstance(value, Object):
             return self.mapping(value, path, depth)
         if not isinstance(value, Array):
             return value
         self.arrays += 1
-        if name in self.columns:
-            return self.column(value, path)
-        bounds.require_shallow(depth)
-        bounds.require_entries(len(value), path)
-        return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(value)]
+        return self.column(value, path) if name in self.columns else self.list_of(value, path, depth)
 
     def column(self, array: Array, path: str) -> Column:
         if not len(array):
@@ -125,7 +115,7 @@ def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
     tree = _parse(body)
     if not isinstance(tree, dict):
         raise Problem("malformed-body", "the body is JSON but no object; need {...}")
-    return _CarefulWalk(columns).mapping(tree, "", 0)
+    return _CarefulWalk(columns).object_of(list(tree), tree.values(), "", 0)
 
 
 def _parse(body: bytes) -> object:
@@ -156,32 +146,15 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-class _CarefulWalk:
-    """The way through a document."""
-
-    def __init__(self, columns: Set[str]) -> None:
-        self.columns = columns
-        self.objects = 0
-
-    def mapping(self, tree: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
-        self.objects += 1
-        bounds.require_few(self.objects)
-        bounds.require_shallow(depth)
-        bounds.require_names(list(tree), path)
-        return {
-            name: self.value(value, name, bounds.within(path, name, place), depth + 1)
-            for place, (name, value) in enumerate(tree.items())
-        }
+class _CarefulWalk(bounds.Walk):
+    """The way through a document of Python's own values."""
 
     def value(self, value: object, name: str, path: str, depth: int) -> object:
+        """What a value is: an object, a list, a column, or itself."""
         if isinstance(value, dict):
-            return self.mapping(value, path, depth)
+            return self.object_of(list(value), value.values(), path, depth)
         if isinstance(value, list):
-            if name in self.columns:
-                return column(value, path)
-            bounds.require_shallow(depth)
-            bounds.require_entries(len(value), path)
-            return [self.value(each, "", f"{path}[{i}]", depth + 1) for i, each in enumerate(value)]
+            return column(value, path) if name in self.columns else self.list_of(value, path, depth)
         if isinstance(value, float) and not np.isfinite(value):
             raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
         if isinstance(value, str):
@@ -191,7 +164,6 @@ class _CarefulWalk:
 
 # --- json ---------------------------------------------------------------------------------------------------
 
-MOST_LETTERS = 200
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
 HELD = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
@@ -233,18 +205,6 @@ def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> Material:
         options={name: value for name, value in tree.items() if name not in arrays},
         arrays={name: column for name, column in arrays.items() if column is not None},
     )
-
-
-def require_name(name: str, place: int) -> str:
-    """The name of a query, if it can be one."""
-    if not 0 < len(name) <= MOST_LETTERS:
-        raise Problem(
-            "out-of-range",
-            f"queries[{place}]: its name has {len(name)} characters; need 1 to {MOST_LETTERS}",
-            field="queries",
-            index=place,
-        )
-    return name
 
 
 def _queries(value: object) -> dict[str, Any]:

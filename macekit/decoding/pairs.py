@@ -61,12 +61,11 @@ def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample
         columns = [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
     else:
         columns = [_values(side, name) for side, name in zip((members, nonmembers), what, strict=True)]
-    return Sample(
-        *(
-            stacked(Table(dict(enumerate(values))), tuple(range(len(values))), name, side.limit)
-            for values, name, side in zip(columns, what, (members, nonmembers), strict=True)
-        )
+    a, b = (
+        stacked(Table(dict(enumerate(values))), tuple(range(len(values))), name, side.limit)
+        for values, name, side in zip(columns, what, (members, nonmembers), strict=True)
     )
+    return Sample(a, b)
 
 
 def _values(side: Side, what: str) -> list[Values]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from macekit.call import Call
 from macekit.decoding.body import named, told
 from macekit.decoding.bounds import MOST_QUERIES
-from macekit.decoding.json import require_name
+from macekit.decoding.columns import require_name
 from macekit.problems import Problem
 from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
 from macekit.schemas.theory import ARRAYS

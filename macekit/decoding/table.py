@@ -76,9 +76,10 @@ def sides(
 
 def wide_material(table: Table, wide: Wide, call: Call, limit: int) -> Material:
     """A table with a column for each side as material."""
-    places = wide.members, wide.nonmembers
-    sides = [stacked(table, (place,), wide.what[place], limit) for place in places]
-    return Material({"": Sample(*sides)}, options(call), textual=True)
+    members, nonmembers = (
+        stacked(table, (place,), wide.what[place], limit) for place in (wide.members, wide.nonmembers)
+    )
+    return Material({"": Sample(members, nonmembers)}, options(call), textual=True)
 
 
 def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:

@@ -166,7 +166,7 @@ def spelled_together(columns: Sequence[pa.ChunkedArray], what: Sequence[str]) ->
     values = _typed(pa.chunked_array(chunks, pa.string()), find)
     if isinstance(values, Labels):
         return [Labels(codes, values.texts) for codes in np.split(values.codes, ends[:-1])]
-    return np.split(values, ends[:-1])
+    return list(np.split(values, ends[:-1]))
 
 
 def is_value(text: str) -> bool:
