@@ -248,15 +248,22 @@ def _has_negative_zero(floats: NDArray[np.float64]) -> bool:
     return bool(np.signbit(zeros).any())
 
 
+def first_not_finite(array: NDArray[np.generic]) -> int | None:
+    """The first record whose number, or one of whose numbers, is NaN or beyond what 64 bits hold; None without one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(array, dtype=np.float64)):  # one pass: what is not finite would show in the sum
+            return None
+        finite = np.isfinite(array.astype(np.float64, copy=False))
+    if finite.all():
+        return None
+    return int(np.argmin(finite if array.ndim == 1 else finite.all(axis=1)))
+
+
 def _require_finite(array: NDArray[np.float64], name: str) -> None:
     """Name the first record that is NaN or infinite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(array)):  # one pass: what is not finite would show in the sum
-            return
-    finite = np.isfinite(array)
-    if finite.all():
+    index = first_not_finite(array)
+    if index is None:
         return
-    index = int(np.argmin(finite if array.ndim == 1 else finite.all(axis=1)))
     value = array[index]
     what = "NaN" if np.isnan(value).any() else "infinite"
     raise NotFinite(

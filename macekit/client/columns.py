@@ -182,13 +182,10 @@ def _array(array: NDArray[Any], where: str) -> Column:
 
 def _require_finite(floats: NDArray[np.float64], where: str) -> None:
     from estimators.errors import NotFinite
+    from estimators.sample.scores import first_not_finite
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(floats)):  # one pass: what is not finite would show in the sum
-            return
-    finite = np.isfinite(floats) if floats.ndim == 1 else np.isfinite(floats).all(axis=1)
-    if not finite.all():
-        index = int(np.argmin(finite))
+    index = first_not_finite(floats)
+    if index is not None:
         raise NotFinite(f"{where}: record {index} is NaN or infinite", field=where, index=index)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
+from estimators.sample.scores import first_not_finite
 from macekit.call import Call
 from macekit.decoding.body import Column, Material, Sample, options
 from macekit.decoding.columns import Labels, absent, or_infinite
@@ -228,14 +229,9 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
         raise InputError(f"{what}: a column of this type cannot be used; need numbers or text", field=what)
     if column.dtype.kind != "f":
         return column
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(
-            np.sum(column, dtype=np.float64)
-        ):  # one pass: what is not finite would show in the sum
-            return column
-        finite = np.isfinite(column.astype(np.float64, copy=False))
-    if not finite.all():
-        row = start + int(np.argmin(finite))
+    first = first_not_finite(column)
+    if first is not None:
+        row = start + first
         raise NotFinite(f"{what}: row {row} is NaN or infinite", field=what, index=row)
     return column
 
@@ -339,10 +335,7 @@ def _numbers(array: NDArray[Any], field: str, named: bool) -> Column:
         array = np.array([or_infinite(value) for value in array.tolist()])
     with np.errstate(over="ignore", invalid="ignore"):
         floats = cast("NDArray[np.float64]", np.ascontiguousarray(array, dtype=np.float64))
-        if np.isfinite(np.sum(floats)):  # one pass: what is not finite would show in the sum
-            return floats
-    finite = np.isfinite(floats) if floats.ndim == 1 else np.isfinite(floats).all(axis=1)
-    if not finite.all():
-        row = int(np.argmin(finite))
+    row = first_not_finite(floats)
+    if row is not None:
         raise NotFinite(f"{field}: row {row} is NaN or infinite", field=field, index=row)
     return floats
