@@ -56,10 +56,10 @@ class Source:
             return Body.of(self.head)
         return Body.of_descriptor(os.dup(self.fd)) if self.size is not None else self.stream(lambda _: None)
 
-    def stream(self, told: Callable[[int], None]) -> Body:
-        """The same to be read once from its start; ``told`` hears of each read how many bytes came."""
+    def stream(self, progress: Callable[[int], None]) -> Body:
+        """The same to be read once from its start; ``progress`` hears of each read how many bytes came."""
         head = b"" if self.size is not None and self.fd >= 0 else self.head
-        return Body(None, cast("BinaryIO", io.BufferedReader(_Told(head, self.fd, told), READ)))
+        return Body(None, cast("BinaryIO", io.BufferedReader(_Reported(head, self.fd, progress), READ)))
 
     def __enter__(self) -> Source:
         return self
@@ -71,8 +71,8 @@ class Source:
             os.close(self.fd)
 
 
-def open_source(path: str, named: str | None = None) -> Source:
-    """A file, or standard input for ``-``; ``named`` is its format, if its name and its first bytes do not tell."""
+def open_source(path: str, format_name: str | None = None) -> Source:
+    """A file, or standard input for ``-``; ``format_name`` where neither its name nor its first bytes say it."""
     name = "standard input" if path == "-" else shown(path)
     try:
         fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -81,7 +81,7 @@ def open_source(path: str, named: str | None = None) -> Source:
     except OSError as error:
         raise Misuse(f"{name}: {error.strerror}") from None
     try:
-        return _source(name, path, named, fd)
+        return _source(name, path, format_name, fd)
     except OSError as error:
         raise Misuse(f"{name}: {error.strerror}") from None
 
@@ -94,7 +94,7 @@ def stem_of(path: str) -> str:
     return pure.stem if pure.suffix.lower() in SUFFIXES else pure.name
 
 
-def _source(name: str, path: str, named: str | None, fd: int) -> Source:
+def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
     with ExitStack() as undo:
         undo.callback(os.close, fd)
         status = os.fstat(fd)
@@ -104,7 +104,7 @@ def _source(name: str, path: str, named: str | None, fd: int) -> Source:
         if not head:
             raise Misuse(f"{name}: empty")
         encoding = encoding_of(head)
-        form = named or format_of(path, head)
+        form = format_name or format_of(path, head)
         if not mapped and size is not None:
             return Source(name, stem_of(path), form, encoding, size, head, -1)
         undo.pop_all()
@@ -120,13 +120,13 @@ def _held(fd: int) -> bytes:
     return b"".join(parts)
 
 
-class _Told(io.RawIOBase):
-    """A head that was read already, then the rest behind a descriptor; somebody is told of every read."""
+class _Reported(io.RawIOBase):
+    """A head that was read already, then the rest behind a descriptor; every read is reported."""
 
-    def __init__(self, head: bytes, fd: int, told: Callable[[int], None]) -> None:
+    def __init__(self, head: bytes, fd: int, progress: Callable[[int], None]) -> None:
         self._head = memoryview(head)
         self._file = io.FileIO(os.dup(fd)) if fd >= 0 else None
-        self._tell = told
+        self._progress = progress
 
     def readable(self) -> bool:
         """It is for reading."""
@@ -141,7 +141,7 @@ class _Told(io.RawIOBase):
             self._head = self._head[size:]
         else:
             size = (self._file.readinto(target) if self._file is not None else 0) or 0
-        self._tell(size)
+        self._progress(size)
         return size
 
     def close(self) -> None:

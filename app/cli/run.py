@@ -22,7 +22,7 @@ from macekit.catalogue import flag
 from macekit.decoding import decode
 from macekit.decoding.body import Material, Sample, options
 from macekit.decoding.pairs import join_sides, read_side
-from macekit.decoding.table import settled
+from macekit.decoding.table import check_arrays
 from macekit.operations import answer as answered
 from macekit.operations import perform
 from macekit.operations.counts import streams
@@ -71,7 +71,7 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
         progress.now("reading")
         found = Material({"": _sample_of(call, inputs)}, _asked(call), textual=True)
         progress.now("computing")
-        return answered(call, settled(call.operation, found) if call.operation in SIDED else found)
+        return answered(call, check_arrays(call.operation, found) if call.operation in SIDED else found)
     if not inputs:  # a question that has no records
         return answered(call, Material({}, _asked(call), textual=True))
     if len(inputs) > 1:

@@ -146,8 +146,8 @@ def _of_arrow(values: pa.Array | pa.ChunkedArray, where: str) -> Column:
     from macekit.decoding.columns import Labels
     from macekit.decoding.typed import values_of
 
-    found = values_of(values, where, 0)
-    return _array(found.array(where, 0, 2**40) if isinstance(found, Labels) else found, where)
+    numbers = values_of(values, where, 0)
+    return _array(numbers.array(where, 0, 2**40) if isinstance(numbers, Labels) else numbers, where)
 
 
 def _array(array: NDArray[Any], where: str) -> Column:
@@ -198,8 +198,8 @@ def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
         raise NotFinite(
             f"{where}: record {index} is masked; every one must be there", field=where, index=index
         )
-    found: NDArray[Any] = np.ma.getdata(array)
-    return found
+    data: NDArray[Any] = np.ma.getdata(array)
+    return data
 
 
 def _suspect(array: NDArray[Any]) -> bool:
@@ -288,12 +288,12 @@ def _saved(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
         )
     require_regular(text)
     try:
-        found: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
+        array: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
     except ValueError:
         raise Problem(
             "malformed-body", f"{where}: the file is not NPY, or holds objects", field=where
         ) from None
-    return np.asarray(found)
+    return np.asarray(array)
 
 
 def _kinds(values: Column) -> set[type]:

@@ -66,7 +66,7 @@ def pose_arrays(
 ) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import Material
-    from macekit.decoding.table import settled
+    from macekit.decoding.table import check_arrays
     from macekit.schemas.query import of_table
 
     _require_known(name, operation, given)
@@ -85,7 +85,7 @@ def pose_arrays(
         _require_none(roles, "names a column of a table, and none came")
         held = {first: main, **beside} if main is not None else beside
         found = Material(arrays={each: matrix(value, each) for each, value in held.items()})
-    return Question(operation, options, settled(operation, found))
+    return Question(operation, options, check_arrays(operation, found))
 
 
 def pose_several(queries: object, given: Mapping[str, Any]) -> Question:

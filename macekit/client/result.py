@@ -57,8 +57,8 @@ def records_csv(answer: Mapping[str, Any]) -> bytes:
 
 
 def _statements(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    found = rows(answer)
-    return {field.name: [getattr(row, field.name) for row in found] for field in fields(Row)}
+    numbers = rows(answer)
+    return {field.name: [getattr(row, field.name) for row in numbers] for field in fields(Row)}
 
 
 # --- result -------------------------------------------------------------------------------------------------

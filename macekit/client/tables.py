@@ -27,19 +27,19 @@ def material(operation: str, frame: object, roles: Mapping[str, object]) -> Mate
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
     from macekit.decoding.roles import Wide, choice
-    from macekit.decoding.table import Table, held
+    from macekit.decoding.table import Table, material_of
 
     names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
     chosen = choice(names, call)
-    given = {at: of(at) for at in chosen.used}
+    used = {at: of(at) for at in chosen.used}
     if isinstance(chosen, Wide):
-        given = _without_padding(given)
-    columns = {at: _values(each, chosen.what[at]) for at, each in given.items()}
+        used = _without_padding(used)
+    columns = {at: _values(each, chosen.what[at]) for at, each in used.items()}
     if not isinstance(chosen, Wide):
         _require_alike(columns, chosen.what)
-    found = held(Table(columns), chosen, call, LIMIT)
-    return replace(found, samples={name: _as_sent(sample) for name, sample in found.samples.items()})
+    result = material_of(Table(columns), chosen, call, LIMIT)
+    return replace(result, samples={name: _as_sent(sample) for name, sample in result.samples.items()})
 
 
 def matrix(values: object, where: str) -> Column:
@@ -64,13 +64,13 @@ def query(roles: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     pairs = []
     for role, name in roles.items():
         several = role not in ALONE
-        given = list(name) if several and isinstance(name, list | tuple) else [name]
-        names = [each for each in given if isinstance(each, str)]
-        if len(names) < len(given):
+        values = list(name) if several and isinstance(name, list | tuple) else [name]
+        names = [each for each in values if isinstance(each, str)]
+        if len(names) < len(values):
             raise Problem("wrong-type", f"{role}: names a column of a table; need text", field=role)
         if several and any("," in each for each in names):
-            told = "a comma cannot stand in a name; several columns go in a list"
-            raise Problem("bad-option", f"{role}: {told}", field=role)
+            reason = "a comma cannot stand in a name; several columns go in a list"
+            raise Problem("bad-option", f"{role}: {reason}", field=role)
         pairs.append((role, ",".join(names)))
     return tuple(pairs)
 
@@ -79,12 +79,12 @@ def _without_padding(columns: Mapping[int, object]) -> dict[int, object]:
     """The columns of both sides without the blanks that the shorter one ends in; lists of two lengths may have none."""
     from macekit.decoding.table import filled_sizes
 
-    given = {at: _sliceable(each) for at, each in columns.items()}
-    filled = [_present(each) for each in given.values()]
+    arrays = {at: _sliceable(each) for at, each in columns.items()}
+    filled = [_present(each) for each in arrays.values()]
     if len({len(each) for each in filled}) > 1:
-        return given
+        return arrays
     sizes = filled_sizes(filled)
-    return {at: each[:size] for (at, each), size in zip(given.items(), sizes, strict=True)}
+    return {at: each[:size] for (at, each), size in zip(arrays.items(), sizes, strict=True)}
 
 
 def _sliceable(values: Any) -> Any:
@@ -102,21 +102,21 @@ def _present(values: Any) -> NDArray[np.bool_]:
     return np.array([value is not None and value == value for value in values], dtype=np.bool_)
 
 
-def _values(given: object, what: str) -> Values:
+def _values(values: object, what: str) -> Values:
     """A column as the decoder of tables has it: text as labels."""
     from macekit.decoding.typed import labels, values_of
 
-    numpy_backed = isinstance(getattr(given, "dtype", None), np.dtype)
-    if not numpy_backed and (arrow := arrow_of(given)) is not None:
+    numpy_backed = isinstance(getattr(values, "dtype", None), np.dtype)
+    if not numpy_backed and (arrow := arrow_of(values)) is not None:
         return values_of(arrow, what, 0)
-    found = column(given, what)
-    if isinstance(found, np.ndarray) and found.dtype.kind not in "OU":
-        return found
-    if isinstance(found, list) and isinstance(found[0], bool):
-        return np.asarray(found)
+    checked = column(values, what)
+    if isinstance(checked, np.ndarray) and checked.dtype.kind not in "OU":
+        return checked
+    if isinstance(checked, list) and isinstance(checked[0], bool):
+        return np.asarray(checked)
     import pyarrow as pa
 
-    return labels(pa.array(found, pa.large_string()))
+    return labels(pa.array(checked, pa.large_string()))
 
 
 def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> None:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.decoding import arrow, csv, json, npy, parquet
-from macekit.decoding.body import Material, named
+from macekit.decoding.body import Material, column_options
 from macekit.decoding.compression import expanded, unpacked
-from macekit.decoding.table import settled, sides
+from macekit.decoding.table import check_arrays, sides
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.schemas.theory import ARRAYS
@@ -35,8 +35,8 @@ READERS = {
 def decode(call: Call, body: Body) -> Material:
     """The whole body as material; raises ``Problem`` or the library's ``MaceError``, nothing else."""
     _require_known(call)
-    found = READERS[call.media_type](call, expanded(call, body))
-    return settled(call.operation, found) if ARRAYS.get(call.operation) else found
+    material = READERS[call.media_type](call, expanded(call, body))
+    return check_arrays(call.operation, material) if ARRAYS.get(call.operation) else material
 
 
 def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
@@ -46,13 +46,13 @@ def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArra
     its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole.
     """
     _require_known(call)
-    if named(call).unit is not None:
+    if column_options(call).unit is not None:
         raise Problem(
             "bad-option", "unit: one record of each cannot be drawn while records are counted", field="unit"
         )
-    if named(call).members_column is not None or named(call).nonmembers_column is not None:
+    if column_options(call).members_column is not None or column_options(call).nonmembers_column is not None:
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
-    if len(named(call).score) > 1:
+    if len(column_options(call).score) > 1:
         raise Problem("bad-option", "score: rows of numbers cannot be counted block by block", field="score")
     limit = call.expanded_limit
     seen: set[str] = set()

@@ -11,7 +11,7 @@ from macekit.decoding.body import Material
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Columns, Fields, Roles, Wide, choice, roles
-from macekit.decoding.table import Table, held
+from macekit.decoding.table import Table, material_of
 from macekit.decoding.typed import rows_of, values_of, without_padding
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
@@ -33,7 +33,7 @@ def decode(call: Call, body: memoryview) -> Material:
     """The material of an Arrow stream or file."""
     limit = max(call.expanded_limit, len(body))
     table, chosen = read(body, lambda names: choice(names, call), limit)
-    return held(table, chosen, call, limit)
+    return material_of(table, chosen, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:

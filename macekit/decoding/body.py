@@ -52,7 +52,7 @@ MOST_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ColumnOptions:
     """The columns of a table the caller named."""
 
     score: tuple[str, ...]
@@ -63,21 +63,21 @@ class Named:
     nonmembers_column: str | None
 
 
-def named(call: Call) -> Named:
+def column_options(call: Call) -> ColumnOptions:
     """Which columns are what, as far as the caller said."""
-    given = _distinct(call.query)
-    score = given.get("score")
-    return Named(
+    query = _distinct(call.query)
+    score = query.get("score")
+    return ColumnOptions(
         tuple(name.strip() for name in score.split(",")) if score is not None else (),
-        given.get("member"),
-        given.get("group"),
-        given.get("unit"),
-        given.get("members_column"),
-        given.get("nonmembers_column"),
+        query.get("member"),
+        query.get("group"),
+        query.get("unit"),
+        query.get("members_column"),
+        query.get("nonmembers_column"),
     )
 
 
-def told(call: Call) -> dict[str, str]:
+def table_options(call: Call) -> dict[str, str]:
     """What the caller said about the columns of a table or the length of an array, as it was said."""
     about = set(of_table(call.operation))
     if call.media_type == NPY and not takes_arrays(call.operation):
@@ -92,18 +92,18 @@ def first_members(call: Call) -> str | None:
 
 def options(call: Call) -> dict[str, object]:
     """The rest of the question, as text: ``metric.beta=2`` is ``{"metric": {"beta": "2"}}``."""
-    about_columns = told(call)
-    found: dict[str, object] = {}
+    about_columns = table_options(call)
+    nested: dict[str, object] = {}
     for name, value in _distinct(call.query).items():
         if name not in about_columns:
-            _place(found, name.split("."), value)
-    return found
+            _place(nested, name.split("."), value)
+    return nested
 
 
-def _place(found: dict[str, object], path: list[str], value: str) -> None:
+def _place(nested: dict[str, object], path: list[str], value: str) -> None:
     if len(path) > MOST_DEPTH:
         raise Problem("unknown-field", "query string: an option has more dots in its name than any known")
-    at = found
+    at = nested
     for part in path[:-1]:
         inner = at.setdefault(part, {})
         if not isinstance(inner, dict):
@@ -123,10 +123,10 @@ def _distinct(query: Iterable[tuple[str, str]]) -> dict[str, str]:
     pairs = list(query)
     if len(pairs) > MOST_OPTIONS:
         raise Problem("bad-option", f"query string: got {len(pairs)} options, at most {MOST_OPTIONS}")
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    options = dict(pairs)
+    if len(options) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         known = twice if twice in TABLE else None
         raise Problem("bad-option", f"query string: {known or 'an option'} is given twice", field=known)
-    return found
+    return options

@@ -237,8 +237,8 @@ class Labels:
 
     def first(self, wanted: NDArray[np.bool_]) -> int | None:
         """The first record whose text is one of those wanted."""
-        found = wanted[self.codes]
-        return int(np.argmax(found)) if found.any() else None
+        matches = wanted[self.codes]
+        return int(np.argmax(matches)) if matches.any() else None
 
     def array(self, what: str, start: int, limit: int) -> NDArray[np.str_]:
         """The text of each record, in at most ``limit`` bytes: NumPy gives each the room of the longest."""

@@ -48,9 +48,9 @@ class Source(io.RawIOBase):
             self._rest = self._rest[len(part) :]
             parts.append(part)
             wanted -= len(part) if wanted > 0 else 0
-        found = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
-        self.tail = (self.tail + found[-8:])[-8:]
-        return found
+        data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+        self.tail = (self.tail + data[-8:])[-8:]
+        return data
 
     def back(self, data: bytes) -> None:
         """Give back what was read too far."""
@@ -69,16 +69,16 @@ def expanded(call: Call, body: Body) -> memoryview:
 
 def head(call: Call, body: Body, size: int) -> bytes:
     """The first bytes of a body that may be cut off itself: as much as can be expanded of it."""
-    found = bytearray()
+    data = bytearray()
     try:
         for piece in _pieces(call, body):
-            found += piece
-            if len(found) >= size:
+            data += piece
+            if len(data) >= size:
                 break
     except Problem:
-        if not found:
+        if not data:
             raise
-    return bytes(found[:size])
+    return bytes(data[:size])
 
 
 def unpacked(call: Call, body: Body) -> Source:
@@ -121,24 +121,24 @@ def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
 def _gunzip(raw: Iterator[bytes]) -> Iterator[bytes]:
     """Members of a gzip file one after another, as RFC 1952 has them."""
     decoder, complete = zlib.decompressobj(GZIP), 0
-    begun = False
+    inside = False
     for piece in raw:
         data = piece
         while data:
-            begun, full = True, True
+            inside, full = True, True
             while full and not decoder.eof:  # output may be pending though all input is taken
                 try:
-                    found = decoder.decompress(data, GIVEN)
+                    output = decoder.decompress(data, GIVEN)
                 except zlib.error:
                     raise _corrupt("gzip") from None
                 data = decoder.unconsumed_tail
-                full = len(found) == GIVEN or bool(data)
-                if found:
-                    yield found
+                full = len(output) == GIVEN or bool(data)
+                if output:
+                    yield output
             if decoder.eof:
                 data, decoder = decoder.unused_data, zlib.decompressobj(GZIP)
-                begun, complete = False, complete + 1
-    if begun or not complete:
+                inside, complete = False, complete + 1
+    if inside or not complete:
         raise _short("gzip")
 
 

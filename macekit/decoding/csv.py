@@ -12,8 +12,8 @@ from macekit.decoding.body import Material
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice, roles
-from macekit.decoding.table import Table, Values, held
-from macekit.decoding.typed import NUMBER, is_value, labels, spelled, spelled_together, without_padding
+from macekit.decoding.table import Table, Values, material_of
+from macekit.decoding.typed import NUMBER, is_value, labels, typed_text, typed_texts, without_padding
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def decode(call: Call, body: memoryview) -> Material:
     """The material of a CSV body."""
     texts, chosen = read(body, lambda names: choice(names, call))
     table = _table(texts, chosen, 0) if len(texts) else _nothing(chosen)
-    return held(table, chosen, call, max(call.expanded_limit, 8 * len(body)))
+    return material_of(table, chosen, call, max(call.expanded_limit, 8 * len(body)))
 
 
 def read(
@@ -68,12 +68,12 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
 
 def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
     """Column names, what separates them, and how many bytes they take; a first line of values may stand for none."""
-    begun = head.removeprefix(BOM).lstrip(b"\r\n")
-    line = re.match(rb"[^\r\n]*", begun)
+    rest = head.removeprefix(BOM).lstrip(b"\r\n")
+    line = re.match(rb"[^\r\n]*", rest)
     assert line is not None  # it matches nothing, too
     if not line[0].strip():
         raise Problem("incomplete-body", "the body is empty; need a header, and a row for each record")
-    if len(line[0]) == len(begun) and len(head) == BLOCK:
+    if len(line[0]) == len(rest) and len(head) == BLOCK:
         raise Problem("malformed-body", f"the first line of the CSV is longer than {BLOCK} bytes")
     try:
         text = line[0].decode()
@@ -86,12 +86,12 @@ def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
     except csv.Error:
         raise Problem("malformed-body", "the header of the CSV cannot be read: check its quotes") from None
     if not needed and all(is_value(name) for name in names):
-        return [""] * len(names), separator, len(head) - len(begun)
+        return [""] * len(names), separator, len(head) - len(rest)
     if all(NUMBER.fullmatch(name) for name in names):
         raise Problem(
             "missing-field", "the first line of the CSV holds numbers; need a header with column names"
         )
-    return names, separator, len(head) - len(begun) + len(line[0])
+    return names, separator, len(head) - len(rest) + len(line[0])
 
 
 def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
@@ -111,10 +111,10 @@ def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[
             reader = arrow_csv.open_csv(file, reading, parsing, converting)
         yield from guarded(iter(reader), NAME)
     except Problem as problem:
-        said = str(problem.__context__)
-        if "Empty CSV" in said:
+        message = str(problem.__context__)
+        if "Empty CSV" in message:
             return
-        if (widths := WIDTHS.search(said)) is None:
+        if (widths := WIDTHS.search(message)) is None:
             raise
         row = int(widths[1]) - 1
         raise Problem(
@@ -132,18 +132,19 @@ def _table(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int) -> Table
             texts = without_padding(
                 used.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
             )
-            sides = spelled_together(texts, [what[at] for at in chosen.used])
+            sides = typed_texts(texts, [what[at] for at in chosen.used])
         return Table(dict(zip(chosen.used, sides, strict=True)), start)
     columns: dict[int, Values] = {}
     for place, column in zip(chosen.used, used.columns, strict=True):
         with refusals(NAME):
-            if place in chosen.spelled:
-                columns[place] = spelled(column, what[place], start)
+            if place in chosen.numeric:
+                columns[place] = typed_text(column, what[place], start)
             else:
-                found = labels(column)
-                given = what[place] != "member"
+                distinct = labels(column)
+                blank_is_missing = what[place] != "member"
                 columns[place] = Labels(
-                    found.codes, [text or None for text in found.texts] if given else found.texts
+                    distinct.codes,
+                    [text or None for text in distinct.texts] if blank_is_missing else distinct.texts,
                 )
     return Table(columns, start)
 

@@ -42,10 +42,10 @@ def read_fast(body: bytes | memoryview, columns: Set[str] = COLUMNS) -> dict[str
     if not isinstance(tree, Object):
         raise NotPlainError
     walk = _FastWalk(columns)
-    found = walk.mapping(tree, "", 0)
+    content = walk.mapping(tree, "", 0)
     if np.count_nonzero(np.frombuffer(body, np.uint8) == BRACKET) != walk.arrays:
         raise NotPlainError
-    return found
+    return content
 
 
 class _FastWalk(bounds.Walk):
@@ -140,10 +140,10 @@ def _parse(body: bytes) -> object:
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    names = dict(pairs)
+    if len(names) < len(pairs):
         bounds.require_names([name for name, _ in pairs], "")
-    return found
+    return names
 
 
 class _CarefulWalk(bounds.Walk):

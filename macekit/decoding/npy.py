@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from macekit.call import Call
 from macekit.decoding import table
-from macekit.decoding.body import Material, Sample, first_members, options, told
+from macekit.decoding.body import Material, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice
@@ -61,7 +61,7 @@ def decode(call: Call, body: memoryview) -> Material:
         scores = _plain_scores(array, 0, limit)
         return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
     chosen = _roles(header, call)
-    return table.held(_table(array, chosen, 0), chosen, call, limit)
+    return table.material_of(_table(array, chosen, 0), chosen, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
@@ -144,10 +144,10 @@ def _header(take: Callable[[int], bytes]) -> Header:
 
 
 def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
-    found = take(size)
-    if len(found) < size:
+    data = take(size)
+    if len(data) < size:
         raise Problem("incomplete-body", "the NPY header ended before it was complete")
-    return found
+    return data
 
 
 def _require_usable(kind: np.dtype[Any]) -> None:
@@ -213,14 +213,16 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
 def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Material:
     """An array that a question takes as it is, or a table of several; columns without names go by their numbers."""
     names, wide = header.kind.names, len(header.shape)
-    named = next((name for name in of_table(call.operation) if name in told(call)), None)
-    if not wide or (names and wide > 1) or (not names and wide != 2 and named):
+    column_option = next((name for name in of_table(call.operation) if name in table_options(call)), None)
+    if not wide or (names and wide > 1) or (not names and wide != 2 and column_option):
         need = "one dimension where fields have names, two where columns are chosen"
-        raise Problem("dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=named)
+        raise Problem(
+            "dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=column_option
+        )
     array = _array(header, data)
-    if names or named:
+    if names or column_option:
         chosen = choice(names or [str(at) for at in range(header.shape[1])], call)
-        return table.held(_table(array, chosen, 0), chosen, call, limit)
+        return table.material_of(_table(array, chosen, 0), chosen, call, limit)
     if header.kind.kind == "U" and wide == 1:
         array = _plain_scores(array, 0, limit)
     return table.of_one(array, call, limit)
@@ -277,13 +279,13 @@ def _plain_scores(array: NDArray[Any], start: int, limit: int) -> NDArray[np.gen
 
 def _first_members(call: Call, total: int) -> int:
     """How many values are members, as the caller said."""
-    said = first_members(call)
-    if said is None:
+    text = first_members(call)
+    if text is None:
         raise Problem(
             "missing-field",
             "members: an array of one dimension needs members=N in the query string: its first N values are members",
             field=FIRST_MEMBERS,
         )
-    if not (said.isascii() and said.isdigit() and len(said) < 19 and int(said) <= total):
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= total):
         raise Problem("out-of-range", f"members: need a whole number from 0 to {total}", field=FIRST_MEMBERS)
-    return int(said)
+    return int(text)

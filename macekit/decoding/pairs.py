@@ -12,7 +12,7 @@ from macekit.decoding.body import Sample
 from macekit.decoding.compression import expanded
 from macekit.decoding.roles import OneSide, one_side
 from macekit.decoding.table import Table, Values, stacked
-from macekit.decoding.typed import spelled_together
+from macekit.decoding.typed import typed_texts
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample
         and nonmembers.texts is not None
         and len(members.texts) == len(nonmembers.texts)
     ):
-        pairs = [spelled_together(pair, what) for pair in zip(members.texts, nonmembers.texts, strict=True)]
+        pairs = [typed_texts(pair, what) for pair in zip(members.texts, nonmembers.texts, strict=True)]
         columns = [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
     else:
         columns = [_values(side, name) for side, name in zip((members, nonmembers), what, strict=True)]
@@ -71,4 +71,4 @@ def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample
 def _values(side: Side, what: str) -> list[Values]:
     if side.texts is None:
         return list(side.values)
-    return [values for column in side.texts for values in spelled_together([column], [what])]
+    return [values for column in side.texts for values in typed_texts([column], [what])]

@@ -10,7 +10,7 @@ from macekit.decoding.arrow import ROWS, table_of
 from macekit.decoding.body import Material
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.roles import Columns, Roles, choice, roles
-from macekit.decoding.table import Table, held
+from macekit.decoding.table import Table, material_of
 from macekit.problems import Problem
 
 NAME = "Parquet"
@@ -25,7 +25,7 @@ def decode(call: Call, body: memoryview) -> Material:
     """The material of a Parquet file."""
     limit = max(call.expanded_limit, len(body))
     table, chosen = read(body, lambda names: choice(names, call), limit)
-    return held(table, chosen, call, limit)
+    return material_of(table, chosen, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:

@@ -54,9 +54,9 @@ def columns(call: Call, body: Body) -> list[Column]:
             f"Content-Type: a table is needed, one of {', '.join(HEADS)}",
             field="Content-Type",
         )
-    found = HEADS[call.media_type](call, body)
-    require_text([column.name for column in found], "columns")
-    return found
+    head_columns = HEADS[call.media_type](call, body)
+    require_text([column.name for column in head_columns], "columns")
+    return head_columns
 
 
 def _csv(call: Call, body: Body) -> list[Column]:
@@ -64,10 +64,10 @@ def _csv(call: Call, body: Body) -> list[Column]:
     names, separator, taken = header(start)
     text = start[taken:].decode(errors="replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    looked = [row for row in _readable(islice(rows, ROWS)) if row]
-    if len(looked) > 1 and len(looked) < ROWS and not text.endswith(("\n", "\r")):
-        looked.pop()  # the last row may be cut off
-    values = [[row[at] for row in looked if at < len(row)] for at in range(len(names))]
+    sample = [row for row in _readable(islice(rows, ROWS)) if row]
+    if len(sample) > 1 and len(sample) < ROWS and not text.endswith(("\n", "\r")):
+        sample.pop()  # the last row may be cut off
+    values = [[row[at] for row in sample if at < len(row)] for at in range(len(names))]
     return [Column(name, _spelt(column)) for name, column in zip(names, values, strict=True)]
 
 
@@ -127,14 +127,14 @@ def _of_schema(schema: pa.Schema) -> list[Column]:
 def _of_type(kind: pa.DataType) -> Type:
     from pyarrow import types
 
-    held = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_integer(held) or types.is_floating(held) or types.is_decimal(held):
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    if types.is_integer(inner) or types.is_floating(inner) or types.is_decimal(inner):
         return "number"
-    if types.is_boolean(held):
+    if types.is_boolean(inner):
         return "boolean"
     return (
         "text"
-        if types.is_string(held) or types.is_large_string(held) or types.is_string_view(held)
+        if types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner)
         else "other"
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from macekit.call import Call
-from macekit.decoding.body import named, told
+from macekit.decoding.body import column_options, table_options
 from macekit.decoding.bounds import MOST_QUERIES
 from macekit.decoding.columns import require_name
 from macekit.problems import Problem
@@ -50,13 +50,13 @@ class Roles:
     @property
     def what(self) -> dict[int, str]:
         """The role of each column, for messages."""
-        said = (("member", self.member), ("group", self.group), ("unit", self.unit))
+        others = (("member", self.member), ("group", self.group), ("unit", self.unit))
         return dict.fromkeys(self.scores, "score") | {
-            place: name for name, place in said if place is not None
+            place: name for name, place in others if place is not None
         }
 
     @property
-    def spelled(self) -> frozenset[int]:
+    def numeric(self) -> frozenset[int]:
         """Columns whose text may spell numbers."""
         return frozenset(self.scores)
 
@@ -79,7 +79,7 @@ class Wide:
         return dict(zip((self.members, self.nonmembers), WIDE, strict=True))
 
     @property
-    def spelled(self) -> frozenset[int]:
+    def numeric(self) -> frozenset[int]:
         """Columns whose text may spell numbers."""
         return frozenset((self.members, self.nonmembers))
 
@@ -101,14 +101,14 @@ class OneSide:
         return dict.fromkeys(self.scores, "score")
 
     @property
-    def spelled(self) -> frozenset[int]:
+    def numeric(self) -> frozenset[int]:
         """Columns whose text may spell numbers."""
         return frozenset(self.scores)
 
 
 def one_side(names: Sequence[str], call: Call) -> OneSide:
     """The score columns of a table of one side: those named by the caller, or all where none has a name."""
-    scores = named(call).score
+    scores = column_options(call).score
     if not any(names):
         names = [str(at) for at in range(len(names))]
         if len(names) == 1 or not scores:
@@ -120,19 +120,19 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
 
 def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
-    given = named(call)
-    said = {"group": given.group, "unit": given.unit}
+    options = column_options(call)
+    columns = {"group": options.group, "unit": options.unit}
     member_value = None
-    if given.member is not None:
-        name, member_value = _column_and_value(names, given.member)
-        said = {"member": name, **said}
-    places = {role: find(names, name, role) for role, name in said.items() if name is not None}
+    if options.member is not None:
+        name, member_value = _column_and_value(names, options.member)
+        columns = {"member": name, **columns}
+    places = {role: find(names, name, role) for role, name in columns.items() if name is not None}
     if "member" not in places:
         places["member"] = member if member is not None else _usual_member(names)
     taken = list(places.values())
     several = call.operation == COMPARE
-    if given.score:
-        scores = [find(names, name, "score") for name in given.score]
+    if options.score:
+        scores = [find(names, name, "score") for name in options.score]
     else:
         scores = _usual_scores(names, taken, several)
     if len({*scores, *taken}) < len(scores) + len(taken):
@@ -151,7 +151,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
 
 def wide(names: Sequence[str], call: Call) -> Wide | None:
     """The columns of a table that has one for each side; None if the caller names none."""
-    options = named(call)
+    options = column_options(call)
     columns = dict(zip(WIDE, (options.members_column, options.nonmembers_column), strict=True))
     if not any(name is not None for name in columns.values()):
         return None
@@ -245,9 +245,9 @@ def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list
     free = [at for at in range(len(names)) if at not in taken]
     if several and free:
         return free
-    called = [at for at in free if names[at].lower() == "score"]
-    if len(called) == 1:
-        return called
+    scores = [at for at in free if names[at].lower() == "score"]
+    if len(scores) == 1:
+        return scores
     if len(free) == 1:
         return free
     raise Problem(
@@ -279,7 +279,7 @@ class Fields:
         return {place: name for name, places in self.places.items() for place in places}
 
     @property
-    def spelled(self) -> frozenset[int]:
+    def numeric(self) -> frozenset[int]:
         """Columns whose text may spell numbers."""
         return frozenset(self.what)
 
@@ -300,21 +300,23 @@ def choice(names: Sequence[str], call: Call, member: int | None = None) -> Chose
 
 def fields(names: Sequence[str], call: Call) -> Fields:
     """The arrays of a table: those that were named; else columns called like arrays; else all of it is the first."""
-    given = told(call)
+    options = table_options(call)
     main, *_ = ARRAYS[call.operation]
-    called = {name.lower(): place for place, name in enumerate(names)}
-    found = {
+    by_name = {name.lower(): place for place, name in enumerate(names)}
+    arrays = {
         main if option == COLUMN else option: tuple(
-            find(names, name.strip(), option) for name in said.split(",")
+            find(names, name.strip(), option) for name in value.split(",")
         )
-        for option, said in given.items()
-    } or {name: (called[name],) for name in ARRAYS[call.operation] if name in called}
-    if not found:
-        found = {main: _usual(names, call.operation, main)}
-    places = [place for each in found.values() for place in each]
+        for option, value in options.items()
+    } or {name: (by_name[name],) for name in ARRAYS[call.operation] if name in by_name}
+    if not arrays:
+        arrays = {main: _usual(names, call.operation, main)}
+    places = [place for each in arrays.values() for place in each]
     if len(set(places)) < len(places):
-        raise Problem("bad-option", f"{', '.join(given)}: one column is named twice", field=next(iter(given)))
-    return Fields(found)
+        raise Problem(
+            "bad-option", f"{', '.join(options)}: one column is named twice", field=next(iter(options))
+        )
+    return Fields(arrays)
 
 
 def _usual(names: Sequence[str], operation: str, main: str) -> tuple[int, ...]:

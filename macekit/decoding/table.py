@@ -194,7 +194,7 @@ def _same(text: str, value: str) -> bool:
 
 def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDArray[np.generic]:
     """One column, or several as rows of numbers."""
-    found = []
+    columns = []
     for place in places:
         column = table.columns[place]
         if isinstance(column, Labels):
@@ -204,14 +204,14 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
                     field=what,
                 )
             return column.array(what, table.start, limit)
-        found.append(plain(column, what, table.start))
-    if len(found) == 1:
-        return found[0]
-    if 8 * len(found) * len(found[0]) > limit:
+        columns.append(plain(column, what, table.start))
+    if len(columns) == 1:
+        return columns[0]
+    if 8 * len(columns) * len(columns[0]) > limit:
         raise Problem(
-            "too-large", f"{what}: {len(found)} columns of {len(found[0])} rows take too much memory"
+            "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
         )
-    return np.column_stack([column.astype(np.float64, copy=False) for column in found])
+    return np.column_stack([column.astype(np.float64, copy=False) for column in columns])
 
 
 def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64], limit: int) -> Column | None:
@@ -241,7 +241,7 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
 # of text.
 
 
-def held(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
+def material_of(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
     """A whole table as the material of the question."""
     if isinstance(chosen, Wide):
         return wide_material(table, chosen, call, limit)
@@ -262,17 +262,17 @@ def of_one(array: NDArray[Any], call: Call, limit: int) -> Material:
     return Material(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
-def settled(operation: str, found: Material) -> Material:
+def check_arrays(operation: str, material: Material) -> Material:
     """The same material, its arrays as the library takes them; two sides become the two arrays they stand for."""
-    arrays: Mapping[str, Column | None] = found.arrays
-    if operation in SIDED and "" in found.samples:
-        sample = found.samples[""]
+    arrays: Mapping[str, Column | None] = material.arrays
+    if operation in SIDED and "" in material.samples:
+        sample = material.samples[""]
         arrays = dict(zip(SIDED[operation], (sample.members, sample.nonmembers), strict=True))
     missing = next((name for name in required(operation) if arrays.get(name) is None), None)
     if missing is not None:
         raise Problem("missing-field", f"{missing}: is needed and not there", field=missing)
     return replace(
-        found,
+        material,
         samples={},
         rows=None,
         arrays={
@@ -321,7 +321,7 @@ def _kind(column: Column, field: str) -> str:
     return {"b": "booleans", "U": "text"}.get(column.dtype.kind, "numbers")
 
 
-def _numbers(array: NDArray[Any], field: str, named: bool) -> Column:
+def _numbers(array: NDArray[Any], field: str, text_allowed: bool) -> Column:
     """Numbers of 64 bits, in rows always floats; whole ones beyond that as text where they are but names."""
     if array.ndim == 2 and not array.shape[1]:
         raise DimensionMismatch(f"{field}: rows are empty, need at least one number in each", field=field)
@@ -330,7 +330,7 @@ def _numbers(array: NDArray[Any], field: str, named: bool) -> Column:
     if array.ndim == 1 and array.dtype.kind in "uO":
         if array.dtype.kind == "u" and int(array.max()) < 2**63:
             return array.astype(np.int64)
-        if named:
+        if text_allowed:
             return [str(value) for value in array.tolist()]
         array = np.array([or_infinite(value) for value in array.tolist()])
     with np.errstate(over="ignore", invalid="ignore"):

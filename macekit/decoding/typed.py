@@ -40,8 +40,8 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if types.is_null(kind):
             return np.empty(0)
-        found: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
-        return found
+        values: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
+        return values
 
 
 def without_padding(
@@ -69,17 +69,17 @@ def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values
     refuse_ragged(lengths, what)
     if flat.null_count:
         raise absent(what, start + int(np.argmax(np.asarray(flat.is_null()))) // lengths[0])
-    found = values_of(flat, what, 0)
-    if not isinstance(found, np.ndarray):
+    values = values_of(flat, what, 0)
+    if not isinstance(values, np.ndarray):
         raise InputError(f"{what}: lists of text cannot be used; need lists of numbers", field=what)
-    return found.reshape(len(lists), -1) if len(lists) else np.empty(0)
+    return values.reshape(len(lists), -1) if len(lists) else np.empty(0)
 
 
 def _lengths(lists: pa.Array) -> list[int]:
     import pyarrow.compute as pc
 
-    found: list[int] = pc.list_value_length(lists).to_pylist()
-    return found
+    lengths: list[int] = pc.list_value_length(lists).to_pylist()
+    return lengths
 
 
 def labels(column: pa.Array | pa.ChunkedArray) -> Labels:
@@ -147,12 +147,12 @@ Finder = Callable[[int], tuple[str, int]]
 """What a column is called in messages and the number of a row in it, from the place among all that is read."""
 
 
-def spelled(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
+def typed_text(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
     """Integers if all are, else floats if all are numbers, else text."""
     return _typed(column, lambda at: (what, start + at))
 
 
-def spelled_together(columns: Sequence[pa.ChunkedArray], what: Sequence[str]) -> list[Values]:
+def typed_texts(columns: Sequence[pa.ChunkedArray], what: Sequence[str]) -> list[Values]:
     """Several columns read as one, so that the same text is the same value in each; ``what`` each is, for messages."""
     import pyarrow as pa
 
@@ -180,15 +180,15 @@ def _typed(column: pa.Array | pa.ChunkedArray, find: Finder) -> Values:
 
     for kind in (pa.int64(), pa.uint64(), pa.float64()) if _may_be_whole(column) else (pa.float64(),):
         try:
-            found = pc.cast(column, kind)
+            numbers = pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue
         whole = pa.types.is_integer(kind)
         if whole and pc.any(pc.match_substring_regex(column, "[xX]")).as_py():
             break  # Arrow reads 0x1F as 31; nobody wrote a number
-        if isinstance(found, pa.ChunkedArray):
-            found = found.combine_chunks()
-        values: np.ndarray[tuple[int], np.dtype[np.generic]] = found.to_numpy(zero_copy_only=False)
+        if isinstance(numbers, pa.ChunkedArray):
+            numbers = numbers.combine_chunks()
+        values: np.ndarray[tuple[int], np.dtype[np.generic]] = numbers.to_numpy(zero_copy_only=False)
         if not whole and np.abs(values).max(initial=0.0) >= 2.0**63:
             break  # too long for 64 bits: perhaps identifiers, which floats would not tell apart
         return values
@@ -201,22 +201,22 @@ def _may_be_whole(column: pa.Array | pa.ChunkedArray) -> bool:
     return all(WHOLE.fullmatch(column[at].as_py()) for at in looks)
 
 
-def _by_text(found: Labels, find: Finder) -> Values:
+def _by_text(column: Labels, find: Finder) -> Values:
     """The same, text by text: what is not a number among fractions was a number once, or is missing."""
-    texts = [text or "" for text in found.texts]
+    texts = [text or "" for text in column.texts]
     number = np.array([NUMBER.fullmatch(text) is not None for text in texts], dtype=np.bool_)
     missing = np.array([text.strip().lower() in MISSING for text in texts], dtype=np.bool_)
     comma = np.array([DECIMAL_COMMA.fullmatch(text) is not None for text in texts], dtype=np.bool_)
     whole = all(WHOLE.fullmatch(text) for text in texts)
     if number.all():
         if whole:
-            return found
+            return column
         numbers = np.array([float(text) for text in texts], dtype=np.float64)
-        return np.take(numbers, found.codes)
+        return np.take(numbers, column.codes)
     if (number | missing).all() or "" in texts:
-        raise absent(*find(found.first(missing) or 0))
+        raise absent(*find(column.first(missing) or 0))
     if comma.any() and (comma | number).all():
-        what, first = find(found.first(comma) or 0)
+        what, first = find(column.first(comma) or 0)
         raise InputError(
             f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=first
         )
@@ -224,6 +224,6 @@ def _by_text(found: Labels, find: Finder) -> Values:
         is_number and not WHOLE.fullmatch(text) for text, is_number in zip(texts, number, strict=True)
     )
     if fractions:
-        what, row = find(found.first(~number) or 0)
+        what, row = find(column.first(~number) or 0)
         raise MixedTypes(f"{what}: row {row} is text, but others are fractions", field=what, index=row)
-    return found
+    return column

@@ -37,7 +37,7 @@ from estimators.paper import EqualWidth, Kernel
 from estimators.report import digest
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
-from macekit.decoding.body import Column, Material, told
+from macekit.decoding.body import Column, Material, table_options
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.report.model import Context
@@ -144,7 +144,9 @@ def _listed(name: str, value: object) -> object:
 
 def stated(question: Asked, call: Call) -> dict[str, object]:
     """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
-    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | told(call)
+    return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | table_options(
+        call
+    )
 
 
 def target(estimator: Estimator) -> Target | None:
