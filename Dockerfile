@@ -25,7 +25,7 @@ COPY macekit macekit
 COPY app app
 RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
     && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \
-    --find-links /wheel --prefix /opt/project mace
+    --find-links /wheel --prefix /opt/project mace-audit
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="mace" \

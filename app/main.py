@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from typing import Any
 
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
+from app import __version__
 from app.http import health, operations
 from app.http.middleware import front
 from app.http.service import HANDLERS, Service
@@ -54,7 +54,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     service.metrics.watch(service.pool.snapshot)
     made = FastAPI(
         title="mace",
-        version=version("mace"),
+        version=__version__,
         description=ABOUT,
         openapi_url=OPENAPI,
         docs_url=None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
@@ -118,7 +119,7 @@ class Settings(BaseSettings):
             raise ValueError("give MACE_API_KEY or MACE_API_KEY_FILE, not both")
         if self.key is None and not self.local and not self.open_to_everyone:
             raise ValueError(
-                "MACE_HOST is not an address of this machine alone, and there is no key: set MACE_API_KEY or "
+                "the host is not an address of this machine alone, and there is no key: set MACE_API_KEY or "
                 "MACE_API_KEY_FILE, or MACE_OPEN_TO_EVERYONE=true if whoever can reach it may use it"
             )
         return self
@@ -161,12 +162,13 @@ class Settings(BaseSettings):
         )
 
 
-def load() -> Settings:
-    """Return the settings of this process, or say what is wrong with them."""
+def load(**options: Any) -> Settings:
+    """Return the settings of this process, or say what is wrong with them; ``options`` of a command win over all."""
     try:
-        return Settings()
+        return Settings(**options)
     except ValidationError as error:
-        raise BadSettings("\n".join(_line(found) for found in error.errors(include_input=False))) from None
+        lines = (_line(found, options) for found in error.errors(include_input=False))
+        raise BadSettings("\n".join(lines)) from None
 
 
 def file_settings() -> dict[str, Any]:
@@ -195,11 +197,12 @@ def unknown_variables() -> dict[str, str | None]:
     }
 
 
-def _line(found: Any) -> str:
+def _line(found: Any, options: Mapping[str, Any]) -> str:
     """One error of pydantic in a line of ours."""
     where = str(found["loc"][0]) if found["loc"] else ""
     if found["type"] == "extra_forbidden":
         near = get_close_matches(where, Settings.model_fields, n=1)
         return f"{FILE}: {where} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
     message = found["msg"].removeprefix("Value error, ")
-    return f"{PREFIX}{where.upper()}: {message}" if where else message
+    name = f"--{where}" if where in options else f"{PREFIX}{where.upper()}"
+    return f"{name}: {message}" if where else message

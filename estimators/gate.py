@@ -13,7 +13,7 @@ from math import isfinite
 
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import Asked, JudgedLimit, Limit
-from estimators.plan import Decision, overall
+from estimators.plan import NONE_SETTLES, Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -65,11 +65,7 @@ class Judgement:
             reasons = "; ".join(each.verdict.reason for each in told)
             return f"Fail: {len(told)} of {of} limits exceeded: {reasons}."
         known = self.records_needed
-        advice = (
-            "no number of records may settle all"
-            if known is None
-            else f"about {known} records in all would settle all"
-        )
+        advice = f"{NONE_SETTLES} all" if known is None else f"about {known} records in all would settle all"
         return f"Inconclusive: {len(told)} of {of} limits open; {advice} of them."
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:

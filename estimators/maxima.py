@@ -24,7 +24,7 @@ from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.errors import InputError, OptionError, require_nonnegative, require_share
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.plan import MOST_RECORDS, Decision, Verdict, beneath_baseline, decide, records_needed
+from estimators.plan import Decision, Verdict, beneath_baseline, decide, most_records, records_needed
 from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
@@ -192,7 +192,7 @@ class MaxEpsilon:
             return None
         if found.value > self.maximum:
             return records_needed(found, self.maximum, records)
-        return records_to_pass(cells, self.maximum, self.delta, alpha, MOST_RECORDS)
+        return records_to_pass(cells, self.maximum, self.delta, alpha, most_records(records))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,10 +16,13 @@ from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.statement import Caution, Estimate, at_least, at_most, baseline, percent
 
-MOST_RECORDS = 10**9
+MOST_RECORDS = 10**8
+"""Records that somebody may still collect: more than most training sets have whose members are known."""
 
 NEAR = 1e-12
 """What a baseline may be off by for having been computed: 2 * 0.65 - 1 is a little more than 0.3."""
+
+NONE_SETTLES = "in practice no number of records will settle"
 
 RUNS = 40
 POWER = 0.8
@@ -161,18 +164,15 @@ def decide(what: str, found: Estimate, threshold: float, needed: int | None, sco
             f"with {sure} confidence {what} is at least {at_least(lower, 4, threshold)}, above {threshold:g}"
         )
         return Verdict(threshold, decided, reason, None)
-    settled = needed is not None and needed <= MOST_RECORDS
-    advice = (
-        f"about {needed} records in all would settle it" if settled else "no number of records may settle it"
-    )
+    advice = f"about {needed} records in all would settle it" if needed is not None else f"{NONE_SETTLES} it"
     low = at_least(lower, 4)
     where = f"[{low}, {at_most(upper, 4)}]" if np.isfinite(upper) else f"from {low} on"
     reason = f"the interval {where} contains the threshold {threshold:g}; {advice}"
-    return Verdict(threshold, decided, reason, needed if settled else None)
+    return Verdict(threshold, decided, reason, needed)
 
 
 def records_needed(found: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
-    """Records expected to bring the near end across the threshold; None if the point lies on it.
+    """Records expected to bring the near end across the threshold; None if in practice no number of them does.
 
     Half-widths shrink as N^-rate, so N ((U - point)/(threshold - point))^(1/rate) are enough.
     """
@@ -182,7 +182,13 @@ def records_needed(found: Estimate, threshold: float, records: int, rate: float 
         return None
     reach = found.upper - value if gap > 0 else value - found.lower
     times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
-    return int(np.ceil(min(records * times ** (1.0 / rate), 1e18)))
+    needed = records * times ** (1.0 / rate)
+    return int(np.ceil(needed)) if needed <= most_records(records) else None
+
+
+def most_records(records: int) -> int:
+    """The largest number of records worth naming to somebody who has so many."""
+    return max(MOST_RECORDS, 2 * records)
 
 
 def plan_verdict(
@@ -289,9 +295,10 @@ def _smallest(
 
     low, high = 16, 64
     while not suffices(high):
-        low, high = high, high * 4
-        if high > MOST_RECORDS:
-            return Plan(None, None, None, f"more than {MOST_RECORDS} records would be needed {purpose}")
+        if high >= MOST_RECORDS:
+            sentence = f"in practice no number of records is enough {purpose}: more than {MOST_RECORDS} would be needed"
+            return Plan(None, None, None, sentence)
+        low, high = high, min(high * 4, MOST_RECORDS)
     while high / low > 1.05:
         middle = round(np.sqrt(low * high))
         low, high = (low, middle) if suffices(middle) else (middle, high)

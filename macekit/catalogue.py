@@ -7,15 +7,25 @@ import re
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.schemas.theory import QUESTIONS
 
-FLAGS = {"estimator.kind": "--estimator", "metric.preset": "--metric", "members": "--member-count"}
+FLAGS = {
+    "estimator.kind": "--estimator",
+    "metric.preset": "--metric",
+    "members": "--member-count",
+    "threshold": "--max-advantage",
+}
 """Options of the shell that are not named like the last part of the service's."""
+
+OF_RISK = {"threshold": "--threshold"}
+"""What `mace risk` calls otherwise: the risk above which a record is flagged is no limit of the advantage."""
 
 COMMANDS = {"advantage": "estimate", "individual-risk": "risk"}
 """Operations that the shell has another name for."""
 
 
-def flag(name: str) -> str:
+def flag(name: str, operation: str = "") -> str:
     """The option of the shell for a parameter of the service."""
+    if operation == "individual-risk" and name in OF_RISK:
+        return OF_RISK[name]
     return FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
 
 

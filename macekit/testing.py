@@ -73,7 +73,7 @@ def _settle(decision: str, told: list[str], needed: int | None, result: Result) 
     if decision == "fail":
         raise LimitExceeded("\n".join(told), result)
     more = (
-        "no number of records is expected to settle it"
+        "in practice no number of records will settle it"
         if needed is None
         else f"records needed: about {needed}"
     )

@@ -24,7 +24,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements"
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
-PROJECT = "mace"
+PROJECT = "mace-audit"
 
 PERMISSIVE = {
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0",

@@ -46,7 +46,8 @@ def text(name: str) -> str:
 
 def image() -> Iterator[str]:
     """The Dockerfile, and whether what it copies is there and let through."""
-    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
+    place = tomllib.loads(text("pyproject.toml"))["tool"]["hatch"]["version"]["path"]
+    version = text(place).partition('__version__ = "')[2].partition('"')[0]
     yield from faults(text("Dockerfile"), version)
     admitted = [line[1:] for line in text(".dockerignore").splitlines() if line.startswith("!")]
     sources = set(copied(text("Dockerfile")))

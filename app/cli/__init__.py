@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import version
 
+from app import __version__
 from app.cli import commands, config, demo, gate, serve
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, flush, heedless, let_go
@@ -21,7 +21,7 @@ DESCRIPTION = """Certify membership leakage from scores.
 
 examples:
   mace demo
-  mace estimate scores.csv --threshold 0.1
+  mace estimate scores.csv --max-advantage 0.1
   mace COMMAND --help"""
 
 OUR_MISTAKE = 70
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
-    top.add_argument("--version", action="version", version=f"mace {version('mace')}")
+    top.add_argument("--version", action="version", version=f"mace {__version__}")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="mace", required=True)
     for add in COMMANDS:
         add(subparsers)

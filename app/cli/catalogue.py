@@ -23,7 +23,7 @@ QUESTIONS = (
         "the optimal membership advantage, certified, and everything beside it",
         (
             "mace estimate scores.csv",
-            "mace estimate scores.parquet --score loss --member is_train --threshold 0.1",
+            "mace estimate scores.parquet --score loss --member is_train --max-advantage 0.1",
             "mace estimate --members train.npy --nonmembers test.npy --prior 0.1",
             "zcat scores.csv.gz | mace estimate --json",
         ),
@@ -34,7 +34,7 @@ QUESTIONS = (
         "everything about one sample, as a report to look at",
         (
             "mace report scores.csv -o report.html",
-            "mace report scores.parquet --group age_band --threshold 0.1 -o report.html",
+            "mace report scores.parquet --group age_band --max-advantage 0.1 -o report.html",
             "mace report scores.csv --card -o card.md",
             "mace report answer.json -o report.html",
         ),
@@ -76,7 +76,7 @@ QUESTIONS = (
         "plan",
         "plan",
         "how many records a decision or a width takes",
-        ("mace plan --expected 0.05 --threshold 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
+        ("mace plan --expected 0.05 --max-advantage 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
         most_files=0,
     ),
     Question(

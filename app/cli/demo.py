@@ -71,6 +71,7 @@ def run(given: argparse.Namespace) -> int:
     from app.cli.inputs import Misuse
     from app.cli.showing import statement
     from app.cli.terminal import put
+    from estimators.statement import at_least, at_most, percent
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
     from macekit.text import plain
@@ -78,7 +79,14 @@ def run(given: argparse.Namespace) -> int:
     table = example_table()
     reply = perform(Call("report", CSV, query=(("group", "group"), ("threshold", THRESHOLD))), Body.of(table))
     answer = msgspec.json.decode(reply.body)
-    put(f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200\n")
+    found = answer["result"]["advantage"]
+    put(
+        f"Advantage: {found['estimate']:.3f}, and with {percent(found['confidence'])} confidence between "
+        f"{at_least(found['lower'])} and {at_most(found['upper'])}\n"
+    )
+    put(
+        f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200; the rest of their answer:\n"
+    )
     put("\n".join(statement(answer["result"])))
     try:
         folder = _kept(given, table, bytes(reply.body), answer)
@@ -88,7 +96,7 @@ def run(given: argparse.Namespace) -> int:
     report = folder.resolve() / REPORT
     scores = str(Path(given.output) / TABLE)
     scores = f"./{scores}" if scores.startswith("-") else scores  # no option
-    again = ["mace", "report", scores, "--group", "group", "--threshold", THRESHOLD]
+    again = ["mace", "report", scores, "--group", "group", "--max-advantage", THRESHOLD]
     where = f"Report: {plain(str(report))}\n        {report.as_uri()}"
     put(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
     return 0

@@ -19,6 +19,9 @@ from macekit.schemas.records import Asked
 TWICE = {"metric.preset"}
 """Parameters of the service that say what another says already."""
 
+FORMER = {"--max-advantage": "--threshold"}
+"""Names that are understood, too: the service and Python call the limit of a question ``threshold``."""
+
 COLUMNS = {
     "score": ("NAME", "the column of scores; several, separated by commas, for a vector"),
     "member": (
@@ -67,7 +70,7 @@ def options_of(operation: str) -> list[Option]:
     """Every option that one question has in the shell."""
     question = QUESTIONS[operation]
     found = parameters(operation) or list(_fields(question))
-    return [_option(question, each) for each in found if each["name"] not in TWICE]
+    return [_option(operation, each) for each in found if each["name"] not in TWICE]
 
 
 def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
@@ -84,6 +87,10 @@ def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
         groups[each.heading].add_argument(
             each.flag, dest=each.key, help=each.text.replace("%", "%%"), default=None, **kind
         )
+        if each.flag in FORMER and each.name == FORMER[each.flag].removeprefix("--"):
+            parser.add_argument(
+                FORMER[each.flag], dest=each.key, help=argparse.SUPPRESS, default=None, **kind
+            )
 
 
 def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[str, str], ...]:
@@ -98,8 +105,8 @@ def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[st
     )
 
 
-def _option(question: type[Asked], given: dict[str, Any]) -> Option:
-    name, schema = given["name"], given["schema"]
+def _option(operation: str, given: dict[str, Any]) -> Option:
+    question, name, schema = QUESTIONS[operation], given["name"], given["schema"]
     if name in COLUMNS:
         return Option(flag(name), name, *COLUMNS[name], "columns")
     text = given["description"].removeprefix(ABOUT_TABLE)
@@ -118,7 +125,7 @@ def _option(question: type[Asked], given: dict[str, Any]) -> Option:
     if name in PAIRS:
         metavar, text = "N:N,…", f"{text}; spelled 2:0.1,4:0.3"
     heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
-    return Option(flag(name), name, metavar, text, heading, schema.get("type") == "boolean")
+    return Option(flag(name, operation), name, metavar, text, heading, schema.get("type") == "boolean")
 
 
 def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:

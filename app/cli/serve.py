@@ -1,7 +1,4 @@
-"""`mace serve`: the service, until it is told to stop.
-
-Exit status 0 after a stop by SIGTERM or SIGINT, 1 if it could not start, 2 if the settings cannot be used.
-"""
+"""`mace serve`: the service, until it is told to stop."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ import math
 import signal
 import socket
 import sys
-from importlib.metadata import version
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
 
+from app import __version__
 from app.http.connection import Connection
 from app.http.service import Service
 
@@ -69,7 +66,7 @@ class Server(uvicorn.Server):
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        print(f"mace {version('mace')} is listening on {address}", file=sys.stderr)
+        print(f"mace {__version__} is listening on {address}", file=sys.stderr)
         print(f"Page: {address}/", file=sys.stderr)
         print(f"Swagger UI: {address}/docs", file=sys.stderr, flush=True)
 
@@ -86,22 +83,45 @@ class Server(uvicorn.Server):
 
 # --- serve --------------------------------------------------------------------------------------------------
 
+DESCRIPTION = """The service, until it is told to stop.
+
+examples:
+  mace serve
+  mace serve --port 8080
+
+Every other setting is a variable MACE_* or stands in the file that MACE_CONFIG names; `mace config` lists them."""
+
+ENDINGS = """exit status:
+  0    stopped by SIGTERM or SIGINT
+  1    could not start; why is on standard error
+  2    the settings cannot be used"""
+
 
 def add(commands: Any) -> None:
     """Describe the command."""
     command = commands.add_parser(
         "serve",
         help="the service, on http://127.0.0.1:8000 unless told otherwise; `mace config` lists its settings",
+        usage="mace serve [OPTIONS]",
+        description=DESCRIPTION,
+        epilog=ENDINGS,
+    )
+    command.add_argument(
+        "--host", metavar="ADDRESS", help="address to listen on (default: MACE_HOST, or 127.0.0.1)"
+    )
+    command.add_argument(
+        "--port", metavar="N", help="port to listen on; 0 takes a free one (default: MACE_PORT, or 8000)"
     )
     command.set_defaults(run=run)
 
 
-def run(_options: argparse.Namespace) -> int:
-    """Serve by the settings of the environment."""
+def run(options: argparse.Namespace) -> int:
+    """Serve by the settings of the environment; the options of the command win over them."""
     from app.settings import BadSettings, load, unknown_variables
 
+    named = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     try:
-        settings = load()
+        settings = load(**named)
         for name, near in unknown_variables().items():
             print(
                 f"mace: {name} is not a setting" + (f"; did you mean {near}?" if near else ""),

@@ -170,6 +170,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         lambda found: f"{flag(found[1])} ",
     ),
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda found: flag(found[0])),
+    (re.compile(r"\bthreshold or width\b"), lambda _: f"{flag('threshold')} or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
     (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda found: flag(found[0])),
     (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda found: command(found[1])),

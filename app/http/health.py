@@ -11,6 +11,7 @@ import numpy as np
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from app import __version__
 from app.http.service import service
 from app.openapi.document import problems
 from app.openapi.files import file_bytes, files
@@ -95,7 +96,7 @@ async def metrics(request: Request) -> Response:
 @cache
 def _versions() -> Versions:
     return Versions(
-        mace=version("mace"),
+        mace=__version__,
         methods=VERSION,
         python=platform.python_version(),
         numpy=np.__version__,

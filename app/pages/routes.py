@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import version
 from string import Template
 
 from anyio import to_thread
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from app import __version__
 from app.pages.static import Asset, compressed, fragment, shelf
 from macekit.report.html import STYLE_HASH
 
@@ -135,7 +135,7 @@ def pages(openapi_url: str = "/openapi.json") -> list[Route]:
     openapi = openapi_url.removeprefix("/")
     start = home(fragment("home.html"))
     return [
-        Route("/", _Shown.of(start, start.text(assets, version=version("mace"))).answer, name="home"),
+        Route("/", _Shown.of(start, start.text(assets, version=__version__)).answer, name="home"),
         Route("/docs", _Shown.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
         Route("/redoc", _Shown.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
         Route("/assets/{address}", _Served.of(assets).answer, name="assets"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.metadata import version
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from app import __version__
 from app.settings import BadSettings
 from app.telemetry.logs import Exchange
 
@@ -34,7 +34,7 @@ class Spans:
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
-        self._tracer = provider.get_tracer("mace", version("mace"))
+        self._tracer = provider.get_tracer("mace", __version__)
         self._propagator = TraceContextTextMapPropagator()
 
     @classmethod
@@ -42,7 +42,7 @@ class Spans:
         """Spans that go to this address, in batches, from a thread of their own."""
         provider = TracerProvider(
             sampler=ParentBased(ALWAYS_ON),
-            resource=Resource.create({"service.name": "mace", "service.version": version("mace")}),
+            resource=Resource.create({"service.name": "mace", "service.version": __version__}),
             shutdown_on_exit=False,  # the app's own end does it
         )
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=PATIENCE)))
@@ -126,6 +126,6 @@ def traces(endpoint: str | None) -> Traces:
         pass
     except ImportError:
         raise BadSettings(
-            "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace[otel]'"
+            "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace-audit[otel]'"
         ) from None
     return Spans.to(endpoint if parts.path.strip("/") else endpoint.rstrip("/") + SIGNAL)

@@ -159,6 +159,6 @@ def _accountant(name: str, field: str) -> Any:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
         raise NotInstalled(
-            "accounting: needs the package dp-accounting; pip install 'mace[accounting]'",
+            "accounting: needs the package dp-accounting; pip install 'mace-audit[accounting]'",
             field=field,
         ) from None

@@ -205,10 +205,19 @@ def _picture(chart: Chart) -> str:
 
 def _table(answer: Mapping[str, Any]) -> tuple[list[tuple[str, ...]], list[str]]:
     """Head and rows as text, and what to say of the rows that are left out."""
-    found = rows(answer)
-    left = len(found) - MOST_ROWS
+    parts = rows(answer), _records(answer)
+    left = sum(max(0, len(part) - MOST_ROWS) for part in parts)
     told = ["", f"and {left} more: to_frame() has all"] if left > 0 else []
-    return [HEAD, *(_cells(row) for row in found[:MOST_ROWS])], told
+    return [HEAD, *(_cells(row) for part in parts for row in part[:MOST_ROWS])], told
+
+
+def _records(answer: Mapping[str, Any]) -> list[Row]:
+    """The riskiest records, where so many were asked for with ``top``."""
+    listed = answer.get("records")
+    if not isinstance(listed, Mapping) or answer["provenance"]["options"].get("top") is None:
+        return []
+    columns = (listed[name] for name in ("index", "risk", "lower", "upper"))
+    return [Row(f"record {index}", *numbers) for index, *numbers in zip(*columns, strict=True)]
 
 
 def _cells(row: Row) -> tuple[str, ...]:

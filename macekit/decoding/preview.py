@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -36,6 +37,7 @@ ROWS = 1000
 
 LONGEST_SCHEMA = 2**24
 DTYPES: dict[str, Type] = {"b": "boolean", "U": "text", "i": "number", "u": "number", "f": "number"}
+WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Column:
 
     name: str
     type: Type
+    numbering: bool = False
+    """Whether it may number the records: all different whole numbers in CSV, any where only types are read."""
 
 
 def columns(call: Call, body: Body) -> list[Column]:
@@ -68,7 +72,10 @@ def _csv(call: Call, body: Body) -> list[Column]:
     if len(sample) > 1 and len(sample) < ROWS and not text.endswith(("\n", "\r")):
         sample.pop()  # the last row may be cut off
     values = [[row[at] for row in sample if at < len(row)] for at in range(len(names))]
-    return [Column(name, _spelt(column)) for name, column in zip(names, values, strict=True)]
+    return [
+        Column(name, _spelt(column), _all_different(column))
+        for name, column in zip(names, values, strict=True)
+    ]
 
 
 def _readable(rows: Iterable[list[str]]) -> Iterable[list[str]]:
@@ -87,10 +94,16 @@ def _spelt(values: list[str]) -> Type:
     return "boolean" if words and BOOLEANS.issuperset(words) else "text"
 
 
+def _all_different(values: list[str]) -> bool:
+    """Whether text spells whole numbers of which no two are the same."""
+    whole = [WHOLE.fullmatch(value.strip()) for value in values]
+    return len(values) > 1 and all(whole) and len({int(value) for value in values}) == len(values)
+
+
 def _npy(call: Call, body: Body) -> list[Column]:
     stream = io.BytesIO(head(call, body, BLOCK + 16))
     kind = read_header(stream.read).kind
-    return [Column(name, _of_dtype(kind[name])) for name in kind.names or ()]
+    return [Column(name, _of_dtype(kind[name]), kind[name].kind in "iu") for name in kind.names or ()]
 
 
 def _of_dtype(kind: np.dtype[np.generic]) -> Type:
@@ -121,7 +134,9 @@ def _parquet(call: Call, body: Body) -> list[Column]:
 
 
 def _of_schema(schema: pa.Schema) -> list[Column]:
-    return [Column(field.name, _of_type(field.type)) for field in schema]
+    from pyarrow import types
+
+    return [Column(field.name, _of_type(field.type), types.is_integer(field.type)) for field in schema]
 
 
 def _of_type(kind: pa.DataType) -> Type:

@@ -5,7 +5,7 @@ Column names came from the caller, too: messages give the number of a column and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,7 +22,19 @@ CLASS_LABEL = "label"
 """What a column of classes is called, which is no membership."""
 
 GROUP_NAME = "group"
+SCORE_NAMES = ("score", "loss", "confidence", "logit", "probability")
+"""What a column of scores is usually called; names such as ``my_score`` and ``score_2`` follow."""
+
+ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
+"""What a column is called that numbers the records; it is taken for scores only where it is named."""
+
 COMPARE = "compare"
+
+USUAL_SCORES = f"{', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
+NUMBERS_ONLY = (
+    "no column is left that could be the scores; a column called id or index, or whose values are all different whole "
+    "numbers, may number the records"
+)
 
 T = TypeVar("T")
 
@@ -183,16 +195,39 @@ def _column_and_value(names: Sequence[str], member: str) -> tuple[str, str | Non
     return (member[: ends[-1]], member[ends[-1] + 1 :].strip()) if ends else (member, None)
 
 
-def usual(names: Sequence[str]) -> tuple[list[int] | None, int | None, int | None]:
-    """Places of the scores, of membership and of the group where nobody names them; None where that is not clear.
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Places of the scores, of membership and of the group; ``reason`` says why no column is taken for scores."""
 
-    The service itself takes no group unless told to; a column called so is one that people mean.
+    scores: list[int] | None
+    member: int | None
+    group: int | None
+    reason: str | None
+
+
+def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggestion:
+    """What the columns are taken for where nobody names them; None where that is not clear.
+
+    ``numbering`` are columns that are not suggested by their type or values, such as different whole numbers. The
+    service itself takes no group unless told to; a column called so is one that people mean. Where several columns
+    have usual names of scores, the service asks which; the first of them is suggested.
     """
     lower = [name.lower() for name in names]
     group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
     member = _clear(lambda: _usual_member(names))
     taken = [place for place in (member, group) if place is not None]
-    return _clear(lambda: _usual_scores(names, taken, False)), member, group
+    called = _called_scores(names, taken)
+    if called:
+        return Suggestion(called[:1], member, group, None)
+    free = sorted(set(range(len(names))) - {*taken, *numbering, *_ids(names)})
+    if len(free) == 1:
+        return Suggestion(free, member, group, None)
+    reason = (
+        f"{len(free)} columns could be the scores, and none is called {USUAL_SCORES}"
+        if free
+        else NUMBERS_ONLY
+    )
+    return Suggestion(None, member, group, reason)
 
 
 def _clear(look: Callable[[], T]) -> T | None:
@@ -242,12 +277,12 @@ def _usual_member(names: Sequence[str]) -> int:
 
 
 def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list[int]:
-    free = [at for at in range(len(names)) if at not in taken]
+    free = [at for at in range(len(names)) if at not in taken and at not in _ids(names)]
     if several and free:
         return free
-    scores = [at for at in free if names[at].lower() == "score"]
-    if len(scores) == 1:
-        return scores
+    called = _called_scores(names, taken)
+    if called and (len(called) == 1 or names[called[0]].lower() == SCORE_NAMES[0]):
+        return called[:1]
     if len(free) == 1:
         return free
     raise Problem(
@@ -255,6 +290,24 @@ def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list
         f"score: {len(free)} columns could be the scores; say which with score=NAME, or several with score=NAME,NAME",
         field="score",
     )
+
+
+def _called_scores(names: Sequence[str], taken: Collection[int]) -> list[int]:
+    """Columns with a usual name of scores, the most usual first; one that stands twice is not clear."""
+    lower = [name.lower() for name in names]
+    free = [at for at, name in enumerate(lower) if at not in taken and lower.count(name) == 1]
+    exact = [at for name in SCORE_NAMES for at in free if lower[at] == name]
+    near = [at for at in free if lower[at].endswith("_score") or lower[at].startswith("score_")]
+    return exact + near
+
+
+def _ids(names: Sequence[str]) -> list[int]:
+    """Columns whose names say that they number the records."""
+    return [
+        at
+        for at, name in enumerate(names)
+        if (low := name.strip().lower()) in ID_NAMES or low.endswith("_id")
+    ]
 
 
 # --- fields -------------------------------------------------------------------------------------------------

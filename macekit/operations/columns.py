@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from macekit.call import Body, Call, Reply
 from macekit.decoding.preview import columns
-from macekit.decoding.roles import usual
+from macekit.decoding.roles import suggestion
 from macekit.operations.options import reply_of
 from macekit.problems import Problem
 from macekit.schemas.answers import ColumnsAnswer
@@ -16,11 +16,14 @@ def answer(call: Call, body: Body) -> Reply:
         raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")
     found = columns(call, body)
     names = [column.name for column in found]
-    scores, member, group = usual(names)
+    roles = suggestion(
+        names, [at for at, column in enumerate(found) if column.numbering or column.type == "other"]
+    )
     answered: ColumnsAnswer = {
         "columns": [{"name": column.name, "type": column.type} for column in found],
-        "score": None if scores is None else [names[at] for at in scores],
-        "member": None if member is None else names[member],
-        "group": None if group is None else names[group],
+        "score": None if roles.scores is None else [names[at] for at in roles.scores],
+        "member": None if roles.member is None else names[roles.member],
+        "group": None if roles.group is None else names[roles.group],
+        "no_score": roles.reason if found else None,
     }
     return reply_of(call, answered)

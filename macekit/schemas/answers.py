@@ -204,6 +204,7 @@ class ColumnsAnswer(TypedDict):
 
     columns: Annotated[list[ColumnAnswer], Field(description="none where columns have no names (plain NPY)")]
     score: Annotated[list[str] | None, Field(description="taken for scores; null where that is not clear")]
+    no_score: Annotated[str | None, Field(description="why no column is taken for scores; null where one is")]
     member: Annotated[str | None, Field(description="taken for membership; null where that is not clear")]
     group: Annotated[
         str | None, Field(description="called group: it is used only where it is named with group=")

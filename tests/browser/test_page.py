@@ -75,6 +75,31 @@ def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> Non
     expect(sentence(page)).to_have_text(FAIL)
 
 
+def numbered(*names: str) -> FilePayload:
+    """Records with a number each, and two columns more."""
+    values = MEMBERS + NONMEMBERS
+    rows = [(1000 + at, value, at % 5, int(at < len(MEMBERS))) for at, value in enumerate(values)]
+    return payload("scores.csv", table((*names, "member"), *rows))
+
+
+def test_a_column_that_numbers_the_records_is_not_ticked_as_the_score(visit: Visit) -> None:
+    page = opened(visit, numbered("id", "loss", "age"))
+
+    expect(page.get_by_role("checkbox", name="id")).not_to_be_checked()
+    expect(page.get_by_role("checkbox", name="loss")).to_be_checked()
+    expect(page.get_by_text("No score is ticked for you")).to_be_hidden()
+
+
+def test_why_no_score_is_ticked_is_said(visit: Visit) -> None:
+    page = opened(visit, numbered("row", "gap", "age"))
+
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+    expect(page.get_by_text("No score is ticked for you: 2 columns could be the scores")).to_be_visible()
+    page.get_by_role("checkbox", name="gap").check()
+    compute(page)
+    expect(sentence(page)).to_be_visible()
+
+
 DROP = """([text, ...names]) => {
   const data = new DataTransfer();
   for (const name of names) data.items.add(new File([text], name));
@@ -150,6 +175,7 @@ def test_a_score_whose_name_cannot_be_asked_for_cannot_be_ticked(visit: Visit) -
     page = opened(visit, payload("scores.csv", table(("a", "b", '"a,b"', "member"), *rows)))
 
     expect(page.get_by_role("checkbox", name="a,b Rename it: no comma")).to_be_disabled()
+    page.get_by_role("checkbox", name="a", exact=True).check()
     page.get_by_role("combobox", name="Group").select_option("a,b")
     with page.expect_request("**/v1/report?*") as asked:
         page.get_by_role("button", name="Make the report").click()

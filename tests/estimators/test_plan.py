@@ -5,8 +5,18 @@ import pytest
 
 from estimators.advantage import advantage
 from estimators.errors import OutOfRange
-from estimators.plan import Decision, decision, overall, plan_verdict, plan_width, verdict
+from estimators.plan import (
+    Decision,
+    decide,
+    decision,
+    overall,
+    plan_verdict,
+    plan_width,
+    records_needed,
+    verdict,
+)
 from estimators.sample.scores import Scores
+from estimators.statement import Estimate, Guarantee, Interval
 from tests.oracles import gaussian_shift, identical
 
 
@@ -130,3 +140,42 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
     assert overall([passes, stays, fails]) is fails
     assert overall([passes, stays]) is stays
     assert overall([passes, passes]) is passes
+
+
+@pytest.mark.parametrize(
+    ("records", "gap", "needed"),
+    [
+        (800, 1e-2, 80_000),
+        (800, 2.9e-4, 95_124_852),
+        (800, 1e-4, None),  # 8 * 10^8
+        (800, 0.0, None),
+        (8 * 10**7, 0.08, 125_000_000),
+        (8 * 10**7, 0.05, None),  # 3.2 * 10^8
+    ],
+)
+def test_above_a_hundred_million_records_or_twice_what_there_is_no_number_settles_it(
+    records: int, gap: float, needed: int | None
+) -> None:
+    guarantee = Guarantee("a number", "nothing", finite_sample=True)
+    found = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))
+
+    asked = records_needed(found, 0.5 + gap, records)
+    decided = decide("the advantage", found, 0.5 + gap, asked)
+
+    assert asked == (needed if needed is None else pytest.approx(needed, rel=1e-6))
+    assert decided.records_needed == asked
+    told = (
+        "in practice no number of records will settle it"
+        if needed is None
+        else f"about {asked} records in all"
+    )
+    assert told in decided.reason
+
+
+def test_a_plan_for_what_no_number_of_records_decides_says_so() -> None:
+    plan = plan_verdict(0.1, 0.1 + 1e-7)
+
+    assert plan.records is None
+    assert plan.sentence.startswith(
+        "in practice no number of records is enough to decide at a threshold of 0.1"
+    )

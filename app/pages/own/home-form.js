@@ -44,12 +44,13 @@ const form = (() => {
     return made;
   }
 
-  // What the service says of the columns: { columns: [{ name, type }], score, member, group }.
+  // What the service says of the columns: { columns: [{ name, type }], score, no_score, member, group }.
   function fill(answer) {
     const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
     const scores = columns.filter(({ type }) => type !== "other");
-    const usual = answer.score ?? scores.filter(({ name }) => name !== answer.member).slice(0, 1).map(({ name }) => name);
-    at("scores").replaceChildren(...scores.map((column) => choice(column, usual.includes(column.name))));
+    at("scores").replaceChildren(...scores.map((column) => choice(column, answer.score?.includes(column.name))));
+    at("no-score").textContent = answer.no_score;
+    at("score-none").hidden = answer.score;
     const each = () => columns.filter(({ name }) => name).map(({ name, label }) => new Option(label, name));
     at("member").replaceChildren(...(answer.member === null ? [new Option("Choose a column", "")] : []), ...each());
     at("group").replaceChildren(new Option("None", ""), ...each());

@@ -71,7 +71,8 @@
   // The columns of an array are numbered; the last says who is a member.
   function numbered(wide) {
     const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
-    return { columns, score: ["0"], member: String(wide - 1), group: null };
+    const score = wide === 2 ? ["0"] : null;
+    return { columns, score, no_score: "several could be it", member: String(wide - 1), group: null };
   }
 
   async function example() {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import version
 
+from app import __version__
 from macekit.report.content.reproduce import Asked, listings, unusual
 from macekit.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Place, Section, Table, Words
 from macekit.schemas.theory import ARRAYS
@@ -69,7 +69,7 @@ def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
         yield "Seed", source["seed"].number("exact")
     if context.made is not None:
         yield "Report made", Name(context.made)
-    yield "Report made by", Name(f"mace {version('mace')}")
+    yield "Report made by", Name(f"mace {__version__}")
 
 
 def _options(options: Place) -> Iterator[tuple[Cell, Cell]]:

@@ -106,12 +106,12 @@ def listings(asked: Asked) -> tuple[Listing, ...]:
 
 
 def in_shell(asked: Asked) -> str:
-    """``mace report scores.csv --threshold 0.1 -o report.html``."""
+    """``mace report scores.csv --max-advantage 0.1 -o report.html``."""
     words = [command(asked.operation), *([] if asked.bare else map(shlex.quote, asked.inputs))]
     if asked.flat is None or (asked.unnamed and not asked.bare):
         return f"{_saved(asked)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, text in asked.flat:
-        words += _option(name, text, isinstance(asked.options.get(name), bool))
+        words += _option(asked.operation, name, text, isinstance(asked.options.get(name), bool))
     if asked.nameless:
         words += [flag("group"), "GROUP"]
     return " ".join([*words, "-o", "report.html"])
@@ -184,8 +184,8 @@ def _harmless(text: str) -> bool:
     return all(shown(part) == part for part in text.split(","))
 
 
-def _option(name: str, text: str, boolean: bool) -> list[str]:
-    word = flag(name)
+def _option(operation: str, name: str, text: str, boolean: bool) -> list[str]:
+    word = flag(name, operation)
     if boolean:
         return [word if text == "true" else word.replace("--", "--no-", 1)]
     return [word, shlex.quote(text)]

@@ -77,9 +77,12 @@ def _below(baseline: Place) -> tuple[Words, ...]:
     )
 
 
-def most_exposed(records: Place) -> Table:
-    """The records that are most surely seen to be members; those of the same cell in the order they came."""
-    order = _surest(records)[:LISTED]
+def most_exposed(records: Place, top: int | None = None) -> Table:
+    """The records that are most surely seen to be members; those of the same cell in the order they came.
+
+    All that were asked for with ``top`` are listed.
+    """
+    order = _surest(records)[: LISTED if top is None else top]
     rows = tuple(_row(records, int(at)) for at in order)
     note = (
         "The surest first, by the interval that holds for all records together. A record's number is its place in the "
@@ -117,7 +120,7 @@ def _row(records: Place, at: int) -> tuple[Cell, ...]:
 def content(answer: Place, album: Album, context: Context) -> Report:
     """The flags first, then the risk over the score, the most exposed records, and the groups."""
     source, flags, grouped = answer["provenance"], answer["flags"], answer["groups"]
-    prior = source["options"]["prior"]
+    prior, top = source["options"]["prior"], source["options"].value.get("top")
     tiles = (
         Fact(
             "Records flagged",
@@ -134,7 +137,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     )
     sections = (
         section(answer, album),
-        Section("records", "Records", (most_exposed(answer["records"]),)),
+        Section("records", "Records", (most_exposed(answer["records"], top),)),
         *groups.sections(grouped, album, prior, answer["baseline"]),
         limitations.section(
             chain(

@@ -28,6 +28,22 @@ def test_it_writes_scores_answer_and_report_and_says_where(tmp_path: Path) -> No
     assert report.read_text().startswith("<!doctype html>")
 
 
+def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
+    lines = mace("demo", folder=tmp_path).stdout.splitlines()
+
+    answer = json.loads((tmp_path / "mace-demo" / "answer.json").read_text())["result"]["advantage"]
+    first = re.fullmatch(
+        r"Advantage: (0\.\d+), and with 95% confidence between (0\.\d+) and (0\.\d+)", lines[0]
+    )
+    assert first is not None
+    estimate, lower, upper = map(float, first.groups())
+    assert estimate == round(answer["estimate"], 3)
+    assert lower <= answer["lower"] < lower + 1e-3
+    assert upper - 1e-3 < answer["upper"] <= upper
+    assert lines[1] == ""
+    assert any(line.startswith("AUC") for line in lines[2:])
+
+
 def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:
     done = mace("demo", folder=tmp_path)
     again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)

@@ -40,7 +40,7 @@ def failed(capsys: Capture, *arguments: str) -> str:
 
 
 def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
-    found = answered(capsys, "estimate", "scores.csv", "--threshold", "0.1", "--estimator", "threshold")
+    found = answered(capsys, "estimate", "scores.csv", "--max-advantage", "0.1", "--estimator", "threshold")
 
     query = {"threshold": "0.1", "estimator.kind": "threshold"}
     assert found == service("advantage", folder / "scores.csv", **query)
@@ -188,7 +188,7 @@ def test_a_metric_with_parameters_is_asked_as_the_service_has_it(folder: Path, c
 
 
 def test_a_plan_needs_no_file(capsys: Capture) -> None:
-    assert main(["plan", "--expected", "0.05", "--threshold", "0.1"]) == 0
+    assert main(["plan", "--expected", "0.05", "--max-advantage", "0.1"]) == 0
     assert "records" in capsys.readouterr().out
     assert "--expected: is needed" in failed(capsys, "plan")
 
@@ -210,7 +210,7 @@ def test_a_large_file_is_counted_and_the_counts_are_asked(
     expected = answered(capsys, "estimate", "counts.json")
     monkeypatch.setattr(run, "LARGE", 100)
 
-    assert main(["estimate", name, "--threshold", "0.1", "--json"]) == 0
+    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 0
 
     out, err = capsys.readouterr()
     assert json.loads(out) == expected
@@ -335,3 +335,31 @@ def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
             assert status in (0, 2), err
             assert len(err) < 1500
             assert err.isprintable() or set(err) - {"\n"} <= set(filter(str.isprintable, err))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "asked",
+    [("estimate", "scores.csv"), ("report", "scores.csv"), ("plan", "--expected", "0.05")],
+    ids=lambda asked: str(asked[0]),
+)
+def test_a_limit_of_the_advantage_has_one_name_and_the_former_one_says_the_same(
+    capsys: pytest.CaptureFixture[str], asked: tuple[str, ...]
+) -> None:
+    found = answered(capsys, *asked, "--max-advantage", "0.1")
+
+    assert answered(capsys, *asked, "--threshold", "0.1") == found
+    with pytest.raises(SystemExit):
+        main([asked[0], "--help"])
+    said = capsys.readouterr().out
+    assert "--max-advantage" in said
+    assert "--threshold" not in said
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_threshold_of_risk_is_no_limit_of_the_advantage(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "risk", "scores.csv", "--threshold", "0.3")
+
+    assert found["flags"]["threshold"] == 0.3
+    assert main(["plan", "--expected", "0.05"]) == 2
+    assert "give --max-advantage or --width" in capsys.readouterr().err

@@ -30,9 +30,9 @@ BEGINNINGS = {
 }
 ARGUMENTS = {
     "compare": ["before.csv", "after.csv", "--no-paired"],
-    "plan": ["--expected", "0.05", "--threshold", "0.1"],
+    "plan": ["--expected", "0.05", "--max-advantage", "0.1"],
     "audit": ["scores.csv", "--claimed-epsilon", "1"],
-    "report": ["scores.csv", "--group", "group", "--threshold", "0.1"],
+    "report": ["scores.csv", "--group", "group", "--max-advantage", "0.1"],
     "risk": ["scores.csv", "--group", "group"],
     "gate": ["scores.csv", "--max-advantage", "0.1"],
 }
@@ -209,7 +209,7 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(
     ("arguments", "said"),
     [
         (
-            ["report", "kept.json", "--threshold", "0.2"],
+            ["report", "kept.json", "--max-advantage", "0.2"],
             "is an answer already; to ask otherwise, give the scores",
         ),
         (["report", "counts.json"], "counts.json: holds counts, which are asked about, not shown"),

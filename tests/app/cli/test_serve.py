@@ -37,6 +37,31 @@ def test_it_is_ready_once_its_workers_are_up(tmp_path: Path) -> None:
         assert "mace_workers 1.0" in service.ask("/metrics").body.decode()
 
 
+def test_it_listens_where_its_options_say_whatever_the_environment_says(tmp_path: Path) -> None:
+    options = ("--host", "127.0.0.1", "--port", "0")
+    with running(tmp_path, (*SERVE, *options), port="1", host="192.0.2.1") as service:
+        assert service.port > 1
+        assert service.ask("/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--port", "70000"), "--port: Input should be less than or equal to 65535"),
+        (("--port", "http"), "--port: Input should be a valid integer"),
+        (("--host", "0.0.0.0"), "the host is not an address of this machine alone, and there is no key"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_by_their_names(
+    tmp_path: Path, options: tuple[str, str], why: str
+) -> None:
+    with start(tmp_path, (*SERVE, *options)) as process:
+        status = process.wait(PATIENCE)
+
+    assert status == 2
+    assert why in (tmp_path / "stderr").read_text()
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_well_when_told_to(tmp_path: Path, sent: signal.Signals) -> None:
     with running(tmp_path) as service:

@@ -151,7 +151,10 @@ def test_a_missing_package_is_said_at_the_start() -> None:
     )
     said = subprocess.check_output([sys.executable, "-c", code], text=True)
 
-    assert said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace[otel]'\n"
+    assert (
+        said
+        == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace-audit[otel]'\n"
+    )
 
 
 @pytest.mark.parametrize("endpoint", ["collector:4318", "ftp://collector", "http://", "4318"])

@@ -298,3 +298,13 @@ def test_importing_the_client_loads_neither_frames_nor_arrow_nor_the_library() -
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_the_riskiest_records_that_were_asked_for_are_shown() -> None:
+    found = macekit.risk(MEMBERS, NONMEMBERS, top=5)
+
+    for shown in (str(found), found._repr_html_(), found.to_markdown()):
+        assert all(re.search(rf"\b{index}\b", shown) for index in found.records.index)
+    assert str(found).count("\nrecord ") == 5
+    assert "record " not in str(macekit.risk(MEMBERS, NONMEMBERS)).partition("\n")[2].replace("records", "")
+    assert "and 10 more: to_frame() has all" in str(macekit.risk(MEMBERS, NONMEMBERS, top=30))

@@ -133,7 +133,8 @@ def test_plain_arrays_have_no_columns() -> None:
     for array in (np.zeros(9), np.zeros((9, 3))):
         sink = io.BytesIO()
         np.save(sink, array)
-        assert found(sink.getvalue(), NPY) == {"columns": [], "score": None, "member": None, "group": None}
+        nothing = {"score": None, "no_score": None, "member": None, "group": None}
+        assert found(sink.getvalue(), NPY) == {"columns": [], **nothing}
 
 
 @pytest.mark.parametrize(
@@ -144,8 +145,19 @@ def test_plain_arrays_have_no_columns() -> None:
         ("loss,label,is_train", (None, "is_train", None)),
         ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
         ("loss\tmembership", (["loss"], "membership", None)),
-        ("loss,margin,member", (None, "member", None)),
-        ("loss,inside", (None, None, None)),
+        ("margin,gap,member", (None, "member", None)),
+        ("margin,inside", (None, None, None)),
+        ("loss,margin,member", (["loss"], "member", None)),
+        ("confidence,Loss,member", (["Loss"], "member", None)),
+        ("probability,logit,member", (["logit"], "member", None)),
+        ("age,attack_score,member", (["attack_score"], "member", None)),
+        ("score_2,age,member", (["score_2"], "member", None)),
+        ("loss,loss,score,member", (["score"], "member", None)),
+        ("score,score,age,member", (None, "member", None)),
+        ("id,margin,member", (["margin"], "member", None)),
+        (",margin,member", (["margin"], "member", None)),
+        ("Unnamed: 0,Index,record_id,margin,member", (["margin"], "member", None)),
+        ("id,member", (None, "member", None)),
         ("member,member,score", (["score"], None, None)),
         ("loss,member,group", (["loss"], "member", "group")),
         ("score", (["score"], None, None)),
@@ -255,3 +267,48 @@ def test_a_file_with_two_columns_of_one_name_is_described() -> None:
     parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array(["x"])], ["a", "a"]), sink)
 
     assert [column["type"] for column in found(sink.getvalue(), PARQUET)["columns"]] == ["number", "text"]
+
+
+RECORDS = [(100 + at, at % 7, at / 8, at % 2) for at in range(20)]
+NUMBERED = pa.table(dict(zip(("row", "age", "gap", "member"), zip(*RECORDS, strict=True), strict=True)))
+WRITERS = {CSV: as_csv, ARROW: as_arrow, PARQUET: as_parquet}
+
+
+@pytest.mark.parametrize("media_type", list(WRITERS))
+def test_a_column_of_all_different_whole_numbers_is_not_taken_for_scores(media_type: str) -> None:
+    table = NUMBERED.select(["row", "gap", "member"])
+
+    answer = found(WRITERS[media_type](table), media_type)
+
+    assert (answer["score"], answer["no_score"]) == (["gap"], None)
+
+
+def test_a_column_that_is_called_a_score_is_one_whatever_it_holds() -> None:
+    answer = found(b"score,member\n1,1\n2,0\n3,1\n")
+
+    assert answer["score"] == ["score"]
+
+
+def test_why_no_column_is_taken_for_scores_is_said() -> None:
+    several = found(as_csv(NUMBERED))
+    numbers = found(as_csv(NUMBERED.select(["row", "member"])))
+
+    assert several["score"] is None
+    assert several["no_score"] == (
+        "2 columns could be the scores, and none is called score, loss, confidence, logit or probability"
+    )
+    assert numbers["score"] is None
+    assert "number the records" in numbers["no_score"]
+
+
+def test_the_service_reads_what_is_suggested_unless_two_columns_have_usual_names() -> None:
+    rows = "".join(f"{at},{at / 7},{-at / 9},{at % 2}\n" for at in range(40)).encode()
+    clear, unclear = b"id,loss,margin,member\n" + rows, b"id,loss,logit,member\n" + rows
+
+    assert found(clear)["score"] == found(unclear)["score"] == ["loss"]
+    named = perform(Call("advantage", CSV, query=(("score", "loss"),)), Body.of(clear))
+    usual = perform(Call("advantage", CSV), Body.of(clear))
+    refused = perform(Call("advantage", CSV), Body.of(unclear))
+    assert usual.status == named.status == 200
+    assert json.loads(bytes(usual.body))["advantage"] == json.loads(bytes(named.body))["advantage"]
+    assert json.loads(bytes(refused.body))["field"] == "score"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from macekit.call import HTML, Body, Call
+from macekit.call import HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
 from macekit.report.model import LISTED
 from tests.app.http.asked import as_json, world
@@ -27,3 +27,12 @@ def test_flags_are_counted_over_all_records() -> None:
 
     assert str(alone["flags"]["records"]) in page()
     assert alone["flags"]["records"] > LISTED
+
+
+def test_a_report_lists_as_many_records_as_were_asked_for() -> None:
+    def listed(top: int) -> int:
+        reply = perform(Call("individual-risk", accept=MARKDOWN), Body.of(as_json(*world(500), top=top)))
+        table = bytes(reply.body).decode().partition("| Record |")[2].partition("\n\n")[0]
+        return len(re.findall(r"^\| \d+ \|", table, re.MULTILINE))
+
+    assert [listed(top) for top in (5, LISTED, 2 * LISTED)] == [5, LISTED, 2 * LISTED]
