@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from estimators.theory import shifts, subsets
-from estimators.theory.pmp.distances import clipped, of_sum
+from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.pmp.laws import Floats, laws_of_blocks
@@ -38,7 +38,7 @@ def gaussian() -> None:
     print("Gaussian mechanism, mean of n of 2n points in d = 50, delta 0.01, epsilon(X) = 10")
     print(f"{'2n':>7} {'one product s':>14} {'everything s':>13} {'ratio':>6} {'epsilon~':>9} {'TV':>6}")
     for records in (2_000, 10_000, 20_000):
-        points = clipped(np.random.default_rng(0).normal(size=(records, 50)), 50.0) / (records // 2)
+        points = clip_rows(np.random.default_rng(0).normal(size=(records, 50)), 50.0) / (records // 2)
 
         def everything(points: Floats = points) -> tuple[float, float]:
             moved = of_sum(points)

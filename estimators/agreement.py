@@ -49,7 +49,7 @@ from estimators.statement import (
     percent,
 )
 from estimators.theory.bounds import advantage_of, normalised
-from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, granted
+from estimators.theory.dp import Adjacency, ApproximateDp, DpCurve, Grant, Inclusion, grant_of
 from estimators.theory.dp.promise import Envelope
 
 FIXED = Caution(
@@ -157,14 +157,14 @@ def agreement(
     """
     require_data(data, Scores, Counts)
     p, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
-    grant = granted(ApproximateDp(epsilon, delta), adjacency, inclusion)
+    grant = grant_of(ApproximateDp(epsilon, delta), adjacency, inclusion)
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
     ordered = dict(_ordered(fine, direction)) if fine is not None and fine.cells.ordered else {}
     tests = 1 + len(rates) * len(ordered) + (fine is not None)
     each = 1.0 - (1.0 - confidence) / tests
     spent = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
-    once = granted(spent, adjacency, inclusion).envelope
+    once = grant_of(spent, adjacency, inclusion).envelope
     rows: list[Row] = []
     best = advantage(data if fine is None else fine, p, confidence=each, seed=seed)
     rows.extend(_advantage(best.estimate, grant.envelope, once, delta, p))

@@ -87,13 +87,13 @@ class NoisySteps:
 def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = None) -> DpCurve:
     """All (epsilon, delta) that Renyi epsilons give, by order (Canonne, Kamath and Steinke 2020, Proposition 12)."""
     rdp = _accountant("rdp.rdp_privacy_accountant", "rdp")
-    orders, epsilons = _checked(points)
+    orders, epsilons = _check(points)
     deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]
     at = () if delta is None else _pair(float(rdp.compute_epsilon(orders, epsilons, delta)[0]), delta)
     return _curve([*zip(EPSILONS, deltas, strict=True), *at])
 
 
-def _checked(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+def _check(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     if not points:
         raise OutOfRange("rdp: got no orders, need at least one", field="rdp")
     for at, (order, epsilon) in enumerate(points):

@@ -38,9 +38,9 @@ class Bound:
 
 def side_by_side(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
     """Mark the smallest of what is proven, quantity by quantity; equals to rounding are all marked; order is kept."""
-    found = tuple(bounds)
+    table = tuple(bounds)
     least: dict[str, float] = {}
-    for each in found:
+    for each in table:
         if each.proven:
             least[each.quantity] = min(each.value, least.get(each.quantity, each.value))
     return tuple(
@@ -48,7 +48,7 @@ def side_by_side(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
             each,
             tightest=each.proven and each.value < inf and each.value <= least[each.quantity] + SLACK,
         )
-        for each in found
+        for each in table
     )
 
 

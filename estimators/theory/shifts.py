@@ -36,8 +36,8 @@ def gaussian_delta(shift: float | Floats, epsilon: float = 0.0) -> float | Float
 
     It is the smallest delta that goes with epsilon (Balle and Wang 2018, Theorem 8), the same both ways round.
     """
-    found = np.exp(gaussian_log_delta(shift, epsilon))
-    return found if np.ndim(shift) else float(found)
+    result = np.exp(gaussian_log_delta(shift, epsilon))
+    return result if np.ndim(shift) else float(result)
 
 
 def gaussian_log_delta(shift: ArrayLike, epsilon: float) -> Floats:
@@ -47,17 +47,17 @@ def gaussian_log_delta(shift: ArrayLike, epsilon: float) -> Floats:
     if epsilon == 0.0:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(erf(v / sqrt(8.0))))
-    found = np.full(v.shape, -np.inf)
+    result = np.full(v.shape, -np.inf)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         a, b = v / 2.0 - epsilon / v, -v / 2.0 - epsilon / v
     inner, small = a >= 0.0, v <= SMALL
     right = (v > 0.0) & inner & ~small
-    found[right] = np.log(-np.expm1(epsilon + log_ndtr(b[right]) - log_ndtr(a[right]))) + log_ndtr(a[right])
+    result[right] = np.log(-np.expm1(epsilon + log_ndtr(b[right]) - log_ndtr(a[right]))) + log_ndtr(a[right])
     tail = (v > 0.0) & ~inner & ~small
-    found[tail] = _log_density(a[tail]) + np.log(_mills(a[tail]) - _mills(b[tail]))
+    result[tail] = _log_density(a[tail]) + np.log(_mills(a[tail]) - _mills(b[tail]))
     near = (v > 0.0) & small & (a > -1e150)  # beyond, the density is 0 whatever multiplies it
-    found[near] = _log_density(a[near]) + np.log(_mills_difference(a[near], v[near]))
-    return found
+    result[near] = _log_density(a[near]) + np.log(_mills_difference(a[near], v[near]))
+    return result
 
 
 @overload
@@ -68,8 +68,8 @@ def gaussian_total_variation(shift: Floats) -> Floats: ...
 
 def gaussian_total_variation(shift: float | Floats) -> float | Floats:
     """Total variation 2 Phi(v/2) - 1 of N(v, 1) from N(0, 1): the hockey stick at epsilon 0."""
-    found = erf(np.asarray(shift, dtype=np.float64) / sqrt(8.0))
-    return found if np.ndim(shift) else float(found)
+    result = erf(np.asarray(shift, dtype=np.float64) / sqrt(8.0))
+    return result if np.ndim(shift) else float(result)
 
 
 def gaussian_shift(epsilon: float, delta: float) -> float:
@@ -127,8 +127,8 @@ def laplace_total_variation(shift: Floats) -> Floats: ...
 
 def laplace_total_variation(shift: float | Floats) -> float | Floats:
     """Total variation 1 - exp(-v/2) of two Laplace laws of scale 1 on the line, v apart."""
-    found = -np.expm1(-np.asarray(shift, dtype=np.float64) / 2.0)
-    return found if np.ndim(shift) else float(found)
+    result = -np.expm1(-np.asarray(shift, dtype=np.float64) / 2.0)
+    return result if np.ndim(shift) else float(result)
 
 
 def last(holds: Callable[[float], bool], low: float, high: float) -> float:

@@ -61,8 +61,8 @@ def all_subsets(records: int, size: int, block: int = BLOCK) -> Iterator[Rows]:
     ordered = combinations(range(records), size)
     for start in range(0, number, block):
         rows = min(block, number - start)
-        chosen = np.fromiter(chain.from_iterable(islice(ordered, rows)), dtype=np.intp, count=rows * size)
-        yield _marked(chosen.reshape(rows, size), records)
+        members = np.fromiter(chain.from_iterable(islice(ordered, rows)), dtype=np.intp, count=rows * size)
+        yield _mark(members.reshape(rows, size), records)
 
 
 def matrix(records: int, size: int, instead: str, most: int = MOST) -> Rows:
@@ -78,7 +78,7 @@ def random_subsets(records: int, size: int, draws: int, seed: int, block: int = 
     for start in range(0, draws, block):
         rows = min(block, draws - start)
         keys = generator.random((rows, records))
-        yield _marked(np.argpartition(keys, max(size - 1, 0), axis=1)[:, :size], records)
+        yield _mark(np.argpartition(keys, max(size - 1, 0), axis=1)[:, :size], records)
 
 
 def positions(rows: Rows) -> NDArray[np.int64]:
@@ -87,16 +87,16 @@ def positions(rows: Rows) -> NDArray[np.int64]:
     size = rows.sum(axis=1)
     # a set comes after all that hold an earlier record where it first skips one: count those, record by record
     ways = np.array([[comb(m, k) for k in range(records + 1)] for m in range(records)], dtype=np.int64)
-    found = np.zeros(len(rows), dtype=np.int64)
+    result = np.zeros(len(rows), dtype=np.int64)
     wanting = size.astype(np.int64)
     for record in range(records):
         skipped = ~rows[:, record] & (wanting > 0)
-        found[skipped] += ways[records - 1 - record, wanting[skipped] - 1]
+        result[skipped] += ways[records - 1 - record, wanting[skipped] - 1]
         wanting -= rows[:, record]
-    return found
+    return result
 
 
-def _marked(chosen: NDArray[np.intp], records: int) -> Rows:
-    rows = np.zeros((len(chosen), records), dtype=np.bool_)
-    np.put_along_axis(rows, chosen, True, axis=1)
+def _mark(members: NDArray[np.intp], records: int) -> Rows:
+    rows = np.zeros((len(members), records), dtype=np.bool_)
+    np.put_along_axis(rows, members, True, axis=1)
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import NotDistribution, NotFinite, OutOfRange, TooFewRecords
+from estimators.errors import DimensionMismatch, NotDistribution, NotFinite, OutOfRange, TooFewRecords
 
 Floats = NDArray[np.float64]
 
@@ -15,35 +15,59 @@ LARGEST = 1e150
 SUM = 1e-9
 """Probabilities may miss one by so much, times the square root of their number: they were rounded on the way."""
 
+ROUNDING = 1e-9
+"""How far from one a row of probabilities may sum."""
 
-def rows_of(field: str, given: ArrayLike, most: float = LARGEST) -> Floats:
+
+def rows_of(field: str, values: ArrayLike, most: float = LARGEST) -> Floats:
     """A matrix; a plain list of numbers is one number a row."""
     try:
-        found = np.asarray(given, dtype=np.float64)
+        result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise OutOfRange(f"{field}: need numbers, or rows of as many numbers each", field=field) from None
-    if found.ndim == 1:
-        found = found[:, None]
-    if found.ndim != 2 or not found.size:
+    if result.ndim == 1:
+        result = result[:, None]
+    if result.ndim != 2 or not result.size:
         raise TooFewRecords(f"{field}: need at least one row of numbers", field=field)
-    _refuse(~np.isfinite(found), field, NotFinite, "a number that is not finite")
-    _refuse(np.abs(found) > most, field, OutOfRange, f"a number beyond {most:g}")
-    return found
+    _refuse(~np.isfinite(result), field, NotFinite, "a number that is not finite")
+    _refuse(np.abs(result) > most, field, OutOfRange, f"a number beyond {most:g}")
+    return result
 
 
-def distribution(given: ArrayLike, field: str = "probabilities") -> Floats:
+def distribution(values: ArrayLike, field: str = "probabilities") -> Floats:
     """The numbers if they are probabilities; scaled to sum to one exactly when rounding kept them from it."""
-    found = np.asarray(given, dtype=np.float64).ravel()
-    if not found.size:
+    result = np.asarray(values, dtype=np.float64).ravel()
+    if not result.size:
         raise TooFewRecords(f"{field}: got none, need at least one", field=field)
-    total = float(found.sum())
+    total = float(result.sum())
     if not np.isfinite(total):
         raise NotFinite(f"{field}: a probability is NaN or infinite", field=field)
-    if found.min() < 0.0:
-        raise NotDistribution(f"{field}: a probability is negative", field=field, index=int(found.argmin()))
-    if abs(total - 1.0) > SUM * max(1.0, found.size**0.5):
+    if result.min() < 0.0:
+        raise NotDistribution(f"{field}: a probability is negative", field=field, index=int(result.argmin()))
+    if abs(total - 1.0) > SUM * max(1.0, result.size**0.5):
         raise NotDistribution(f"{field}: they sum to {total:.9g}, need 1", field=field)
-    return found / total
+    return result / total
+
+
+def law_table(laws: ArrayLike, subsets: int) -> Floats:
+    """A row of probabilities for each training set; each scaled to sum to one exactly."""
+    try:
+        table = np.asarray(laws, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DimensionMismatch("laws: need rows of as many probabilities each", field="laws") from None
+    if table.ndim != 2 or len(table) != subsets:
+        raise DimensionMismatch(
+            f"laws: got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set",
+            field="laws",
+        )
+    wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= ROUNDING))  # true for NaN, too
+    if wrong.any():
+        raise NotDistribution(
+            "laws: need probabilities in every row, at least 0 and with sum 1",
+            field="laws",
+            index=int(wrong.argmax()),
+        )
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def _refuse(bad: NDArray[np.bool_], field: str, error: type[NotFinite | OutOfRange], what: str) -> None:

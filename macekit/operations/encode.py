@@ -307,7 +307,7 @@ def assessment(found: Assessment, data: Scores | Counts, options: dict[str, obje
 # Bounds of theory as answers.
 
 
-def bounds(found: Iterable[Bound]) -> list[BoundAnswer]:
+def bounds(table: Iterable[Bound]) -> list[BoundAnswer]:
     """Bounds side by side."""
     return [
         {
@@ -320,7 +320,7 @@ def bounds(found: Iterable[Bound]) -> list[BoundAnswer]:
             "proven": each.proven,
             "tightest": each.tightest,
         }
-        for each in found
+        for each in table
     ]
 
 

@@ -285,5 +285,5 @@ def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginA
 
 def _fingerprint(arrays: Mapping[str, Column]) -> str:
     """SHA-256 over the arrays, by name; the same values give the same one, however they came."""
-    named = "".join(f"{name} {digest(np.asarray(arrays[name]))}\n" for name in sorted(arrays))
-    return hashlib.sha256(named.encode()).hexdigest()
+    lines = "".join(f"{name} {digest(np.asarray(arrays[name]))}\n" for name in sorted(arrays))
+    return hashlib.sha256(lines.encode()).hexdigest()

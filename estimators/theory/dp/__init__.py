@@ -22,7 +22,7 @@ from estimators.theory.dp.promise import (
     Grant,
     Inclusion,
     Promise,
-    granted,
+    grant_of,
 )
 from estimators.theory.dp.statement import DpStatement, Keeping, Reading, RocEnvelope, assess, keeping
 from estimators.theory.dp.table import bounds
@@ -46,7 +46,7 @@ __all__ = [
     "epsilon_from_mip_eta",
     "gdp_ceiling",
     "gdp_from_advantage",
-    "granted",
+    "grant_of",
     "individual_risk_ceiling",
     "keeping",
     "mip_eta",

@@ -81,11 +81,11 @@ class Corners:
             x.append(float(crossing[after]))
             y.append(float(start[at] + slope[at] * crossing[after]))
             at = after
-        left, up = np.array(x), np.array(y)
+        across, up = np.array(x), np.array(y)
         middle = float(end[at])
         return cls(
-            np.concatenate([left, [middle], 1.0 - up[::-1], [1.0]]),
-            np.concatenate([up, [1.0 - middle], 1.0 - left[::-1], [1.0]]),
+            np.concatenate([across, [middle], 1.0 - up[::-1], [1.0]]),
+            np.concatenate([up, [1.0 - middle], 1.0 - across[::-1], [1.0]]),
         )
 
     def tpr(self, fpr: ArrayLike) -> Floats:
@@ -262,7 +262,7 @@ TWO_STEPS = (
 )
 
 
-def granted(
+def grant_of(
     promise: Promise,
     adjacency: Adjacency | str | None = None,
     inclusion: Inclusion | str = Inclusion.FIXED_NUMBER,

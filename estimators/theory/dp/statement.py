@@ -16,7 +16,7 @@ from estimators.theory.dp.promise import (
     GaussianDp,
     Inclusion,
     Promise,
-    granted,
+    grant_of,
 )
 from estimators.theory.dp.table import bounds
 from estimators.theory.shifts import last
@@ -26,7 +26,7 @@ RANDOM = Caution(
     "bounds hold where who is a member is drawn at random; on a training set that is fixed and known the advantage "
     "may be 1 at epsilon 0",
 )
-ASSUMED = Caution(
+REPLACEMENT = Caution(
     "adjacency_assumed",
     "the promise is taken to be about replacing one record by another; an accountant that adds or removes records, "
     "as most do, promises less: say adjacency add_remove",
@@ -74,7 +74,7 @@ def keeping(
 
     def largest(promise: Callable[[float], Promise]) -> float | None:
         def holds(value: float) -> bool:
-            envelope = granted(promise(value), adjacency, inclusion).envelope
+            envelope = grant_of(promise(value), adjacency, inclusion).envelope
             return advantage_of(envelope.gain(p, 1.0 - p), p) <= most
 
         return last(holds, 0.0, LARGEST) if holds(0.0) else None
@@ -136,7 +136,7 @@ def assess(
         raise OptionError("promises: need a promise, or an advantage to keep", field="promises")
     coins = Inclusion(inclusion) is Inclusion.INDEPENDENT
     about = _adjacency(None if isinstance(promises, Mapping) else adjacency, coins)
-    assumed = (ASSUMED,) if adjacency is None and not coins and not isinstance(promises, Mapping) else ()
+    extra = (REPLACEMENT,) if adjacency is None and not coins and not isinstance(promises, Mapping) else ()
     readings: tuple[Reading, ...] = ()
     table: tuple[Bound, ...] = ()
     roc = curve = None
@@ -146,19 +146,19 @@ def assess(
         readings = tuple(_readings(promises, about, delta))
         roc = _envelope(promise, about, inclusion, false_positive_rates)
         curve = promise.curve() if isinstance(promise, GaussianDp) else promise
-    kept = None if advantage is None else keeping(advantage, delta or 0.0, prior, adjacency, inclusion)
+    largest = None if advantage is None else keeping(advantage, delta or 0.0, prior, adjacency, inclusion)
     sentences = [*_allows(prior, readings, table)]
-    if kept is not None:
-        sentences.append(_keeps(kept, _adjacency(adjacency, coins)))
+    if largest is not None:
+        sentences.append(_keeps(largest, _adjacency(adjacency, coins)))
     return DpStatement(
         " ".join(sentences),
-        (RANDOM, *assumed, *cautions),
+        (RANDOM, *extra, *cautions),
         baseline(prior),
         readings,
         table,
         roc,
         curve if isinstance(curve, DpCurve) else None,
-        kept,
+        largest,
     )
 
 
@@ -186,7 +186,7 @@ def _envelope(
     promise: Promise, about: Adjacency, inclusion: Inclusion | str, rates: Sequence[float]
 ) -> RocEnvelope:
     fpr = tuple(sorted({*RATES, *rates}))
-    heights = granted(promise, about, inclusion).envelope.tpr(fpr)
+    heights = grant_of(promise, about, inclusion).envelope.tpr(fpr)
     return RocEnvelope(fpr, tuple(min(1.0, float(height)) for height in heights))
 
 
@@ -206,12 +206,12 @@ def _allows(prior: float, readings: Sequence[Reading], table: Sequence[Bound]) -
     )
 
 
-def _keeps(kept: Keeping, about: Adjacency) -> str:
-    aim = f"an advantage of at most {exactly(kept.advantage)} at prior {exactly(kept.prior)}"
-    guessing = f"the baseline is {kept.baseline:.3f}"
-    if kept.epsilon is None:
-        return f"No epsilon at delta {exactly(kept.delta)} keeps {aim}; {guessing}."
-    wide = "" if kept.mu is None else f", and by mu up to {figures_down(kept.mu)}"
+def _keeps(result: Keeping, about: Adjacency) -> str:
+    aim = f"an advantage of at most {exactly(result.advantage)} at prior {exactly(result.prior)}"
+    guessing = f"the baseline is {result.baseline:.3f}"
+    if result.epsilon is None:
+        return f"No epsilon at delta {exactly(result.delta)} keeps {aim}; {guessing}."
+    wide = "" if result.mu is None else f", and by mu up to {figures_down(result.mu)}"
     what = "replacing one record" if about is Adjacency.REPLACE else "adding or removing one record"
-    upto = f"epsilon up to {figures_down(kept.epsilon)} at delta {exactly(kept.delta)}{wide}"
+    upto = f"epsilon up to {figures_down(result.epsilon)} at delta {exactly(result.delta)}{wide}"
     return f"A{aim[1:]} is kept by {upto}, promised about {what}; {guessing}."

@@ -18,7 +18,7 @@ from estimators.theory.dp.ceilings import (
     theorem_8_printed,
     total_variation_printed,
 )
-from estimators.theory.dp.promise import Adjacency, Corners, Envelope, Grant, Inclusion, Promise, granted
+from estimators.theory.dp.promise import Adjacency, Corners, Envelope, Grant, Inclusion, Promise, grant_of
 
 OURS = "this project"
 IID_DRAWS = "records are i.i.d. draws, the nonmember asked about too, and risk is averaged over records"
@@ -70,9 +70,9 @@ def bounds(
     """
     weights = _Weights(require_open_unit("prior", prior), require_positive("member_weight", member_weight))
     rates = [require_open_unit("false_positive_rates", rate) for rate in false_positive_rates]
-    grant = granted(promise, adjacency, inclusion, delta)
+    grant = grant_of(promise, adjacency, inclusion, delta)
     readings = tuple(_readings(grant))
-    found = [
+    table = [
         *_advantage(grant, readings, weights),
         *_iid(grant, weights),
         *_individual(grant, weights),
@@ -81,8 +81,8 @@ def bounds(
         *_success(grant, readings, weights),
     ]
     for rate in rates:
-        found.extend(_tpr(grant, readings, rate))
-    return side_by_side(found)
+        table.extend(_tpr(grant, readings, rate))
+    return side_by_side(table)
 
 
 def _readings(grant: Grant) -> Iterator[_Reading]:
@@ -181,7 +181,7 @@ def _tpr(grant: Grant, readings: Sequence[_Reading], rate: float) -> Iterator[Bo
         yield Bound(quantity, each.name, f"the height of {each.how}", value, each.source, each.assumes)
     eta = grant.envelope.gain(0.5, 0.5)
     says = "FPR + eta: refuted by randomised response, whose TPR - FPR is 2 eta"
-    printed = theorem_8_printed(eta, rate)
-    yield Bound(quantity, "mip_theorem_8", says, printed, "MIP, Theorem 8", grant.assumes, proven=False)
-    mended = theorem_8(eta, rate)
-    yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", mended, OURS, grant.assumes)
+    value = theorem_8_printed(eta, rate)
+    yield Bound(quantity, "mip_theorem_8", says, value, "MIP, Theorem 8", grant.assumes, proven=False)
+    value = theorem_8(eta, rate)
+    yield Bound(quantity, "mip_theorem_8_mended", "FPR + 2 eta", value, OURS, grant.assumes)

@@ -6,7 +6,7 @@ much noise fits call for that were made elsewhere.
 
 from __future__ import annotations
 
-from estimators.theory.mip.attack import Attacked, attack, attained_eta
+from estimators.theory.mip.attack import AttackResult, attack, attained_eta
 from estimators.theory.mip.calibrate import Calibration, Fits
 from estimators.theory.mip.certificate import Sizes
 from estimators.theory.mip.finite import MipFiniteStatement, finite_eta, laws_of
@@ -15,7 +15,7 @@ from estimators.theory.mip.privatize import (
     Draws,
     Moment,
     Paper,
-    Privatized,
+    PrivateFit,
     Swaps,
     euclid_laplace,
     max_laplace,
@@ -42,7 +42,7 @@ from estimators.theory.mip.scales import (
 from estimators.theory.mip.statement import MipStatement, assess
 
 __all__ = [
-    "Attacked",
+    "AttackResult",
     "Calibration",
     "Draws",
     "Fits",
@@ -55,7 +55,7 @@ __all__ = [
     "Noise",
     "Norm",
     "Paper",
-    "Privatized",
+    "PrivateFit",
     "Refits",
     "Sizes",
     "SwapPairs",

@@ -35,7 +35,7 @@ BLOCK = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attacked:
+class AttackResult:
     """How often the attack was right about every record, in so many releases."""
 
     right: NDArray[np.int64]
@@ -75,35 +75,35 @@ def attack(
     shadows: int = 1024,
     releases: int = 1000,
     confidence: float = 0.95,
-) -> Attacked:
+) -> AttackResult:
     """Attack every record of ``data`` in ``releases`` fresh releases of the fit with noise."""
     require_open_unit("confidence", confidence)
     require_positive("scale", scale)
     root = root_of(seed)
     learning, judging = stream(root, Purpose.LEARNING), stream(root, Purpose.JUDGING)
     refits = Refits.of(fit, data, learning)
-    known, inside = _fits(refits, require_count("shadows", shadows, 2), learning)
+    shadow_fits, inside = _fits(refits, require_count("shadows", shadows, 2), learning)
     bare, truth = _fits(refits, require_count("releases", releases), judging)
-    seen = noisy(bare, noise, scale, judging)
+    outputs = noisy(bare, noise, scale, judging)
     share = np.clip(inside.mean(axis=0), 1e-9, 1.0 - 1e-9)
     right = np.zeros(refits.records, dtype=np.int64)
     for start in range(0, releases, BLOCK):
-        part = seen[start : start + BLOCK]
-        apart = (part[:, None, :] - known[None, :, :]).reshape(-1, known.shape[1])
+        part = outputs[start : start + BLOCK]
+        apart = (part[:, None, :] - shadow_fits[None, :, :]).reshape(-1, shadow_fits.shape[1])
         ratio = (noise.size(apart) / scale).reshape(len(part), -1)
         member = softmax(noise.log_density(ratio), axis=1) @ inside
         guess = member / share >= (1.0 - member) / (1.0 - share)
         right += (guess == truth[start : start + BLOCK]).sum(axis=0)
-    return Attacked(right, releases, confidence, refits.baseline)
+    return AttackResult(right, releases, confidence, refits.baseline)
 
 
 def _fits(refits: Refits, count: int, generator: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
-    found, rows = [], np.zeros((count, refits.records), dtype=np.bool_)
+    fits, rows = [], np.zeros((count, refits.records), dtype=np.bool_)
     for row in rows:
         members = refits.training_set(generator)[0]
         row[members] = True
-        found.append(refits.parameters(members))
-    return np.stack(found), rows
+        fits.append(refits.parameters(members))
+    return np.stack(fits), rows
 
 
 REACH = {"gaussian": 9.0, "laplace": 40.0}

@@ -74,13 +74,13 @@ class Fits:
         rows = self.draws if self.before is None else self.before
         return 0 if rows is None else rows.shape[1]
 
-    def shape(self, given: ArrayLike | None, order: float) -> tuple[Floats, Floats | None]:
+    def shape(self, weights: ArrayLike | None, order: float) -> tuple[Floats, Floats | None]:
         """The spread of the coordinates, and the draws a certificate may rest on: those that did not set the spread.
 
         One coordinate needs none: there the spread is a unit, and the noise comes out the same in any.
         """
-        if given is not None or self.draws is None:
-            spread = np.ones(self.dimension) if given is None else spread_of(given)
+        if weights is not None or self.draws is None:
+            spread = np.ones(self.dimension) if weights is None else spread_of(weights)
             if len(spread) != self.dimension:
                 raise OutOfRange(
                     f"spread: got {len(spread)} numbers for {self.dimension} parameters", field="spread"
@@ -93,12 +93,12 @@ class Fits:
 
     def certificates(self, noise: Noise, fresh: Floats | None) -> dict[str, Sizes]:
         """What can be certified, by the name of the way."""
-        found = {}
+        ways = {}
         if self.before is not None and self.after is not None and self.record is not None:
-            found["swaps"] = Sizes.of_swaps(noise, self.before, self.after, self.record)
+            ways["swaps"] = Sizes.of_swaps(noise, self.before, self.after, self.record)
         if fresh is not None and len(fresh) > 1:
-            found["draws"] = Sizes.of_draws(noise, fresh)
-        return found
+            ways["draws"] = Sizes.of_draws(noise, fresh)
+        return ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ class Calibration:
     assumes: str
     proven: bool = True
 
-    def bound(self, asked: tuple[str, str]) -> Bound:
-        """The same beside others of its kind; ``asked`` is the way and the noise that were chosen beforehand."""
-        chosen = CERTIFIED if (self.name, self.noise) == asked else ALSO
-        quantity = chosen if self.certified else ESTIMATED
+    def bound(self, choice: tuple[str, str]) -> Bound:
+        """The same beside others of its kind; ``choice`` is the way and the noise that were chosen beforehand."""
+        certificate = CERTIFIED if (self.name, self.noise) == choice else ALSO
+        quantity = certificate if self.certified else ESTIMATED
         name = f"{self.name}_{self.noise}"
         return Bound(
             quantity,
@@ -146,8 +146,8 @@ class Calibrator:
         cls, fits: Fits, spread: ArrayLike | None = None, order: float = 2.0, confidence: float = 0.95
     ) -> Calibrator:
         """With the spread given, or that of some of the draws."""
-        found, fresh = fits.shape(spread, order)
-        return cls(fits, found, fresh, order, confidence)
+        result, fresh = fits.shape(spread, order)
+        return cls(fits, result, fresh, order, confidence)
 
     def certificates(self, noise: Noise) -> dict[str, Sizes]:
         """What can be certified of a noise."""
@@ -155,29 +155,27 @@ class Calibrator:
 
     def scales(self, noise: Noise) -> dict[str, Callable[[float], float]]:
         """From eta to a scale, by the name of the way; certified ways first."""
-        found: dict[str, Callable[[float], float]] = {
+        ways: dict[str, Callable[[float], float]] = {
             name: partial(sizes.scale, confidence=self.confidence)
             for name, sizes in self.certificates(noise).items()
         }
-        return found | {each.name: each.scale for each in self._formulas(noise)}
+        return ways | {each.name: each.scale for each in self._formulas(noise)}
 
     def calibrations(self, label: str, noise: Noise, eta: float) -> tuple[Calibration, ...]:
         """Every way for one noise, called ``label``."""
-        found = []
+        rows = []
         for name, sizes in self.certificates(noise).items():
             scale = sizes.scale(eta, self.confidence)
             says, assumes = CERTIFICATES[name]
             size = self.relative(noise, scale)
-            found.append(Calibration(name, label, says, scale, size, True, "this project", assumes))
+            rows.append(Calibration(name, label, says, scale, size, True, "this project", assumes))
         for each in self._formulas(noise):
             scale = each.scale(eta)
             size = self.relative(noise, scale)
-            found.append(
-                Calibration(each.name, label, each.says, scale, size, False, each.source, OF_MOMENTS)
-            )
+            rows.append(Calibration(each.name, label, each.says, scale, size, False, each.source, OF_MOMENTS))
             if each.name == "corollary_10" and _is_papers(noise, self.order):
-                found.append(printed(found[-1], noise.dimension))
-        return tuple(found)
+                rows.append(paper_noise(rows[-1], noise.dimension))
+        return tuple(rows)
 
     def relative(self, noise: Noise, scale: float) -> float:
         """Root mean square of the noise of a coordinate in units of its spread, over those that have one."""
@@ -200,23 +198,23 @@ def _is_papers(noise: Noise, order: float) -> bool:
     return isinstance(noise, KNorm) and noise.norm.order == order == 2.0 and noise.dimension > 1
 
 
-def printed(found: Calibration, dimension: int) -> Calibration:
+def paper_noise(result: Calibration, dimension: int) -> Calibration:
     """Corollary 10 with its Laplace radius: less noise, and of another law, which in many dimensions hides nothing."""
     return replace(
-        found,
+        result,
         name="corollary_10_printed",
         says="the radius is Laplace, not Gamma: refuted in some 10^5 dimensions and more, unproven from 2 on",
-        deviation=found.deviation * sqrt(2.0 / (dimension * (dimension + 1.0))),
+        deviation=result.deviation * sqrt(2.0 / (dimension * (dimension + 1.0))),
         source="MIP, Corollary 10 as printed",
         proven=False,
     )
 
 
-def bounds_of(calibrations: tuple[Calibration, ...], asked: tuple[str, str]) -> tuple[Bound, ...]:
+def bounds_of(calibrations: tuple[Calibration, ...], choice: tuple[str, str]) -> tuple[Bound, ...]:
     """Side by side: the noise that is certified, and the least there would be if the estimate were the truth.
 
     Each certificate misses with its own small probability, and the least of several misses more often. So of these the
-    one ``asked`` for (way, noise) alone is marked; the others stand beside it to be asked for next time.
+    one of ``choice`` (way, noise) alone is marked; the others stand beside it to be asked for next time.
     """
-    found = side_by_side(each.bound(asked) for each in calibrations)
-    return tuple(replace(each, tightest=each.tightest and each.quantity != ALSO) for each in found)
+    result = side_by_side(each.bound(choice) for each in calibrations)
+    return tuple(replace(each, tightest=each.tightest and each.quantity != ALSO) for each in result)

@@ -58,8 +58,8 @@ def log_wealth(x: Floats, mean: float, group: Ints, groups: int) -> Floats:
     with np.errstate(divide="ignore"):
         each = np.log(1.0 - STAKES + STAKES * ((1.0 - x) / (1.0 - mean))[:, None])
         total = np.stack([np.bincount(group, column, groups) for column in each.T], axis=1)
-        found = logsumexp(total + np.log(SHARES), axis=1)
-    return np.asarray(found)
+        result = logsumexp(total + np.log(SHARES), axis=1)
+    return np.asarray(result)
 
 
 def all_below(x: Floats, mean: float, group: Ints, groups: int, alpha: float) -> bool:
@@ -117,8 +117,8 @@ class Sizes:
         labels = np.asarray(record)
         if not len(first) == len(second) == len(labels):
             raise DimensionMismatch("before, after and record: need as many rows of each", field="after")
-        known, group = np.unique(labels, return_inverse=True)
-        return cls(noise, noise.size(first - second), group.astype(np.int64), len(known), 0.5)
+        names, group = np.unique(labels, return_inverse=True)
+        return cls(noise, noise.size(first - second), group.astype(np.int64), len(names), 0.5)
 
     @classmethod
     def of_draws(cls, noise: Noise, draws: ArrayLike) -> Sizes:
@@ -161,7 +161,7 @@ class Sizes:
             low, high = (low, middle) if holds(middle) else (middle, high)
         return high
 
-    def needed(self, eta: float, confidence: float = 0.95) -> int:
+    def least_pairs(self, eta: float, confidence: float = 0.95) -> int:
         """Pairs every record must have at least, or nothing is certified at any scale."""
         return rows_needed(require_eta(eta) / self.factor, 1.0 - confidence)
 
@@ -174,9 +174,9 @@ class Sizes:
         return self.noise.total_variation(self.sizes / scale)
 
 
-def parameters(name: str, given: ArrayLike, noise: Noise) -> Floats:
+def parameters(name: str, values: ArrayLike, noise: Noise) -> Floats:
     """Rows of parameters, checked against the noise."""
-    rows = rows_of(name, given)
+    rows = rows_of(name, values)
     if rows.shape[1] != noise.dimension:
         raise DimensionMismatch(
             f"{name}: rows have {rows.shape[1]} numbers, the noise has {noise.dimension}", field=name

@@ -9,18 +9,16 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange, require_count
+from estimators.errors import OutOfRange, require_count
 from estimators.statement import Caution
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.subsets import matrix, positions
+from estimators.theory.tables import law_table
 
 Floats = NDArray[np.float64]
 INSTEAD = "use swaps or draws of the fit, which certify eta from a sample"
 NOTHING = 1e-12
 """An eta below is what rounding leaves of 0."""
-
-ROUNDING = 1e-9
-"""How far from one a row of probabilities may sum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +99,7 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFin
     """
     records, size = _sizes(records, size)
     rows = matrix(records, size, INSTEAD)
-    table = _checked(laws, len(rows))
+    table = law_table(laws, len(rows))
     joint_in = rows.T.astype(np.float64) @ table / len(rows)
     joint_out = table.sum(axis=0) / len(rows) - joint_in
     # the constant guess is right with the whole of one joint law; what is gained is where the other is larger
@@ -136,23 +134,3 @@ def _sizes(records: int, size: int | None) -> tuple[int, int]:
     if size >= records:
         raise OutOfRange("k: need fewer than all records, or everybody is in", field="k")
     return records, size
-
-
-def _checked(laws: ArrayLike, subsets: int) -> Floats:
-    try:
-        table = np.asarray(laws, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DimensionMismatch("laws: need rows of as many probabilities each", field="laws") from None
-    if table.ndim != 2 or len(table) != subsets:
-        raise DimensionMismatch(
-            f"laws: got {len(table) if table.ndim else 0} rows, need {subsets}: one row a training set",
-            field="laws",
-        )
-    wrong = ~((table >= 0.0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= ROUNDING))  # true for NaN, too
-    if wrong.any():
-        raise NotDistribution(
-            "laws: need probabilities in every row, at least 0 and with sum 1",
-            field="laws",
-            index=int(wrong.argmax()),
-        )
-    return np.asarray(table / table.sum(axis=1, keepdims=True))

@@ -73,7 +73,7 @@ class Norm:
 
     def of(self, vectors: Floats) -> Floats:
         """Norm of each row; no power is taken of anything above 1, so nothing overflows."""
-        ratio = np.abs(weighed(vectors, self.weights))
+        ratio = np.abs(in_weights(vectors, self.weights))
         top = ratio.max(axis=1)
         if self.order == inf:
             return np.asarray(top)
@@ -103,9 +103,9 @@ class Norm:
         return float(np.exp(log))
 
 
-def spread_of(given: ArrayLike) -> Floats:
+def spread_of(values: ArrayLike) -> Floats:
     """Weights of the coordinates, checked, as an array nobody can change."""
-    spread = np.array(given, dtype=np.float64, ndmin=1)
+    spread = np.array(values, dtype=np.float64, ndmin=1)
     if spread.ndim != 1 or spread.size == 0:
         raise TooFewRecords("spread: need one number a coordinate, and at least one", field="spread")
     if not np.isfinite(spread).all():
@@ -119,7 +119,7 @@ def spread_of(given: ArrayLike) -> Floats:
     return spread
 
 
-def weighed(vectors: Floats, weights: Floats) -> Floats:
+def in_weights(vectors: Floats, weights: Floats) -> Floats:
     """Coordinates in units of their weights; 0/0 is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = vectors / weights
@@ -145,13 +145,13 @@ def spherical_total_variation(shift: Floats, dimension: int) -> Floats:
     below, beyond = place < 0.0, place >= len(value) - 1.0
     index = np.clip(place, 0.0, len(value) - 1.5).astype(np.int64)
     t = np.clip(place - index, 0.0, 1.0)
-    left, right = value[index], value[index + 1]
+    one, other = value[index], value[index + 1]
     # the cubic with these values and slopes at both ends (Hermite)
     first, last = STEP * slope[index], STEP * slope[index + 1]
-    rise = right - left
-    cubic = left + t * (rise + (1.0 - t) * ((first - rise) * (1.0 - t) + (rise - last) * t))
-    found = np.where(below, value[0] + STEP * place, np.where(beyond, 0.0, cubic))
-    return np.minimum(np.exp(found), 1.0)
+    rise = other - one
+    cubic = one + t * (rise + (1.0 - t) * ((first - rise) * (1.0 - t) + (rise - last) * t))
+    result = np.where(below, value[0] + STEP * place, np.where(beyond, 0.0, cubic))
+    return np.minimum(np.exp(result), 1.0)
 
 
 @cache

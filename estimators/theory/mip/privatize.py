@@ -103,7 +103,7 @@ def one_laplace(spread: Floats) -> Noise:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibrated:
+class ScaledNoise:
     """A noise, its scale, and whether eta is certified at it."""
 
     noise: Noise
@@ -118,9 +118,9 @@ class Method(Protocol):
     def name(self) -> str:
         """In a word."""
 
-    def calibrated(
+    def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> Calibrated:
+    ) -> ScaledNoise:
         """The noise for a wanted eta."""
 
 
@@ -133,18 +133,18 @@ class Swaps:
     shape: Shape = Gaussian
     name: str = "swaps"
 
-    def calibrated(
+    def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> Calibrated:
+    ) -> ScaledNoise:
         """The shape from draws of its own, then the scale from swaps."""
         noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
         sizes, group = [], []
-        for before, after, left, came in refits.rounds(self.rounds, generator):
+        for before, after, leaver, newcomer in refits.rounds(self.rounds, generator):
             size = noise.size(after - before)
             sizes += [size, size]
-            group += [left, came]
-        found = Sizes(noise, np.concatenate(sizes), np.concatenate(group), refits.records, 0.5)
-        return Calibrated(noise, _enough(found, eta, confidence, "rounds"), CERTIFIED)
+            group += [leaver, newcomer]
+        pairs = Sizes(noise, np.concatenate(sizes), np.concatenate(group), refits.records, 0.5)
+        return ScaledNoise(noise, _enough(pairs, eta, confidence, "rounds"), CERTIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,13 @@ class Draws:
     shape: Shape = Gaussian
     name: str = "draws"
 
-    def calibrated(
+    def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> Calibrated:
+    ) -> ScaledNoise:
         """The shape from draws of its own, then the scale from pairs of others."""
         noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
-        found = Sizes.of_draws(noise, refits.draws(self.count, generator))
-        return Calibrated(noise, _enough(found, eta, confidence, "count"), CERTIFIED)
+        pairs = Sizes.of_draws(noise, refits.draws(self.count, generator))
+        return ScaledNoise(noise, _enough(pairs, eta, confidence, "count"), CERTIFIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +174,13 @@ class Moment:
     shape: Shape = Gaussian
     name: str = "moment"
 
-    def calibrated(
+    def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> Calibrated:
+    ) -> ScaledNoise:
         """The moment of random halves of the whole data set."""
         draws = refits.draws(self.draws, generator)
         noise = self.shape(spread_of_draws(draws, self.order))
-        return Calibrated(noise, moment_scale(eta, noise, moment_of(draws, noise, self.order)), ESTIMATED)
+        return ScaledNoise(noise, moment_scale(eta, noise, moment_of(draws, noise, self.order)), ESTIMATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,23 +191,23 @@ class Paper:
     order: float = 2.0
     name: str = "paper"
 
-    def calibrated(
+    def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
-    ) -> Calibrated:
+    ) -> ScaledNoise:
         """In the moment norm sigma is 1."""
         noise = moment_laplace(spread_of_draws(refits.draws(self.draws, generator), self.order), self.order)
         scale = corollary_10_scale if self.order >= 2.0 else theorem_9_scale
-        return Calibrated(noise, scale(eta, 1.0, self.order), ESTIMATED)
+        return ScaledNoise(noise, scale(eta, 1.0, self.order), ESTIMATED)
 
 
-def _enough(found: Sizes, eta: float, confidence: float, option: str) -> float:
-    scale = found.scale(eta, confidence)
+def _enough(sizes: Sizes, eta: float, confidence: float, option: str) -> float:
+    scale = sizes.scale(eta, confidence)
     if scale < inf:
         return scale
-    if found.fewest < found.needed(eta, confidence):
+    if sizes.fewest < sizes.least_pairs(eta, confidence):
         raise TooFewRecords(
-            f"{option}: got {found.fewest} pairs a record, need at least {found.needed(eta, confidence)} for this eta "
-            "and confidence, and some more to be near the least noise",
+            f"{option}: got {sizes.fewest} pairs a record, need at least {sizes.least_pairs(eta, confidence)} for this "
+            "eta and confidence, and some more to be near the least noise",
             field=option,
         )
     raise OutOfRange(
@@ -217,7 +217,7 @@ def _enough(found: Sizes, eta: float, confidence: float, option: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Privatized:
+class PrivateFit:
     """Noisy parameters, and all that may be said with them: neither the half nor the bare fit is kept."""
 
     parameters: Floats
@@ -264,7 +264,7 @@ def privatize(
     seed: int | None = None,
     method: Method = DEFAULT,
     confidence: float = 0.95,
-) -> Privatized:
+) -> PrivateFit:
     """Fit a random half of ``data`` and add noise, to keep attacks within ``eta`` of guessing.
 
     ``fit`` maps the records of a training set (rows of ``data``) to a number or an array of a fixed shape. Scale, half
@@ -275,16 +275,16 @@ def privatize(
     root = root_of(seed)
     calibrating = stream(root, Purpose.CALIBRATING)
     refits = Refits.of(fit, data, calibrating)
-    found = method.calibrated(refits, eta, confidence, calibrating)
+    calibration = method.calibrate(refits, eta, confidence, calibrating)
     bare = refits.parameters(refits.training_set(stream(root, Purpose.HALVING))[0])
-    released = noisy(bare[None, :], found.noise, found.scale, stream(root, Purpose.ADDING))
-    return Privatized(
+    released = noisy(bare[None, :], calibration.noise, calibration.scale, stream(root, Purpose.ADDING))
+    return PrivateFit(
         released.reshape(refits.shape),
-        found.noise,
-        found.scale,
+        calibration.noise,
+        calibration.scale,
         eta,
         refits.baseline,
-        confidence if found.guarantee.finite_sample else None,
+        confidence if calibration.guarantee.finite_sample else None,
         method.name,
-        found.guarantee,
+        calibration.guarantee,
     )

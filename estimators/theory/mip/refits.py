@@ -65,9 +65,9 @@ class Refits:
             raise DimensionMismatch("data: need records of one shape, one a row", field="data") from None
         if rows.ndim == 0 or len(rows) < 2:
             raise TooFewRecords("data: need at least 2 records, one a row", field="data")
-        found = cls(fit, rows, ())
-        members = found.training_set(generator)[0]
-        return replace(found, shape=numbers_of(fit(rows[members])).shape)
+        result = cls(fit, rows, ())
+        members = result.training_set(generator)[0]
+        return replace(result, shape=numbers_of(fit(rows[members])).shape)
 
     @property
     def records(self) -> int:
@@ -91,12 +91,12 @@ class Refits:
 
     def parameters(self, members: Ints) -> Floats:
         """What the fit returns, as one row of numbers."""
-        found = numbers_of(self.fit(self.data[members]))
-        if found.shape != self.shape:
+        result = numbers_of(self.fit(self.data[members]))
+        if result.shape != self.shape:
             raise DimensionMismatch(
                 "fit: returned arrays of different shapes; parameters need a fixed shape", field="fit"
             )
-        return found.ravel()
+        return result.ravel()
 
     def draws(self, count: int, generator: np.random.Generator) -> Floats:
         """Independent fits to random halves, one a row."""
@@ -137,11 +137,11 @@ def swap_pairs(fit: Fit, data: ArrayLike, rounds: int, *, seed: int) -> SwapPair
     """``rounds`` pairs of every record."""
     generator = stream(root_of(seed), Purpose.SWAPPING)
     before, after, record = [], [], []
-    for first, second, left, came in Refits.of(fit, data, generator).rounds(rounds, generator):
+    for first, second, leaver, newcomer in Refits.of(fit, data, generator).rounds(rounds, generator):
         same = np.broadcast_to(first, second.shape)
         before += [same, second]
         after += [second, same]
-        record += [left, came]
+        record += [leaver, newcomer]
     return SwapPairs(np.concatenate(before), np.concatenate(after), np.concatenate(record))
 
 
@@ -161,7 +161,7 @@ def numbers_of(returned: ArrayLike) -> Floats:
         raise TooFewRecords("fit: returned no number", field="fit")
     if raw.dtype.kind not in "biuf":
         raise OutOfRange("fit: returned what is no real number, nor an array of them", field="fit")
-    found = raw.astype(np.float64)
-    if not np.isfinite(found).all():
+    result = raw.astype(np.float64)
+    if not np.isfinite(result).all():
         raise NotFinite("fit: returned a number that is not finite", field="fit")
-    return found
+    return result

@@ -35,13 +35,13 @@ def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:
     centred = np.abs(draws - draws.mean(axis=0))
     top = centred.max(axis=0)
     unit = np.where(top > 0.0, top, 1.0)
-    found = unit * ((centred / unit) ** order).mean(axis=0) ** (1.0 / order)
-    if not found.any():
+    result = unit * ((centred / unit) ** order).mean(axis=0) ** (1.0 / order)
+    if not result.any():
         raise OutOfRange(
             "draws: all are the same, so there is nothing to hide and nothing to measure noise by",
             field="draws",
         )
-    return np.asarray(found)
+    return np.asarray(result)
 
 
 def moment_of(draws: Floats, noise: Noise, order: float = 2.0) -> float:
@@ -144,12 +144,12 @@ def formulas(noise: Noise, sigma: float, moment: float = 2.0) -> tuple[Formula, 
         lambda eta: tanh_scale(eta, sigma),
         lambda scale: float(np.tanh(sigma / require_positive("scale", scale))) / 2.0,
     )
-    found = [ours, tanh, _linear(sigma, "eta <= sigma/(2 s)")]
+    result = [ours, tanh, _linear(sigma, "eta <= sigma/(2 s)")]
     if isinstance(noise, KNorm):
-        found.append(_paper("theorem_9", THEOREM_9, sigma, moment, "MIP, Theorem 9"))
+        result.append(_paper("theorem_9", THEOREM_9, sigma, moment, "MIP, Theorem 9"))
         if moment >= 2.0:
-            found.append(_paper("corollary_10", COROLLARY_10, sigma, moment, "MIP, Corollary 10"))
-    return tuple(found)
+            result.append(_paper("corollary_10", COROLLARY_10, sigma, moment, "MIP, Corollary 10"))
+    return tuple(result)
 
 
 def scale_bounds(eta: float, noise: Noise, sigma: float, moment: float = 2.0) -> tuple[Bound, ...]:

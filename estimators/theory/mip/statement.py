@@ -91,18 +91,18 @@ def assess(
 
     ``shape`` is one of ``shapes``; ``records`` is how many the data set has, which says whether swaps were of all.
     """
-    known = shapes(moment)
-    if shape not in known:
-        raise UnknownName.among("noise", shape, known)
+    options = shapes(moment)
+    if shape not in options:
+        raise UnknownName.among("noise", shape, options)
     calibrator = Calibrator.of(fits, spread, moment, confidence)
-    noise = known[shape](calibrator.spread)
+    noise = options[shape](calibrator.spread)
     certificates = calibrator.certificates(noise)
     if not certificates:
         raise TooFewRecords("draws: too few to certify anything; need at least 4", field="draws")
     choice = _Choice.of(certificates, eta, confidence, records)
     calibrations = tuple(
         each
-        for label, make in known.items()
+        for label, make in options.items()
         if label in (shape, *USUAL)
         for each in calibrator.calibrations(label, make(calibrator.spread), eta)
     )
@@ -150,7 +150,7 @@ class _Choice:
         method = next(iter(certificates))
         if len(certificates) > 1:
             every, draws = certificates["swaps"].groups == records, certificates["draws"]
-            method = "swaps" if every or draws.fewest < draws.needed(eta, confidence) else "draws"
+            method = "swaps" if every or draws.fewest < draws.least_pairs(eta, confidence) else "draws"
         return cls(method, certificates, eta, confidence, records)
 
     @property
@@ -199,19 +199,19 @@ class _Choice:
 
     def sample_size(self, enough: bool) -> list[Caution]:
         """Why there is no scale, or more than there need be."""
-        fewest, needed = self.sizes.fewest, self.sizes.needed(self.eta, self.confidence)
-        if not enough and fewest >= needed:
+        fewest, least = self.sizes.fewest, self.sizes.least_pairs(self.eta, self.confidence)
+        if not enough and fewest >= least:
             return [
                 Caution(
                     "still_coordinate",
                     "a parameter without spread moved under swaps; give a spread, or more draws",
                 )
             ]
-        if fewest < 4 * needed:
+        if fewest < 4 * least:
             return [
                 Caution(
                     "few_pairs",
-                    f"{fewest} pairs, where {needed} are the least that certify anything: more mean less noise",
+                    f"{fewest} pairs, where {least} are the least that certify anything: more mean less noise",
                 )
             ]
         return []
@@ -235,5 +235,5 @@ class _Choice:
         return (
             f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, {guessing}: "
             f"there are {self.sizes.fewest} pairs for some record, and it takes at least "
-            f"{self.sizes.needed(self.eta, self.confidence)}, without any parameter that moves and has no spread."
+            f"{self.sizes.least_pairs(self.eta, self.confidence)}, without any parameter that moves and has no spread."
         )

@@ -3,7 +3,7 @@
 ``assess`` is the whole of it for data in categories, ``assess_overfitting`` for the losses of a learner.
 """
 
-from estimators.theory.mis.assessment import Known
+from estimators.theory.mis.assessment import Distribution
 from estimators.theory.mis.statement import (
     MisStatement,
     OverfittingStatement,
@@ -12,4 +12,4 @@ from estimators.theory.mis.statement import (
 )
 from estimators.theory.mis.tally import Tally
 
-__all__ = ["Known", "MisStatement", "OverfittingStatement", "Tally", "assess", "assess_overfitting"]
+__all__ = ["Distribution", "MisStatement", "OverfittingStatement", "Tally", "assess", "assess_overfitting"]

@@ -16,11 +16,11 @@ from estimators.theory.mis.certified import NUMERICS, diversity, records_from, w
 from estimators.theory.mis.diversity import (
     MERGES,
     Merge,
+    cell_shares,
     gini_simpson,
     given_largest,
-    kept,
+    intact,
     least_given_largest,
-    merged,
     most_diverse,
     shannon,
     total_c_k,
@@ -36,19 +36,19 @@ from estimators.theory.mis.security import (
 from estimators.theory.mis.tally import Tally
 from estimators.theory.tables import distribution
 
-GIVEN = "the probabilities given are those of the data"
-EXACT = Guarantee("the quantity itself", GIVEN, True)
+AS_STATED = "the probabilities given are those of the data"
+EXACT = Guarantee("the quantity itself", AS_STATED, True)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Distribution:
     """A known distribution: its distinct probabilities above 0, ascending, and how many ``times`` each comes."""
 
     shares: Floats
     times: Floats
 
     @classmethod
-    def of(cls, probabilities: ArrayLike) -> Known:
+    def of(cls, probabilities: ArrayLike) -> Distribution:
         """Checked, and scaled to sum to one."""
         p = distribution(probabilities)
         distinct, times = np.unique(p[p > 0.0], return_counts=True)
@@ -60,7 +60,7 @@ class Known:
         return int(self.times.sum())
 
 
-Source = Known | Tally
+Source = Distribution | Tally
 
 
 def every_share(source: Source) -> Floats:
@@ -112,37 +112,37 @@ def bounds_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.
     at = (
         f"{NUMERICS}; {percent(confidence)} confidence, each on its own"
         if isinstance(source, Tally)
-        else GIVEN
+        else AS_STATED
     )
     here = delta_of(source, n, gamma, confidence).upper
-    found = [_bound("theorem_14", "at this share of nonmembers", here, "Theorem 14", at)]
+    rows = [_bound("theorem_14", "at this share of nonmembers", here, "Theorem 14", at)]
     if gamma != 1.0:
         worst = delta_of(source, n, 1.0, confidence).upper
         says = "at the worst share of nonmembers"
-        found.append(_bound("worst_share", says, worst, "Theorem 14 at gamma = 1", at))
+        rows.append(_bound("worst_share", says, worst, "Theorem 14 at gamma = 1", at))
     most = diversity_of(source, confidence).upper
     if most < inf:
-        found.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15", at))
-    if isinstance(source, Known):
-        return side_by_side([*found, *_of_known(source, n)])
+        rows.append(_bound("simple", "C_K / (2 sqrt n)", simple_delta(most, n), "Corollary 15", at))
+    if isinstance(source, Distribution):
+        return side_by_side([*rows, *_of_distribution(source, n)])
     return (
-        *found,
+        *rows,
         *([] if source.universe is None else [_uniform(source.universe, n, "the universe stated")]),
     )
 
 
-def _of_known(source: Known, n: int) -> Iterable[Bound]:
+def _of_distribution(source: Distribution, n: int) -> Iterable[Bound]:
     """What a paper that has only C_K, or only an entropy, would say."""
     p, k = every_share(source), source.categories
     if sandwiched(float(source.shares[0]), n):
         most = MOST_SHARE * total_c_k(p) / sqrt(n)
-        assumes = f"{GIVEN}; n > 1/p_k for every k"
+        assumes = f"{AS_STATED}; n > 1/p_k for every k"
         yield _bound("corollary_15", "0.44 C_K / sqrt n", most, "Corollary 15", assumes)
     most = simple_delta(sqrt(k * gini_simpson(p)), n)
-    yield _bound("gini_simpson", "sqrt(K G) / (2 sqrt n)", most, "Eq. 24", GIVEN)
+    yield _bound("gini_simpson", "sqrt(K G) / (2 sqrt n)", most, "Eq. 24", AS_STATED)
     most = simple_delta(sqrt(max(k * (1.0 - exp(-shannon(p))), 0.0)), n)
-    yield _bound("shannon", "sqrt(K (1 - exp(-H))) / (2 sqrt n)", most, "after Eq. 25", GIVEN)
-    yield _uniform(k, n, GIVEN)
+    yield _bound("shannon", "sqrt(K (1 - exp(-H))) / (2 sqrt n)", most, "after Eq. 25", AS_STATED)
+    yield _uniform(k, n, AS_STATED)
 
 
 def _uniform(categories: int, n: int, assumes: str) -> Bound:
@@ -152,10 +152,10 @@ def _uniform(categories: int, n: int, assumes: str) -> Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Coarsened:
+class Coarsening:
     """One merge: what is left of diversity and of Delta, and what it costs.
 
-    ``c_k``, ``delta``, ``kept`` and ``records`` are of the distribution given or of the sample's, hence estimates then.
+    ``c_k``, ``delta``, ``intact`` and ``records`` are of the distribution, or estimates from the sample.
     """
 
     cells: int
@@ -164,18 +164,18 @@ class Coarsened:
     delta: float
     delta_upper: float
     cells_upper: float
-    kept: float
+    intact: float
     records: float | None
 
 
-def coarsened(
+def coarsen(
     source: Source,
     cells: Iterable[int],
     n: int,
     gamma: float = 1.0,
     confidence: float = 0.95,
     delta: float | None = None,
-) -> tuple[Coarsened, ...]:
+) -> tuple[Coarsening, ...]:
     """What merging into so many ``cells`` buys at ``n`` training records, in each of the ways there are.
 
     Merging never raises Delta (data processing), so the limit of the fine categories holds for every merge, also for
@@ -183,18 +183,18 @@ def coarsened(
     that every category, seen or not, falls into one of its cells.
     """
     p, fine = every_share(source), delta_of(source, n, gamma, confidence).upper
-    found = []
+    rows = []
     for k in cells:
         for name, merge in MERGES.items():
             into = merge(p, k)
-            coarse = Known.of(merged(p, into))
+            coarse = Distribution.of(cell_shares(p, into))
             now = total_delta(coarse.shares, coarse.times, n, gamma)
-            most = now if isinstance(source, Known) else fine
-            needed = None if delta is None else least_records(coarse.shares, coarse.times, delta, gamma)
+            most = now if isinstance(source, Distribution) else fine
+            enough = None if delta is None else least_records(coarse.shares, coarse.times, delta, gamma)
             c_k = total_c_k(coarse.shares, coarse.times)
             cells_upper = min(simple_delta(most_diverse(k), n), 1.0)
-            found.append(Coarsened(k, name, c_k, now, most, cells_upper, kept(p, into), needed))
-    return tuple(found)
+            rows.append(Coarsening(k, name, c_k, now, most, cells_upper, intact(p, into), enough))
+    return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,24 +37,24 @@ def excess(p: Floats, n: float, gamma: float = 1.0) -> Floats:
     less a term as large, into these. De Moivre's identity gives the partial mean in closed form at gamma = 1
     (Lemma 31) and leaves one binomial tail elsewhere (Eq. 47).
     """
-    found = np.empty_like(p)
+    result = np.empty_like(p)
     for start in range(0, p.size, BLOCK):
         part = slice(start, start + BLOCK)
-        found[part] = _excess(p[part], float(n), gamma)
-    return found
+        result[part] = _excess(p[part], float(n), gamma)
+    return result
 
 
 def _excess(p: Floats, n: float, gamma: float) -> Floats:
     cut = gamma * n * p
     m = np.floor(cut)
-    found = np.zeros_like(p)
+    result = np.zeros_like(p)
     few = m < 1.0
     some = ~few & (cut < n) & (p < 1.0)
     if few.any():
-        found[few] = _nothing_below(p[few], n, gamma)
+        result[few] = _nothing_below(p[few], n, gamma)
     if some.any():
-        found[some] = _around(p[some], m[some], n, gamma)
-    return found
+        result[some] = _around(p[some], m[some], n, gamma)
+    return result
 
 
 def _nothing_below(p: Floats, n: float, gamma: float) -> Floats:
@@ -78,10 +78,10 @@ def _around(p: Floats, m: Floats, n: float, gamma: float) -> Floats:
 
 def _at_most(m: Floats, n: float, p: Floats) -> Floats:
     """P(Bin(n, p) <= m): one less the tail above, which is quick; by the tail below where little is left."""
-    found = 1.0 - betainc(m + 1.0, n - m, p)
-    little = found < LITTLE
-    found[little] = betainc(n - m[little], m[little] + 1.0, 1.0 - p[little])
-    return np.asarray(found)
+    result = 1.0 - betainc(m + 1.0, n - m, p)
+    little = result < LITTLE
+    result[little] = betainc(n - m[little], m[little] + 1.0, 1.0 - p[little])
+    return np.asarray(result)
 
 
 def binomial(m: Floats, n: float, p: Floats) -> Floats:
@@ -95,13 +95,15 @@ def _inner(m: Floats, n: float, p: Floats) -> Floats:
     """The same for m >= 1, by Loader's deviances: no difference of large logarithms at any n."""
     rest = n - m
     open_ = rest > 0.0
-    mean, other, left = n * p, n * (1.0 - p), np.where(open_, rest, 1.0)
+    mean, other, remainder = n * p, n * (1.0 - p), np.where(open_, rest, 1.0)
     above = np.where(p < 0.5, m - mean, other - rest)  # whichever difference is of the smaller numbers
     off, back = above / mean, -above / other
     deviance = mean * ((1.0 + off) * np.log1p(off) - off)
     deviance += other * (np.where(open_, 1.0 + back, 0.0) * np.log1p(np.where(open_, back, 0.0)) - back)
-    error = _stirling(np.array([n]))[0] - _stirling(m) - _stirling(left)
-    scale = np.where(open_, np.sqrt(n / (2.0 * np.pi * m * left)) * np.exp(np.where(open_, error, 0.0)), 1.0)
+    error = _stirling(np.array([n]))[0] - _stirling(m) - _stirling(remainder)
+    scale = np.where(
+        open_, np.sqrt(n / (2.0 * np.pi * m * remainder)) * np.exp(np.where(open_, error, 0.0)), 1.0
+    )
     return np.asarray(scale * np.exp(-deviance))
 
 

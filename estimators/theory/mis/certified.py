@@ -58,13 +58,13 @@ def upper(term: Term, tally: Tally, alpha: float) -> float:
     main = (1.0 - 2.0 * DOMINANT) * alpha
     shape = Shape.above(term, tally.law, OFFSET)
     crowded = tally.universe is None or 2 * tally.universe > tally.records
-    named = [] if tally.universe is None else list(_raised(shape, tally.universe, main))
-    nameless = list(_nothing_for_nothing(shape, main)) if crowded and term.slope < inf else []
-    tried = named + nameless
-    shares = [1.0 / len(tried)] * len(tried) if nameless else _expecting(len(tried))
+    of_universe = [] if tally.universe is None else list(_raises(shape, tally.universe, main))
+    of_any = list(_nothing_for_nothing(shape, main)) if crowded and term.slope < inf else []
+    candidates = of_universe + of_any
+    shares = [1.0 / len(candidates)] * len(candidates) if of_any else _expecting(len(candidates))
     ends = [
         _sum(shape, each.move, tally) + (each.slack + log(1.0 / (share * main))) / each.a
-        for each, share in zip(tried, shares, strict=True)
+        for each, share in zip(candidates, shares, strict=True)
     ]
     return min(ends, default=inf) - _below_top(shape, tally, alpha)
 
@@ -73,17 +73,18 @@ def lower(term: Term, tally: Tally, alpha: float) -> float:
     """Lower limit of level 1 - alpha for sum f(p_k), whatever the number of categories."""
     main = (1.0 - DOMINANT) * alpha
     shape = Shape.below(term, tally.law)
-    tried = list(_lowered(shape, main))
-    found = max(
-        _sum(shape, each.move, tally) - (each.slack + log(len(tried) / main)) / each.a for each in tried
+    candidates = list(_lowerings(shape, main))
+    result = max(
+        _sum(shape, each.move, tally) - (each.slack + log(len(candidates) / main)) / each.a
+        for each in candidates
     )
-    high = float(upper_limit(float(tally.seen[-1]), float(tally.records), DOMINANT * alpha))
+    high = float(upper_limit(float(tally.counts[-1]), float(tally.records), DOMINANT * alpha))
     if high > 0.5:  # one category may lie where f falls again
-        found -= shape.top - least_beyond(term, high)
-    return max(found, 0.0)
+        result -= shape.top - least_beyond(term, high)
+    return max(result, 0.0)
 
 
-class Tried(NamedTuple):
+class Candidate(NamedTuple):
     """One choice of g and a, with the m it needs."""
 
     a: float
@@ -91,44 +92,44 @@ class Tried(NamedTuple):
     slack: float
 
 
-def _raised(shape: Shape, universe: int, alpha: float) -> Iterator[Tried]:
+def _raises(shape: Shape, universe: int, alpha: float) -> Iterator[Candidate]:
     """g is f, raised until it suffices where categories are surely seen; at no record as low as then possible."""
     a = min(_rate(shape, universe, alpha), STEEPEST / shape.term.scale)
     tilt = shape.tilted(a)
     for further in RAISES if tilt.usable else ():
-        by = ROOM * tilt.needed() + further * shape.unit
+        by = ROOM * tilt.least_rise() + further * shape.unit
         move = Move(by, min(ROOM * tilt.least_at_none(by), float(shape.base[1]) + by))
-        yield Tried(a, move, tilt.slack(move))
+        yield Candidate(a, move, tilt.slack(move))
 
 
-def _nothing_for_nothing(shape: Shape, alpha: float) -> Iterator[Tried]:
+def _nothing_for_nothing(shape: Shape, alpha: float) -> Iterator[Candidate]:
     """The same with g = 0 where there is no record, so that the number of categories does not matter."""
     n = shape.law.n
     most = n / 2.0
     for a in sorted({min(a, most) for a in _rates(shape, alpha)} | {most, most / 4.0}):
         tilt = shape.tilted(a)
-        needed = ROOM * tilt.needed()
+        rise = ROOM * tilt.least_rise()
         for times in LEVELS if tilt.usable else ():
-            move = Move(needed, 0.0, times * -log1p(-a / n) / a)
-            yield Tried(a, move, tilt.slack(move))
+            move = Move(rise, 0.0, times * -log1p(-a / n) / a)
+            yield Candidate(a, move, tilt.slack(move))
 
 
-def _lowered(shape: Shape, alpha: float) -> Iterator[Tried]:
+def _lowerings(shape: Shape, alpha: float) -> Iterator[Candidate]:
     """g is f, lowered until it suffices, or as far as it stays above 0 at one record; 0 where there is no record."""
     for a in _rates(shape, alpha):
         tilt = shape.tilted(-a)
         if not tilt.usable:
             continue
-        needed, most = ROOM * tilt.least_lowering(), float(shape.base[1])
-        for by in (needed, most) if needed > most else (needed,):
+        rise, most = ROOM * tilt.least_lowering(), float(shape.base[1])
+        for by in (rise, most) if rise > most else (rise,):
             move = Move(-by, 0.0)
-            yield Tried(a, move, tilt.slack(move))
+            yield Candidate(a, move, tilt.slack(move))
 
 
 def _sum(shape: Shape, move: Move, tally: Tally) -> float:
     """sum g(X_k), over what was seen and over what was not."""
-    seen = move.of(np.interp(tally.seen.astype(np.float64), tally.law.knots, shape.base))
-    return float((seen * tally.times).sum()) + (tally.unseen or 0) * move.at_none
+    terms = move.of(np.interp(tally.counts.astype(np.float64), tally.law.knots, shape.base))
+    return float((terms * tally.times).sum()) + (tally.unseen or 0) * move.at_none
 
 
 def _expecting(candidates: int) -> list[float]:
@@ -154,7 +155,7 @@ def _below_top(shape: Shape, tally: Tally, alpha: float) -> float:
     No category of at most one half reaches a count whose exact lower limit at alpha/2 is one half, but with
     probability alpha: for such counts P(Bin(N, p) >= count) is convex in p, so two halves are the worst.
     """
-    most, n = float(tally.seen[-1]), float(tally.records)
+    most, n = float(tally.counts[-1]), float(tally.records)
     if lower_limit(most, n, DOMINANT * alpha / 2.0) < 0.5:
         return 0.0
     return max(shape.top - shape.term.beyond(float(lower_limit(most, n, DOMINANT * alpha))), 0.0)
@@ -192,8 +193,8 @@ def diversity(tally: Tally, confidence: float = 0.95) -> Estimate:
     term = diversity_term()
     most = inf if tally.universe is None else most_diverse(tally.universe)
     least = min(lower(term, tally, alpha), most)
-    found = Interval(least, max(min(upper(term, tally, alpha), most), least), confidence, OF_C_K)
-    return Estimate(total_c_k(tally.shares, tally.times), found)
+    result = Interval(least, max(min(upper(term, tally, alpha), most), least), confidence, OF_C_K)
+    return Estimate(total_c_k(tally.shares, tally.times), result)
 
 
 def worst_delta_from(tally: Tally, n: int, gamma: float = 1.0, confidence: float = 0.95) -> Estimate:
@@ -248,12 +249,12 @@ def records_from(tally: Tally, delta: float, gamma: float = 1.0, confidence: flo
     def holds(step: int, share: float) -> bool:
         return delta_upper(tally, size(step), gamma, share * alpha) <= delta
 
-    found, smallest = inf, 0
+    result, smallest = inf, 0
     for stride, share in STRIDES:
-        step = 0 if found == inf else smallest + stride
-        while found > 1.0 and holds(step, share):
-            found, smallest, step = float(size(step)), step, step + stride
-    return found
+        step = 0 if result == inf else smallest + stride
+        while result > 1.0 and holds(step, share):
+            result, smallest, step = float(size(step)), step, step + stride
+    return result
 
 
 def _each_end(confidence: float) -> float:
@@ -285,12 +286,12 @@ def _boxed_upper(tally: Tally, universe: int, n: int, gamma: float, alpha: float
     records, level = float(tally.records), alpha / (2.0 * universe)
     low, ends, ratio = _pieces(tally, level, n, gamma)
     most = np.maximum((ends[:, 1:] * ratio[:, :-1]).max(axis=1), np.where(low < ends[:, 0], ends[:, 0], 0.0))
-    found = float((most * tally.times).sum())
+    result = float((most * tally.times).sum())
     if not tally.unseen:
-        return found
+        return result
     last = float(upper_limit(0.0, records, level)) * np.geomspace(1e-6, 1.0, 4 * PIECES)
     share = excess(last, float(n), gamma) / last
-    return found + tally.unseen * max(float((last[1:] * share[:-1]).max()), float(last[0]))
+    return result + tally.unseen * max(float((last[1:] * share[:-1]).max()), float(last[0]))
 
 
 def _boxed_lower(tally: Tally, universe: int, n: int, gamma: float, alpha: float) -> float:
@@ -302,7 +303,7 @@ def _boxed_lower(tally: Tally, universe: int, n: int, gamma: float, alpha: float
 
 def _pieces(tally: Tally, level: float, n: int, gamma: float) -> tuple[Floats, Floats, Floats]:
     """Lower limits of categories seen, each interval in pieces (from a thousandth of the share), and f(p)/p there."""
-    low, high = clopper_pearson(tally.seen, float(tally.records), level)
+    low, high = clopper_pearson(tally.counts, float(tally.records), level)
     floor = np.maximum(low, 1e-3 * tally.shares)
     steps = np.log(high / floor)[:, None] * (np.arange(PIECES + 1) / PIECES)
     ends = np.minimum(floor[:, None] * np.exp(steps), 1.0)

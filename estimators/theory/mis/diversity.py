@@ -69,7 +69,7 @@ def shannon(probabilities: ArrayLike) -> float:
 Cells = NDArray[np.int64]
 Merge = Literal["frequent", "balanced", "rare"]
 
-WEIGHED = 10**5
+HEAVIEST = 10**5
 """So many of the most frequent categories are put one by one where there is most room; the rest is dealt in turn."""
 
 
@@ -79,7 +79,7 @@ def frequent(probabilities: ArrayLike, cells: int) -> Cells:
     Of all merges into so many cells none leaves more records as they were: at most cells - 1 categories can stand
     alone if another is merged, and these are the heaviest. Answers the cell of each category.
     """
-    p, k = _given(probabilities, cells)
+    p, k = _check(probabilities, cells)
     return _ranked(np.argsort(-p, kind="stable"), k)
 
 
@@ -90,7 +90,7 @@ def rare(probabilities: ArrayLike, cells: int) -> Cells:
     cells majorize those of every other merge, and C_K is Schur-concave. It is a floor, not advice: it keeps the rarest
     and loses the others.
     """
-    p, k = _given(probabilities, cells)
+    p, k = _check(probabilities, cells)
     return _ranked(np.argsort(p, kind="stable"), k)
 
 
@@ -101,27 +101,27 @@ def balanced(probabilities: ArrayLike, cells: int) -> Cells:
     Equal cells have the most C_K of all (Lemma 23), hence this loses the least; whether they exist is the partition
     problem, so no fast rule finds them always.
     """
-    p, k = _given(probabilities, cells)
+    p, k = _check(probabilities, cells)
     order = np.argsort(-p, kind="stable")
-    found = np.empty(p.size, dtype=np.int64)
+    result = np.empty(p.size, dtype=np.int64)
     room = [(0.0, cell) for cell in range(k)]
     heapify(room)
-    for at in order[:WEIGHED].tolist():
+    for at in order[:HEAVIEST].tolist():
         weight, cell = room[0]
-        found[at] = cell
+        result[at] = cell
         heapreplace(room, (weight + float(p[at]), cell))
-    tail = order[WEIGHED:]
+    tail = order[HEAVIEST:]
     turns = np.array([cell for _, cell in sorted(room)], dtype=np.int64)
-    found[tail] = turns[np.arange(tail.size) % k]
-    return found
+    result[tail] = turns[np.arange(tail.size) % k]
+    return result
 
 
-def merged(probabilities: ArrayLike, cells: Cells) -> Floats:
+def cell_shares(probabilities: ArrayLike, cells: Cells) -> Floats:
     """The distribution over the cells."""
     return np.asarray(np.bincount(cells, weights=distribution(probabilities)), dtype=np.float64)
 
 
-def kept(probabilities: ArrayLike, cells: Cells) -> float:
+def intact(probabilities: ArrayLike, cells: Cells) -> float:
     """Share of records whose category is a cell of its own."""
     alone = np.bincount(cells) == 1
     return float(distribution(probabilities)[alone[cells]].sum())
@@ -134,7 +134,7 @@ MERGES: dict[Merge, Callable[[ArrayLike, int], Cells]] = {
 }
 
 
-def _given(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
+def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
     p, k = distribution(probabilities), require_count("cells", cells)
     if k > p.size:
         raise OutOfRange(f"cells: got {k}, need at most the {p.size} categories there are", field="cells")
@@ -142,6 +142,6 @@ def _given(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
 
 
 def _ranked(order: NDArray[np.int64], cells: int) -> Cells:
-    found = np.full(order.size, cells - 1, dtype=np.int64)
-    found[order[: cells - 1]] = np.arange(cells - 1)
-    return found
+    result = np.full(order.size, cells - 1, dtype=np.int64)
+    result[order[: cells - 1]] = np.arange(cells - 1)
+    return result

@@ -87,7 +87,7 @@ def overfitting(
     scale = max(1.0, 1.0 / gamma)
     at_most = np.minimum(scale * (above_upper + gamma * below_upper), 1.0)
     plain = np.minimum(scale * (above / train.size + gamma * below / heldout.size), 1.0)
-    found = Interval(0.0, float(at_most.min()), confidence, HOLDS[losses_of])
+    result = Interval(0.0, float(at_most.min()), confidence, HOLDS[losses_of])
     return Overfitting(
         cuts,
         above / train.size,
@@ -95,7 +95,7 @@ def overfitting(
         below / heldout.size,
         below_upper,
         at_most,
-        Estimate(float(plain[int(np.argmin(at_most))]), found),
+        Estimate(float(plain[int(np.argmin(at_most))]), result),
     )
 
 
@@ -110,11 +110,11 @@ def _ranks(n: int) -> NDArray[np.int64]:
     return np.unique(np.minimum(np.round(powers).astype(np.int64), n))
 
 
-def _losses(given: ArrayLike, field: str) -> Floats:
+def _losses(values: ArrayLike, field: str) -> Floats:
     """Losses in ascending order."""
-    found = np.sort(np.asarray(given, dtype=np.float64).ravel())
-    if not found.size:
+    result = np.sort(np.asarray(values, dtype=np.float64).ravel())
+    if not result.size:
         raise TooFewRecords(f"{field}: got none, need at least one", field=field)
-    if not np.isfinite(found).all():
+    if not np.isfinite(result).all():
         raise NotFinite(f"{field}: a loss is NaN or infinite", field=field)
-    return found
+    return result

@@ -98,8 +98,8 @@ def sandwiched(least: float, n: int) -> bool:
 
 def simple_records(c_k: float, delta: float) -> float:
     """Training records from which Corollary 15 promises ``delta``: (C_K / (2 delta))^2; inf beyond counting."""
-    needed = (require_nonnegative("c_k", c_k) / (2.0 * require_open_unit("delta", delta))) ** 2
-    return max(1, ceil(needed)) if needed < MOST_RECORDS else inf
+    enough = (require_nonnegative("c_k", c_k) / (2.0 * require_open_unit("delta", delta))) ** 2
+    return max(1, ceil(enough)) if enough < MOST_RECORDS else inf
 
 
 def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -> float:
@@ -114,21 +114,21 @@ def records_needed(probabilities: ArrayLike, delta: float, gamma: float = 1.0) -
 
 def least_records(p: Floats, times: Floats | np.float64, delta: float, gamma: float) -> float:
     """The same for checked probabilities, each so many ``times``."""
-    wanted = require_open_unit("delta", delta)
+    target = require_open_unit("delta", delta)
 
     def excess_at(n: float) -> float:
-        return log(max(total_delta(p, times, int(n), gamma), TINY) / wanted)
+        return log(max(total_delta(p, times, int(n), gamma), TINY) / target)
 
-    most = simple_records(total_c_k(p, times), wanted)  # enough at any gamma
+    most = simple_records(total_c_k(p, times), target)  # enough at any gamma
     most = min(most, float(MOST_RECORDS))
     if excess_at(1) <= 0.0:
         return 1
     if excess_at(most) > 0.0:
         return inf
     root = brentq(lambda x: excess_at(round(exp(x))), 0.0, log(most), xtol=max(0.25 / most, 1e-15))
-    found = min(round(exp(root)), int(most))
-    while excess_at(found) > 0.0:
-        found += 1
-    while found > 1 and excess_at(found - 1) <= 0.0:
-        found -= 1
-    return found
+    result = min(round(exp(root)), int(most))
+    while excess_at(result) > 0.0:
+        result += 1
+    while result > 1 and excess_at(result - 1) <= 0.0:
+        result -= 1
+    return result

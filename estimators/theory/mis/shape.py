@@ -100,31 +100,31 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Tilt:
-    """exp(-a (base - f)) over each law; ``seen`` is the logarithm of its mean over counts of at least one."""
+    """exp(-a (base - f)) over each law; ``log_mean`` is the logarithm of its mean over counts of at least one."""
 
     shape: Shape
     a: float
-    seen: Floats
+    log_mean: Floats
 
     @property
     def usable(self) -> bool:
         """Whether floats hold it: it is not where a is so large that the table of the base is too coarse for it."""
-        return float(self.seen.max()) < inf
+        return float(self.log_mean.max()) < inf
 
-    def needed(self) -> float:
+    def least_rise(self) -> float:
         """By how much the base must be raised for categories that are surely seen."""
         sure = self.shape.law.n * self.shape.law.p >= SURE
-        return max(float(self.seen[sure].max()) / self.a, 0.0) if sure.any() else 0.0
+        return max(float(self.log_mean[sure].max()) / self.a, 0.0) if sure.any() else 0.0
 
     def least_at_none(self, by: float) -> float:
         """The least g at no record, once the base is raised ``by`` so much."""
-        room = np.log(-np.expm1(np.minimum(self.seen - self.a * by, TINY)))
+        room = np.log(-np.expm1(np.minimum(self.log_mean - self.a * by, TINY)))
         return max(float(np.max(self.shape.none + self.a * self.shape.f - room)) / self.a, 0.0)
 
     def least_lowering(self) -> float:
         """By how much the base must be lowered for a lower limit that pays nothing for no record."""
         room = np.log(-np.expm1(np.minimum(self.shape.none + self.a * self.shape.f, TINY)))
-        return max(float(np.max(self.seen - room)) / -self.a, 0.0)
+        return max(float(np.max(self.log_mean - room)) / -self.a, 0.0)
 
     def slack(self, move: Move) -> float:
         """What all categories together add at most: the larger of m and of what one above 1/2 adds alone.
@@ -134,7 +134,7 @@ class Tilt:
         positive. A negative m is therefore no bound: nearly all probability may lie where it does not hold.
         """
         shape, a = self.shape, self.a
-        some = self.seen - a * move.by
+        some = self.log_mean - a * move.by
         if move.level > 0.0 or move.by < 0.0:
             some = shape.mean(-a * np.maximum(shape.gap + move.by, (move.level - shape.f)[:, None]))
         each = np.logaddexp(some, shape.none + a * (shape.f - move.at_none))
@@ -158,9 +158,9 @@ class Tilt:
             more = exp(some - a * float(shape.f[0])) + expm1(none)
             return inf if move.at_none > 0.0 else (more * exp(-none) + a * float(shape.f[0])) / p
         first = max(float(shape.base[1]) + move.by, move.level)
-        found = a * slope + (1.0 - n * p) * n * expm1(-a * first)
+        result = a * slope + (1.0 - n * p) * n * expm1(-a * first)
         most = min(shape.term.scale * sqrt(p), slope * p)
-        return min(found, a * (most - move.at_none) / p) if most <= move.at_none <= first else found
+        return min(result, a * (most - move.at_none) / p) if most <= move.at_none <= first else result
 
 
 def _supremum(ratio: Floats) -> float:

@@ -13,12 +13,12 @@ from estimators.errors import OutOfRange
 from estimators.statement import Caution, Estimate, at_least, at_most, percent
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis.assessment import (
-    Coarsened,
+    Coarsening,
     Records,
     Source,
     Spread,
     bounds_of,
-    coarsened,
+    coarsen,
     delta_of,
     diversity_of,
     records_of,
@@ -87,7 +87,7 @@ class MisStatement:
     deltas: tuple[Estimate, ...]
     simple: tuple[float | None, ...]
     records: Records | None
-    coarsened: tuple[Coarsened, ...] | None
+    merges: tuple[Coarsening, ...] | None
     bounds: tuple[Bound, ...]
 
 
@@ -126,7 +126,7 @@ def assess(
         tuple(delta_of(source, size, gamma, confidence) for size in every),
         tuple(simple_delta(most, size) if isfinite(most) else None for size in every),
         None if delta is None else records_of(source, delta, gamma, confidence),
-        None if coarsen_to is None else _coarsened(source, coarsen_to, n, gamma, confidence, delta),
+        None if coarsen_to is None else _merges(source, coarsen_to, n, gamma, confidence, delta),
         bounds_of(source, n, gamma, confidence),
     )
 
@@ -145,14 +145,14 @@ def _middle(source: Source, sizes: Sequence[int]) -> int:
     return source.records if isinstance(source, Tally) else sizes[len(sizes) // 2]
 
 
-def _coarsened(
+def _merges(
     source: Source, cells: Sequence[int], n: int, gamma: float, confidence: float, delta: float | None
-) -> tuple[Coarsened, ...]:
+) -> tuple[Coarsening, ...]:
     if max(cells, default=1) > source.categories:
         raise OutOfRange(
             f"coarsen_to: need at most the {source.categories} categories there are", field="coarsen_to"
         )
-    return coarsened(source, cells, n, gamma, confidence, delta)
+    return coarsen(source, cells, n, gamma, confidence, delta)
 
 
 def _cautions(source: Source, nonmember_share: float | None) -> tuple[Caution, ...]:
@@ -162,7 +162,7 @@ def _cautions(source: Source, nonmember_share: float | None) -> tuple[Caution, .
     if isinstance(source, Tally):
         if source.universe is None:
             cautions.append(UNKNOWN)
-        if source.seen[0] == 1 and 2 * int(source.times[0]) > source.records:
+        if source.counts[0] == 1 and 2 * int(source.times[0]) > source.records:
             cautions.append(SINGLES)
     return tuple(cautions)
 

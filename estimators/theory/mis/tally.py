@@ -14,29 +14,29 @@ from estimators.theory.mis.binomials import Floats, Law, law_of
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """``times`` categories were seen ``seen`` times each, ascending; ``universe`` is how many there are, if known.
+    """``times`` categories have ``counts`` records each, ascending; ``universe`` is how many there are, if known.
 
     The names of categories change nothing here, so counts of counts are all that is kept: a million categories share a
     few hundred counts.
     """
 
-    seen: NDArray[np.int64]
+    counts: NDArray[np.int64]
     times: NDArray[np.int64]
     universe: int | None = None
 
     @classmethod
     def of_counts(cls, counts: ArrayLike, universe: int | None = None) -> Tally:
         """Records in each category, zeros and all; ``universe`` counts categories that are not listed, too."""
-        given = np.asarray(counts).ravel()
-        if not given.size:
+        entries = np.asarray(counts).ravel()
+        if not entries.size:
             raise TooFewRecords("tallies: got none, need at least one", field="tallies")
-        whole = given.astype(np.float64)
+        whole = entries.astype(np.float64)
         if not (np.isfinite(whole).all() and (whole >= 0.0).all() and (whole == np.floor(whole)).all()):
             raise InvalidCounts("tallies: need whole numbers of at least 0", field="tallies")
         if not 1.0 <= whole.sum() < 2.0**53:
             raise TooFewRecords("tallies: need at least one record, and fewer than 2^53", field="tallies")
-        found = np.unique(given[given > 0].astype(np.int64), return_counts=True)
-        return cls(*found, _universe(universe, given.size))
+        result = np.unique(entries[entries > 0].astype(np.int64), return_counts=True)
+        return cls(*result, _universe(universe, entries.size))
 
     @classmethod
     def of_values(cls, values: Sequence[object] | NDArray[np.generic], universe: int | None = None) -> Tally:
@@ -49,7 +49,7 @@ class Tally:
     @property
     def records(self) -> int:
         """Records in all."""
-        return int((self.seen * self.times).sum())
+        return int((self.counts * self.times).sum())
 
     @property
     def categories(self) -> int:
@@ -64,7 +64,7 @@ class Tally:
     @property
     def shares(self) -> Floats:
         """Share of each distinct count: the sample's distribution, with ``times``."""
-        return self.seen / self.records
+        return self.counts / self.records
 
     @property
     def law(self) -> Law:

@@ -16,7 +16,7 @@ from estimators.theory.dp import advantage_ceiling
 from estimators.theory.pmp.exponential import Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.pmp.laws import InOut
-from estimators.theory.pmp.sampled import Sampled
+from estimators.theory.pmp.sampled import SampledEpsilon
 
 
 def success(epsilon: float, delta: float = 0.0) -> float:
@@ -50,15 +50,17 @@ def of_laws(laws: InOut) -> tuple[Bound, ...]:
     )
 
 
-def of_draws(drawn: Sampled) -> tuple[Bound, ...]:
+def of_draws(sample: SampledEpsilon) -> tuple[Bound, ...]:
     """What training sets at random leave open."""
-    assumes = f"{percent(drawn.estimate.interval.confidence)} confidence over the draws"
-    return (Bound(PRACTICAL, "sampled", "upper end of the interval", drawn.estimate.upper, OURS, assumes),)
+    assumes = f"{percent(sample.estimate.interval.confidence)} confidence over the draws"
+    return (Bound(PRACTICAL, "sampled", "upper end of the interval", sample.estimate.upper, OURS, assumes),)
 
 
-def of_exponential(mechanism: Summed | Tabled, epsilon: float, found: InOut | Sampled) -> tuple[Bound, ...]:
+def of_exponential(
+    mechanism: Summed | Tabled, epsilon: float, laws: InOut | SampledEpsilon
+) -> tuple[Bound, ...]:
     """Everything about an exponential mechanism."""
-    bounds = of_laws(found) if isinstance(found, InOut) else of_draws(found)
+    bounds = of_laws(laws) if isinstance(laws, InOut) else of_draws(laws)
     practical, assumes = bounds[0].value, bounds[0].assumes
     if isinstance(mechanism, Summed):
         most = float(mechanism.exchanges(epsilon).max())

@@ -55,18 +55,18 @@ class Distances:
         return int(self.counts[0].sum())
 
 
-def clipped(points: Floats, clip: float) -> Floats:
+def clip_rows(points: Floats, clip: float) -> Floats:
     """Rows shortened to norm ``clip``, which makes the sum's sensitivity 2 clip when one record is exchanged."""
-    given, clip = rows_of("points", points, inf), require_positive("clip", clip)
-    if len(given) % 2:
-        raise TooFewRecords(f"points: got {len(given)} rows, need an even number, 2n", field="points")
-    largest = np.abs(given).max(axis=1, keepdims=True)
+    table, clip = rows_of("points", points, inf), require_positive("clip", clip)
+    if len(table) % 2:
+        raise TooFewRecords(f"points: got {len(table)} rows, need an even number, 2n", field="points")
+    largest = np.abs(table).max(axis=1, keepdims=True)
     safe = np.where(largest > 0.0, largest, 1.0)  # squares of large numbers overflow, of small ones vanish
-    rows = given / safe
+    rows = table / safe
     lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))  # 1 at least, but for rows of zeros
     with np.errstate(over="ignore"):
         longer = lengths > clip / safe
-    return np.where(longer, rows * (clip / np.maximum(lengths, 1.0)), given)
+    return np.where(longer, rows * (clip / np.maximum(lengths, 1.0)), table)
 
 
 def of_sum(points: Floats) -> Distances:
@@ -93,7 +93,7 @@ def of_sum(points: Floats) -> Distances:
     # even bins as far as most distances go, and from there by the logarithm: outliers do not widen the others'
     usual = min(reach, max(2.0 * float(np.quantile(np.sqrt(squares), 0.99)), reach * 1e-6))
     scale, stretch = EVEN / usual, (FAR - 1) / max(np.log(reach / usual), 1e-9)
-    counts, most = _counted(centred, squares, scale, stretch)
+    counts, most = _count(centred, squares, scale, stretch)
     ends = np.concatenate(
         [np.arange(1, EVEN + 1) / scale, usual * np.exp(np.arange(1, FAR + 1) / stretch * (1 + 1e-12))]
     )
@@ -107,9 +107,7 @@ def of_sum(points: Floats) -> Distances:
     return Distances(counts, uppers * unit, float(np.sqrt(most**2 + slack)) * unit, row)
 
 
-def _counted(
-    points: Floats, squares: Floats, scale: float, stretch: float
-) -> tuple[NDArray[np.int32], float]:
+def _count(points: Floats, squares: Floats, scale: float, stretch: float) -> tuple[NDArray[np.int32], float]:
     """Bins of all distances, block by block, and the largest; a record has no distance to itself."""
     records, bins = len(points), 1 + EVEN + FAR
     counts = np.zeros((records, bins), dtype=np.int32)
@@ -117,10 +115,10 @@ def _counted(
     offsets = np.arange(ROWS)[:, None] * bins + 1
     most = 0.0
     for start in range(0, records, ROWS):
-        left, rows = scaled[start : start + ROWS] * -2.0, lengths[start : start + ROWS, None]
-        tally = np.zeros(len(left) * bins, dtype=np.int64)
+        part, rows = scaled[start : start + ROWS] * -2.0, lengths[start : start + ROWS, None]
+        tally = np.zeros(len(part) * bins, dtype=np.int64)
         for begin in range(0, records, COLUMNS):
-            apart = left @ scaled[begin : begin + COLUMNS].T
+            apart = part @ scaled[begin : begin + COLUMNS].T
             apart += rows
             apart += lengths[begin : begin + COLUMNS]
             np.maximum(apart, 0.0, out=apart)
@@ -132,9 +130,9 @@ def _counted(
                 beyond = EVEN + stretch * np.log(apart[far] / EVEN)
                 apart[far] = np.minimum(beyond, EVEN + FAR - 1)
             keys = apart.astype(np.intp)
-            keys += offsets[: len(left)]
+            keys += offsets[: len(part)]
             tally += np.bincount(keys.ravel(), minlength=len(tally))
-        counts[start : start + ROWS] = tally.reshape(len(left), -1)
+        counts[start : start + ROWS] = tally.reshape(len(part), -1)
     counts[:, 1] -= 1  # itself, at a distance that rounds to nothing
     return counts, most / scale
 

@@ -94,8 +94,8 @@ class Summed:
     @classmethod
     def mean(cls, losses: Floats, sensitivity: float) -> Summed:
         """The same for a loss that is the mean over the training set."""
-        given = rows_of("losses", losses)
-        return cls(given / max(len(given) // 2, 1), sensitivity)
+        table = rows_of("losses", losses)
+        return cls(table / max(len(table) // 2, 1), sensitivity)
 
     def scores(self, epsilon: float) -> Floats:
         """What each record adds to the logits of the outcomes, but for a constant of the record."""
@@ -109,7 +109,7 @@ class Summed:
             subsets.require_few(len(scores), self.n, INSTEAD, most)
             return laws_of_sums(scores)
         number = subsets.require_few(len(scores), self.n, INSTEAD)
-        blocks = ((chosen, chosen @ scores) for chosen in subsets.all_subsets(len(scores), self.n))
+        blocks = ((subset, subset @ scores) for subset in subsets.all_subsets(len(scores), self.n))
         return laws_of_blocks(blocks, number, len(scores))
 
     def on_records(self, epsilon: float) -> float:
@@ -119,14 +119,14 @@ class Summed:
         """
         scores = self.scores(epsilon)
         subsets.require_few(len(scores), self.n, INSTEAD, MOST_PAIRED)
-        chosen = subsets.all_subsets(len(scores), self.n)
-        normalisers = np.concatenate([logsumexp(block @ scores, axis=1) for block in chosen])
-        found = 0.0
+        subset = subsets.all_subsets(len(scores), self.n)
+        normalisers = np.concatenate([logsumexp(block @ scores, axis=1) for block in subset])
+        result = 0.0
         for i, j, with_i, with_j in Neighbours(self.n):
             d = scores[i] - scores[j]
             c = normalisers[with_i] - normalisers[with_j]
-            found = max(found, float(d.max() - c.min()), float(c.max() - d.min()))
-        return found
+            result = max(result, float(d.max() - c.min()), float(c.max() - d.min()))
+        return result
 
     def exchanges(self, epsilon: float) -> Floats:
         """An upper bound on every record's practical epsilon in O(n^2), however many training sets there are.
@@ -138,12 +138,12 @@ class Summed:
         """
         require_pairs(len(self.losses), self.losses.size)
         scores = np.ascontiguousarray(self.scores(epsilon).T)
-        found = np.zeros(2 * self.n)
+        result = np.zeros(2 * self.n)
         for x in range(2 * self.n):
             d = scores[:, [x]] - np.delete(scores, x, axis=1)
             up, down = d - d.min(axis=0), d.max(axis=0) - d
-            found[x] = max(_worst_mean(up, self.n), _worst_mean(down, self.n))
-        return np.minimum(found, epsilon)
+            result[x] = max(_worst_mean(up, self.n), _worst_mean(down, self.n))
+        return np.minimum(result, epsilon)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ class Tabled:
 
     def exact(self, epsilon: float) -> InOut:
         """The laws of every record, over all C(2n, n) training sets."""
-        chosen = subsets.matrix(2 * self.n, self.n, INSTEAD)
-        return laws_of_blocks([(chosen, self.logits(epsilon))], len(chosen), 2 * self.n)
+        subset = subsets.matrix(2 * self.n, self.n, INSTEAD)
+        return laws_of_blocks([(subset, self.logits(epsilon))], len(subset), 2 * self.n)
 
     def on_records(self, epsilon: float) -> float:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""
@@ -205,14 +205,14 @@ def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
     """-epsilon l / (2 Delta), every row about its mean: a constant of a row is in no probability."""
     steepness = require_positive("epsilon", epsilon) / sensitivity / 2.0
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
-        found = (losses.mean(axis=1, keepdims=True) - losses) * steepness
-    if not bool((np.abs(found) <= STEEPEST).all()):
+        result = (losses.mean(axis=1, keepdims=True) - losses) * steepness
+    if not bool((np.abs(result) <= STEEPEST).all()):
         raise OutOfRange(
             f"sensitivity: losses of two outcomes differ by so many of it that a logit is beyond {STEEPEST:g}, "
             "need outcomes nearer to each other, or a smaller epsilon",
             field="sensitivity",
         )
-    return np.asarray(found)
+    return np.asarray(result)
 
 
 def _require_reach(reach: float, sensitivity: float) -> None:

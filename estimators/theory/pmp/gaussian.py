@@ -103,22 +103,22 @@ def least(distances: Distances, stick: Stick, delta: float, low: float, high: fl
     The record whose bins say it is furthest above delta is solved exactly; that raises what is needed, and
     drops every record whose bins are below delta there. What patience leaves keeps its bins' word.
     """
-    needed = low
+    least_epsilon = low
     alive = np.arange(distances.records)
     for _ in range(_patience(distances)):
-        above = _uppers(distances, stick(distances.uppers, needed)[:, None], alive)[:, 0]
+        above = _uppers(distances, stick(distances.uppers, least_epsilon)[:, None], alive)[:, 0]
         alive, above = alive[above > delta], above[above > delta]
         if not len(alive):
-            return needed
+            return least_epsilon
         hardest = int(alive[above.argmax()])
         apart = distances.row(hardest)
-        needed = _solved(partial(_mean, stick, apart), delta, needed, high)
+        least_epsilon = _solved(partial(_mean, stick, apart), delta, least_epsilon, high)
         alive = alive[alive != hardest]
 
     def of_bins(at: float) -> float:
         return float(_uppers(distances, stick(distances.uppers, at)[:, None], alive).max(initial=0.0))
 
-    return _solved(of_bins, delta, needed, high)
+    return _solved(of_bins, delta, least_epsilon, high)
 
 
 def _solved(mean: Callable[[float], float], delta: float, low: float, high: float) -> float:
@@ -140,12 +140,12 @@ def _largest(distances: Distances, stick: Callable[[Floats], Floats]) -> float:
     """Largest mean stick of any record: exact for those that could have it, bins for what patience leaves."""
     above = _uppers(distances, stick(distances.uppers)[:, None])[:, 0]
     order, patience = np.argsort(-above), _patience(distances)
-    found = 0.0
+    result = 0.0
     for x in order[:patience]:
-        if above[x] <= found:
-            return found
-        found = max(found, float(stick(distances.row(int(x))).mean()))
-    return max(found, float(above[order[patience:]].max(initial=0.0)))
+        if above[x] <= result:
+            return result
+        result = max(result, float(stick(distances.row(int(x))).mean()))
+    return max(result, float(above[order[patience:]].max(initial=0.0)))
 
 
 def _mean(stick: Stick, apart: Floats, at: float) -> float:
@@ -159,8 +159,8 @@ def _patience(distances: Distances) -> int:
 def _uppers(distances: Distances, curves: Floats, some: NDArray[np.intp] | None = None) -> Floats:
     """Mean over every record's bins (or only some records') of curves at the bins' upper ends."""
     records = np.arange(distances.records) if some is None else some
-    found = np.zeros((len(records), curves.shape[1]))
+    result = np.zeros((len(records), curves.shape[1]))
     for start in range(0, len(records), BLOCK):
-        chosen = distances.counts[records[start : start + BLOCK]]
-        found[start : start + BLOCK] = chosen.astype(np.float64) @ curves
-    return found / distances.exchanges
+        several = distances.counts[records[start : start + BLOCK]]
+        result[start : start + BLOCK] = several.astype(np.float64) @ curves
+    return result / distances.exchanges

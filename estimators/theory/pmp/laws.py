@@ -57,8 +57,8 @@ class InOut:
     def log_ratios(self) -> Floats:
         """ln P(outcome | in) - ln P(outcome | out); outcomes that never happen say nothing."""
         with np.errstate(invalid="ignore"):
-            found = self.inside - self.outside
-        return np.where(np.isneginf(self.inside) & np.isneginf(self.outside), 0.0, found)
+            result = self.inside - self.outside
+        return np.where(np.isneginf(self.inside) & np.isneginf(self.outside), 0.0, result)
 
     @property
     def epsilons(self) -> Floats:
@@ -148,8 +148,8 @@ def _least(one: Floats, other: Floats, delta: float) -> float:
     q = np.cumsum(np.exp(np.take_along_axis(other, order, axis=1)), axis=1)
     beyond = p > delta * (1.0 + 1e-12)  # a sum that is delta but for rounding is within it
     with np.errstate(divide="ignore"):
-        needed = np.log(p[beyond] - delta) - np.log(q[beyond])
-    return max(float(needed.max(initial=0.0)), 0.0)
+        least = np.log(p[beyond] - delta) - np.log(q[beyond])
+    return max(float(least.max(initial=0.0)), 0.0)
 
 
 WIDEST = 600.0

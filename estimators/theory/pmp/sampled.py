@@ -31,11 +31,11 @@ from estimators.theory.pmp.exponential import Summed, require_pairs
 from estimators.theory.pmp.laws import InOut
 
 Floats = NDArray[np.float64]
-Told = Callable[[float], None]
-"""Told which share of the work is done."""
+Progress = Callable[[float], None]
+"""Called with the share of the work that is done."""
 
 CELLS = 1 << 21
-TOLD, FEWEST = 50, 256
+REPORTS, FEWEST = 50, 256
 """How often progress is told, unless blocks would be smaller than this."""
 
 PILOT = 512
@@ -49,7 +49,7 @@ OF_DRAWS = Guarantee(
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledEpsilon:
     """An estimate of the two laws, and limits of each record's practical epsilon that hold all together.
 
     The interval of ``estimate`` is about the largest of them, whose upper end asks for less (see above): a statement of
@@ -89,14 +89,14 @@ class Means:
         return Means(self.outside, self.inside, self.outside_squares, self.inside_squares)
 
 
-def sampled(
+def sample_epsilon(
     mechanism: Summed,
     epsilon: float,
     draws: int,
     confidence: float = 0.95,
     seed: int = 0,
-    told: Told | None = None,
-) -> Sampled:
+    progress: Progress | None = None,
+) -> SampledEpsilon:
     """Practical epsilon with an interval that holds at every number of draws; the bound by exchanges caps it.
 
     Each end misses with at most half of alpha; so do all uppers together, and all lowers.
@@ -105,14 +105,14 @@ def sampled(
     alpha = 1.0 - require_open_unit("confidence", confidence)
     scores = mechanism.scores(epsilon)
     first, second = np.random.SeedSequence(seed).generate_state(2)
-    frame = _framed(scores, int(first))
-    means = _drawn(scores, frame, draws, int(second), told)
+    frame = _frame(scores, int(first))
+    means = _means(scores, frame, draws, int(second), progress)
 
     def ends(inequalities: int) -> tuple[Floats, Floats]:
         """Limits of ln r, each one an inequality that fails with half of alpha over how many may not fail."""
-        needed = weight(alpha / (2.0 * inequalities))
-        lowest = _least_ratio(means, frame, draws, needed)
-        return lowest, -_least_ratio(means.flipped, frame, draws, needed)
+        evidence = weight(alpha / (2.0 * inequalities))
+        lowest = _least_ratio(means, frame, draws, evidence)
+        return lowest, -_least_ratio(means.flipped, frame, draws, evidence)
 
     ceilings = mechanism.exchanges(epsilon)
     uppers = np.minimum(_farthest(*ends(len(scores))), ceilings)
@@ -122,7 +122,7 @@ def sampled(
     point = np.minimum(laws.epsilons, ceilings).max()
     interval = Interval(min(float(lowers.max()), upper), upper, confidence, OF_DRAWS)
     value = float(np.clip(point, interval.lower, interval.upper))
-    return Sampled(laws, lowers, uppers, draws, Estimate(value, interval))
+    return SampledEpsilon(laws, lowers, uppers, draws, Estimate(value, interval))
 
 
 def weight(chance: float) -> float:
@@ -155,7 +155,7 @@ def _nearest(lowest: Floats, highest: Floats) -> Floats:
     return np.asarray(np.maximum(np.maximum(lowest, -highest), 0.0).max(axis=1))
 
 
-def _framed(scores: Floats, seed: int) -> Frame:
+def _frame(scores: Floats, seed: int) -> Frame:
     """Centre at the mean of a few draws of its own: it must not depend on those it is subtracted from."""
     low, top = log_range(scores)
     few = next(subsets.random_subsets(len(scores), len(scores) // 2, PILOT, seed))
@@ -165,13 +165,13 @@ def _framed(scores: Floats, seed: int) -> Frame:
     return Frame(top, centre, reach, below / reach + 1e-6, above / reach + 1e-6)
 
 
-def _drawn(scores: Floats, frame: Frame, draws: int, seed: int, told: Told | None) -> Means:
+def _means(scores: Floats, frame: Frame, draws: int, seed: int, progress: Progress | None) -> Means:
     """Go through the draws block by block."""
-    done = 0
+    so_far = 0
     inside, outside, inside_squares, outside_squares = (np.zeros(scores.shape) for _ in range(4))
-    block = max(1, min(CELLS // max(scores.shape), max(draws // TOLD, FEWEST)))
-    for chosen in subsets.random_subsets(len(scores), len(scores) // 2, draws, seed, block):
-        rows = chosen.astype(np.float64)
+    block = max(1, min(CELLS // max(scores.shape), max(draws // REPORTS, FEWEST)))
+    for subset in subsets.random_subsets(len(scores), len(scores) // 2, draws, seed, block):
+        rows = subset.astype(np.float64)
         u = (np.exp(log_softmax(rows @ scores, axis=1) - frame.top) - frame.centre) / frame.reach
         squares = u**2
         inside += rows.T @ u
@@ -179,9 +179,9 @@ def _drawn(scores: Floats, frame: Frame, draws: int, seed: int, told: Told | Non
         rows = 1.0 - rows
         outside += rows.T @ u
         outside_squares += rows.T @ squares
-        done += len(chosen)
-        if told is not None:
-            told(done / draws)
+        so_far += len(subset)
+        if progress is not None:
+            progress(so_far / draws)
     return Means(inside / draws, outside / draws, inside_squares / draws, outside_squares / draws)
 
 
@@ -209,9 +209,9 @@ def _least_ratio(means: Means, frame: Frame, draws: int, weight: float) -> Float
         return np.asarray(mean + (1.0 - r) * shift > radius)
 
     low, high = np.full(means.inside.shape, -300.0), np.full(means.inside.shape, 300.0)
-    known = contradicted(low)
+    sure = contradicted(low)
     for _ in range(STEPS):
         middle = (low + high) / 2.0
         holds = contradicted(middle)
         low, high = np.where(holds, middle, low), np.where(holds, high, middle)
-    return np.where(known, low, -np.inf)
+    return np.where(sure, low, -np.inf)

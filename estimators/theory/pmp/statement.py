@@ -18,7 +18,7 @@ from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_gaussian, s
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Worst
-from estimators.theory.pmp.sampled import sampled
+from estimators.theory.pmp.sampled import sample_epsilon
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def assess_exponential(
     except TooManySubsets:
         if draws is None or not isinstance(mechanism, Summed):
             raise
-        sample = sampled(mechanism, epsilon, draws, confidence, seed)
+        sample = sample_epsilon(mechanism, epsilon, draws, confidence, seed)
         laws = sample.laws
     total = subsets.how_many(2 * mechanism.n, mechanism.n)
     if sample is None:
@@ -189,7 +189,7 @@ def assess_gaussian(
     ``points`` are shortened to norm ``clip``; the noise is around their mean, or sum, over the half that was used.
     """
     _require_one("sigma", sigma=sigma, epsilon=epsilon, practical_epsilon=practical_epsilon)
-    rows = distances.clipped(np.asarray(points, dtype=np.float64), clip)
+    rows = distances.clip_rows(np.asarray(points, dtype=np.float64), clip)
     half = len(rows) // 2
     shares = half if query == "mean" else 1
     sensitivity = 2.0 * (clip / shares)
@@ -269,6 +269,6 @@ def _require_one(field: str, **options: float | None) -> None:
         raise OptionError(f"{field}: give one of {', '.join(options)}", field=field)
 
 
-def _at_most(practical: float, wanted: float | None) -> str:
+def _at_most(practical: float, target: float | None) -> str:
     """A practical epsilon rounded up, but not beyond the one wanted, which it keeps."""
-    return at_most(practical, within=inf if wanted is None else max(practical, wanted))
+    return at_most(practical, within=inf if target is None else max(practical, target))

@@ -18,7 +18,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from estimators.theory.pmp.distances import Distances, clipped, of_sum
+from estimators.theory.pmp.distances import Distances, clip_rows, of_sum
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.shifts import gaussian_epsilon, gaussian_shift
 from examples.theory.pmp.sweep import Sweep
@@ -50,7 +50,7 @@ def moves(setting: Setting, seed: int) -> Distances:
     rng = np.random.default_rng(seed)
     points = setting.sigma * rng.normal(size=(2 * setting.half, setting.dimension))
     points[rng.choice(len(points), setting.outliers, replace=False)] *= OUTLIER
-    return of_sum(clipped(points, setting.clip) / setting.half)
+    return of_sum(clip_rows(points, setting.clip) / setting.half)
 
 
 @dataclass(frozen=True)

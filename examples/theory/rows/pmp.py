@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.theory.pmp.bounds import mip_eta
 from estimators.theory.pmp.bounds import success as successes
-from estimators.theory.pmp.distances import clipped, of_sum
+from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.pmp.laws import finite
@@ -130,7 +130,7 @@ def gaussian_mechanism() -> Iterator[Row]:
     members = mixtures.subsets(len(POINTS), len(POINTS) // 2)
     outputs = members @ POINTS / (len(POINTS) // 2)
     for noise in (0.3, 1.0):
-        mechanism = Gaussian(of_sum(clipped(POINTS[:, np.newaxis], CLIP) / (len(POINTS) // 2)), noise)
+        mechanism = Gaussian(of_sum(clip_rows(POINTS[:, np.newaxis], CLIP) / (len(POINTS) // 2)), noise)
         for epsilon in (0.0, 0.5, 1.0, 2.0):
             truth = max(
                 mixtures.hockey_stick(outputs[column], outputs[~column], "Gaussian", noise, epsilon)

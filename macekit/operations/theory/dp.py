@@ -32,7 +32,7 @@ def answer(call: Call, material: Material) -> Reply:
         cautions=() if noise is None else noise.cautions,
     )
     roc, curve = result.roc, result.curve
-    answered: DpAnswer = {
+    response: DpAnswer = {
         "sentence": result.sentence,
         "baseline": result.baseline,
         "stated": [
@@ -45,7 +45,7 @@ def answer(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def _require_one(q: DpQuestion) -> None:

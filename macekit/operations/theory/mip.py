@@ -40,7 +40,7 @@ def noise(call: Call, material: Material) -> Reply:
         confidence=q.confidence,
         records=q.records,
     )
-    answered: MipAnswer = {
+    response: MipAnswer = {
         "sentence": result.sentence,
         "eta": result.eta,
         "baseline": result.baseline,
@@ -69,7 +69,7 @@ def noise(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def of_laws(call: Call, material: Material) -> Reply:
@@ -79,7 +79,7 @@ def of_laws(call: Call, material: Material) -> Reply:
     if laws is None:
         raise Problem("missing-field", "laws: is needed and not there", field="laws")
     result = mip.finite_eta(cast("ArrayLike", laws), q.n, q.k)
-    answered: MipFiniteAnswer = {
+    response: MipFiniteAnswer = {
         "sentence": result.sentence,
         "eta": result.eta,
         "baseline": result.baseline,
@@ -96,7 +96,7 @@ def of_laws(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def _calibration(result: mip.Calibration) -> CalibrationAnswer:

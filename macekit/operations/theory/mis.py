@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from estimators.theory import mis
-from estimators.theory.mis.assessment import Coarsened, Records, Source
+from estimators.theory.mis.assessment import Coarsening, Records, Source
 from macekit.call import Call, Reply
 from macekit.decoding.body import Material
 from macekit.operations import encode
@@ -43,7 +43,7 @@ def answer(call: Call, material: Material) -> Reply:
         coarsen_to=q.coarsen_to,
         confidence=q.confidence,
     )
-    answered: MisAnswer = {
+    response: MisAnswer = {
         "sentence": result.sentence,
         "categories": source.categories,
         "records": source.records if isinstance(source, mis.Tally) else None,
@@ -54,12 +54,12 @@ def answer(call: Call, material: Material) -> Reply:
         "diversity": _diversity(result, isinstance(source, mis.Tally)),
         "curve": _curve(result),
         "records_needed": None if result.records is None else _records(result.records),
-        "coarsened": None if result.coarsened is None else _coarsened(result.coarsened),
+        "coarsened": None if result.merges is None else _merges(result.merges),
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def overfitting(call: Call, material: Material) -> Reply:
@@ -78,7 +78,7 @@ def overfitting(call: Call, material: Material) -> Reply:
         losses_of=q.losses_of,
     )
     cuts = result.cuts
-    answered: MisOverfittingAnswer = {
+    response: MisOverfittingAnswer = {
         "sentence": result.sentence,
         "security": encode.interval(result.security),
         "delta_at_least": 1.0 - result.security.upper,
@@ -97,7 +97,7 @@ def overfitting(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def _source(q: MisQuestion, material: Material) -> Source:
@@ -114,7 +114,7 @@ def _source(q: MisQuestion, material: Material) -> Source:
                 "universe: belongs to values or tallies; probabilities are all there are",
                 field="universe",
             )
-        return mis.Known.of(np.asarray(column, dtype=np.float64))
+        return mis.Distribution.of(np.asarray(column, dtype=np.float64))
     if names[0] == "tallies":
         return mis.Tally.of_counts(np.asarray(column), q.universe)
     return mis.Tally.of_values(cast("list[object]", column), q.universe)
@@ -160,7 +160,7 @@ def _records(result: Records) -> NeededAnswer:
     }
 
 
-def _coarsened(rows: Sequence[Coarsened]) -> CoarsenedAnswer:
+def _merges(rows: Sequence[Coarsening]) -> CoarsenedAnswer:
     return {
         "cells": [row.cells for row in rows],
         "merge": [row.merge for row in rows],
@@ -168,7 +168,7 @@ def _coarsened(rows: Sequence[Coarsened]) -> CoarsenedAnswer:
         "delta": [row.delta for row in rows],
         "delta_upper": [row.delta_upper for row in rows],
         "cells_upper": [row.cells_upper for row in rows],
-        "kept": [row.kept for row in rows],
+        "kept": [row.intact for row in rows],
         "records": [None if row.records is None else _whole(row.records) for row in rows],
     }
 

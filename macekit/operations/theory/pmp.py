@@ -33,7 +33,7 @@ def exponential(call: Call, material: Material) -> Reply:
         seed=q.seed,
     )
     worst = result.worst
-    answered: PmpExponentialAnswer = {
+    response: PmpExponentialAnswer = {
         "sentence": result.sentence,
         "epsilon": result.epsilon,
         "sensitivity": q.sensitivity,
@@ -56,7 +56,7 @@ def exponential(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def gaussian(call: Call, material: Material) -> Reply:
@@ -66,7 +66,7 @@ def gaussian(call: Call, material: Material) -> Reply:
     result = pmp.assess_gaussian(
         points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query
     )
-    answered: PmpGaussianAnswer = {
+    response: PmpGaussianAnswer = {
         "sentence": result.sentence,
         "sigma": result.sigma,
         "sensitivity": result.sensitivity,
@@ -89,7 +89,7 @@ def gaussian(call: Call, material: Material) -> Reply:
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, material.arrays),
     }
-    return reply_of(call, answered)
+    return reply_of(call, response)
 
 
 def _mechanism(q: PmpExponentialQuestion, material: Material) -> pmp.Summed | pmp.Tabled:

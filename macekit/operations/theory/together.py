@@ -18,7 +18,7 @@ def answer(call: Call, material: Material) -> Reply:
     """Rows of what is allowed and what was measured."""
     q = question_of(TogetherQuestion, material)
     data = sample_of(material, q)
-    found = agreement(
+    result = agreement(
         counted(data),
         q.claimed_epsilon,
         q.claimed_delta,
@@ -30,18 +30,18 @@ def answer(call: Call, material: Material) -> Reply:
         q.direction,
         q.seed,
     )
-    answered: TogetherAnswer = {
-        "sentence": found.sentence,
-        "decision": found.decision,
-        "confidence": found.confidence,
-        "claimed_epsilon": found.epsilon,
-        "claimed_delta": found.delta,
-        "baseline": found.baseline,
-        "rows": [_row(row) for row in found.rows],
-        "warnings": encode.warnings(found.cautions),
+    response: TogetherAnswer = {
+        "sentence": result.sentence,
+        "decision": result.decision,
+        "confidence": result.confidence,
+        "claimed_epsilon": result.epsilon,
+        "claimed_delta": result.delta,
+        "baseline": result.baseline,
+        "rows": [_row(row) for row in result.rows],
+        "warnings": encode.warnings(result.cautions),
         "provenance": encode.provenance(data, call.operation, q.seed, stated(q, call)),
     }
-    return reply_of(call, answered, data)
+    return reply_of(call, response, data)
 
 
 def _row(row: Row) -> AgreementAnswer:

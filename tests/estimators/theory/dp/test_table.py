@@ -15,7 +15,7 @@ from estimators.theory.dp import (
     epsilon_from_advantage,
     gdp_ceiling,
     gdp_from_advantage,
-    granted,
+    grant_of,
     keeping,
 )
 
@@ -74,16 +74,16 @@ def test_a_curve_is_read_where_asked():
 
     assert curve.pair(1e-5) == (2.0, 1e-5)
     assert curve.pair(1e-9) is None
-    assert granted(curve).pair is None
+    assert grant_of(curve).pair is None
     assert table(curve)["advantage", "envelope"].value <= min(0.3, advantage_ceiling(1.0, 0.05)) + 1e-15
 
 
 def test_two_steps_of_epsilon_and_delta_are_written_down_as_the_group_argument_has_it():
-    grant = granted(ApproximateDp(1.0, 0.01), "add_remove")
+    grant = grant_of(ApproximateDp(1.0, 0.01), "add_remove")
 
     assert grant.pair == (2.0, pytest.approx((1 + np.e) * 0.01))
-    assert granted(ApproximateDp(5.0, 0.1), "add_remove").pair is None  # (1 + e^5) 0.1 > 1
-    assert granted(GaussianDp(1.0), "add_remove", delta=1e-5).pair == GaussianDp(2.0).pair(1e-5)
+    assert grant_of(ApproximateDp(5.0, 0.1), "add_remove").pair is None  # (1 + e^5) 0.1 > 1
+    assert grant_of(GaussianDp(1.0), "add_remove", delta=1e-5).pair == GaussianDp(2.0).pair(1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 700.0])

@@ -112,7 +112,7 @@ def test_too_few_pairs_certify_no_scale_and_say_how_many_it_takes() -> None:
 
     assert sizes.scale(0.01) == inf
     assert sizes.fewest == 10
-    assert sizes.needed(0.01) > 100
+    assert sizes.least_pairs(0.01) > 100
     assert sizes.eta(0.001) <= 0.5
 
 

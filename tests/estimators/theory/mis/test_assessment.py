@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from estimators.theory.mis.assessment import Known, bounds_of, coarsened, records_of
+from estimators.theory.mis.assessment import Distribution, bounds_of, coarsen, records_of
 from estimators.theory.mis.certified import worst_delta_from
 from estimators.theory.mis.diversity import most_diverse
 from estimators.theory.mis.security import least_records, simple_delta
@@ -25,7 +25,7 @@ def test_limits_from_a_sample_say_what_they_take_for_granted_and_none_is_picked_
 
 
 def test_bounds_of_a_known_distribution_take_it_for_granted_and_the_smallest_is_marked():
-    found = bounds_of(Known.of([0.4, 0.3, 0.2, 0.1]), 1000)
+    found = bounds_of(Distribution.of([0.4, 0.3, 0.2, 0.1]), 1000)
 
     assert [each.name for each in found if each.tightest] == ["theorem_14"]
     assert all("probabilities given" in each.assumes for each in found)
@@ -35,7 +35,7 @@ def test_bounds_of_a_known_distribution_take_it_for_granted_and_the_smallest_is_
 def test_a_merge_has_the_limit_of_the_categories_as_they_are_and_lemma_23_stands_beside_it():
     tally = Tally.of_counts(COUNTS, 8)
     fine = worst_delta_from(tally, 1000).upper
-    rows = coarsened(tally, [2, 4], 1000, delta=0.02)
+    rows = coarsen(tally, [2, 4], 1000, delta=0.02)
 
     assert all(row.delta_upper == fine for row in rows)
     assert all(row.cells_upper == simple_delta(most_diverse(row.cells), 1000) for row in rows)

@@ -204,7 +204,7 @@ def test_a_tally_is_the_same_from_values_counts_and_text():
     words = Tally.of_values(["b", "a", "b", "c", "a", "b", "c"])
 
     for tally in (counts, numbers, words):
-        assert tally.seen.tolist() == [2, 3]
+        assert tally.counts.tolist() == [2, 3]
         assert tally.times.tolist() == [2, 1]
         assert (tally.records, tally.categories, tally.unseen) == (7, 3, None)
     assert Tally.of_counts([3, 0, 2, 2], 6).unseen == 3

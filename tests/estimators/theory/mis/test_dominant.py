@@ -133,7 +133,7 @@ def test_the_margin_between_points_of_the_grid_covers_a_grid_16_times_as_fine(
         ]
         for a in sign * np.array([1.0, 20.0, 200.0]) / term.scale:
             by = 1.05 * max(
-                (shapes[0].tilted(a).needed() if sign > 0 else shapes[0].tilted(a).least_lowering()), 0.0
+                (shapes[0].tilted(a).least_rise() if sign > 0 else shapes[0].tilted(a).least_lowering()), 0.0
             )
             none = 1.05 * shapes[0].tilted(a).least_at_none(by) if sign > 0 else 0.0
             found, exact = (

@@ -24,8 +24,8 @@ LOSSES = {
     [
         ({"values": VALUES, "universe": 5, "delta": 0.2}, mis.Tally.of_values(VALUES, 5)),
         ({"tallies": TALLIES, "nonmember_share": 0.3, "member_weight": 2.0}, mis.Tally.of_counts(TALLIES)),
-        ({"probabilities": SHARES, "sizes": [100, 10], "coarsen_to": [2]}, mis.Known.of(SHARES)),
-        ({"probabilities": SHARES, "member_weight": 3.0}, mis.Known.of(SHARES)),
+        ({"probabilities": SHARES, "sizes": [100, 10], "coarsen_to": [2]}, mis.Distribution.of(SHARES)),
+        ({"probabilities": SHARES, "member_weight": 3.0}, mis.Distribution.of(SHARES)),
     ],
 )
 def test_a_user_of_the_library_gets_what_the_service_says(question: dict[str, Any], source: Any) -> None:
@@ -61,4 +61,4 @@ def test_so_does_who_brings_losses(options: dict[str, Any]) -> None:
 
 def test_there_is_no_merging_into_more_categories_than_there_are() -> None:
     with pytest.raises(OutOfRange, match="at most the 3 categories"):
-        mis.assess(mis.Known.of(SHARES), coarsen_to=[4])
+        mis.assess(mis.Distribution.of(SHARES), coarsen_to=[4])

@@ -8,7 +8,7 @@ import pytest
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords
 from estimators.theory import shifts, subsets
 from estimators.theory.pmp import choose
-from estimators.theory.pmp.distances import clipped, of_sum
+from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
 from estimators.theory.pmp.laws import Floats
 
@@ -137,10 +137,10 @@ SCALES = (1e-297, 1e-165, 1e-160, 1e-155, 1e-20, 1e20, 1e155, 1e160, 1e297)
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_points_and_noise_on_any_scale_give_the_same(scale: float) -> None:
-    points = clipped(points_of(6, 40, 3), 1.5)
+    points = clip_rows(points_of(6, 40, 3), 1.5)
     moved = of_sum(points)
 
-    found = of_sum(clipped(points * scale, 1.5 * scale))
+    found = of_sum(clip_rows(points * scale, 1.5 * scale))
 
     one, other = Gaussian(moved, 0.8), Gaussian(found, 0.8 * scale)
     assert other.epsilon(1e-3) == pytest.approx(one.epsilon(1e-3), rel=1e-9)
@@ -210,20 +210,20 @@ def test_total_variation_bounds_what_the_best_attacker_gains() -> None:
 def test_points_are_shortened_to_the_clip_whatever_their_size() -> None:
     points = np.array([[3.0, 4.0], [0.3, 0.4], [3e200, 4e200], [0.0, 0.0]])
 
-    np.testing.assert_allclose(clipped(points, 1.0), [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [0.0, 0.0]])
-    np.testing.assert_allclose(clipped(np.array([[1.5e308] * 4] * 2), 1.0), [[0.5] * 4] * 2)
-    assert of_sum(clipped(points, 1.0)).largest <= 2.0
+    np.testing.assert_allclose(clip_rows(points, 1.0), [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [0.0, 0.0]])
+    np.testing.assert_allclose(clip_rows(np.array([[1.5e308] * 4] * 2), 1.0), [[0.5] * 4] * 2)
+    assert of_sum(clip_rows(points, 1.0)).largest <= 2.0
 
 
 def test_bad_input_is_refused_one_clear_error_each() -> None:
     with pytest.raises(TooFewRecords, match="even"):
-        clipped(np.ones((5, 2)), 1.0)
+        clip_rows(np.ones((5, 2)), 1.0)
     with pytest.raises(TooFewRecords):
-        clipped(np.ones((0, 2)), 1.0)
+        clip_rows(np.ones((0, 2)), 1.0)
     with pytest.raises(NotFinite, match="row 1"):
-        clipped(np.array([[0.0], [np.nan]]), 1.0)
+        clip_rows(np.array([[0.0], [np.nan]]), 1.0)
     with pytest.raises(OutOfRange, match="clip"):
-        clipped(np.ones((4, 2)), 0.0)
+        clip_rows(np.ones((4, 2)), 0.0)
     with pytest.raises(OutOfRange, match="sigma"):
         Gaussian(of_sum(np.ones((4, 2))), 0.0)
     with pytest.raises(OutOfRange, match="delta"):

@@ -10,7 +10,7 @@ from estimators.errors import OutOfRange
 from estimators.theory import subsets
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.laws import Floats
-from estimators.theory.pmp.sampled import log_range, sampled
+from estimators.theory.pmp.sampled import log_range, sample_epsilon
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_limits_hold_for_all_records_at_once(n: int, outcomes: int, epsilon: flo
     mechanism = Summed(losses, 1.0)
     truth = mechanism.exact(epsilon).epsilons
 
-    found = [sampled(mechanism, epsilon, draws, 0.6, seed) for seed in range(60)]
+    found = [sample_epsilon(mechanism, epsilon, draws, 0.6, seed) for seed in range(60)]
 
     held = [bool(((f.lowers <= truth) & (truth <= f.uppers)).all()) for f in found]
     assert np.mean(held) >= 0.6
@@ -48,7 +48,7 @@ def test_each_end_misses_as_often_as_its_half_of_the_rest_says(
     truth = mechanism.exact(1.0).epsilons
     half, noise = (1.0 - confidence) / 2.0, 3.0 * np.sqrt(0.25 * 0.75 / 200)
 
-    found = [sampled(mechanism, 1.0, 5000, confidence, seed) for seed in range(200)]
+    found = [sample_epsilon(mechanism, 1.0, 5000, confidence, seed) for seed in range(200)]
 
     above = np.mean([f.estimate.upper < truth.max() for f in found])
     below = np.mean([f.estimate.lower > truth.max() for f in found])
@@ -62,7 +62,7 @@ def test_each_end_misses_as_often_as_its_half_of_the_rest_says(
 def test_the_upper_end_of_the_worst_asks_for_less_than_all_records_together() -> None:
     mechanism = Summed(RANDOM, 1.0)
 
-    found = sampled(mechanism, 1.0, 5000)
+    found = sample_epsilon(mechanism, 1.0, 5000)
 
     assert mechanism.exact(1.0).epsilon < found.estimate.upper < found.uppers.max()
     assert (found.lowers <= found.uppers).all()
@@ -70,14 +70,14 @@ def test_the_upper_end_of_the_worst_asks_for_less_than_all_records_together() ->
 
 def test_tables_too_large_to_compare_are_refused() -> None:
     with pytest.raises(OutOfRange, match="fewer outcomes"):
-        sampled(Summed(np.zeros((10, 4000)), 1.0), 1.0, 100)
+        sample_epsilon(Summed(np.zeros((10, 4000)), 1.0), 1.0, 100)
 
 
 def test_limits_close_in_on_the_truth() -> None:
     mechanism = Summed(np.random.default_rng(1).random((12, 4)), 1.0)
     truth = mechanism.exact(1.0).epsilon
 
-    found = sampled(mechanism, 1.0, 200_000)
+    found = sample_epsilon(mechanism, 1.0, 200_000)
 
     assert truth in found.estimate.interval
     assert found.estimate.interval.width < 0.012
@@ -89,7 +89,7 @@ def test_limits_close_in_on_the_truth() -> None:
 def test_a_few_draws_know_no_less_than_the_bound_by_exchanges() -> None:
     mechanism = Summed(np.random.default_rng(2).random((60, 5)), 1.0)
 
-    found = sampled(mechanism, 2.0, 2)
+    found = sample_epsilon(mechanism, 2.0, 2)
 
     assert found.estimate.lower == 0.0
     assert (found.uppers <= mechanism.exchanges(2.0)).all()
@@ -100,7 +100,7 @@ def test_an_outcome_that_cannot_be_learned_of_keeps_its_bound() -> None:
     losses[:, 1] = np.linspace(0.0, 1.0, 40)
     mechanism = Summed(losses, 1.0)
 
-    found = sampled(mechanism, 300.0, 500)  # outcome 1 has a probability of e^-1500
+    found = sample_epsilon(mechanism, 300.0, 500)  # outcome 1 has a probability of e^-1500
 
     assert found.estimate.lower <= found.estimate.upper <= 300.0
     assert np.isfinite(found.estimate.value or 0.0)
@@ -118,22 +118,22 @@ def test_log_probabilities_stay_within_their_range() -> None:
 
 def test_equal_records_and_a_single_outcome_are_no_trouble() -> None:
     for losses in (np.ones((40, 3)), np.random.default_rng(0).random((40, 1))):
-        found = sampled(Summed(losses, 1.0), 1.0, 100)
+        found = sample_epsilon(Summed(losses, 1.0), 1.0, 100)
 
         assert found.estimate.upper < 1e-3
 
 
 def test_progress_is_told_and_the_seed_repeats() -> None:
     mechanism = Summed(np.random.default_rng(1).random((30, 4)), 1.0)
-    told: list[float] = []
+    progress: list[float] = []
 
-    one = sampled(mechanism, 1.0, 100_000, seed=7, told=told.append)
-    two = sampled(mechanism, 1.0, 100_000, seed=7)
-    other = sampled(mechanism, 1.0, 100_000, seed=8)
+    one = sample_epsilon(mechanism, 1.0, 100_000, seed=7, progress=progress.append)
+    two = sample_epsilon(mechanism, 1.0, 100_000, seed=7)
+    other = sample_epsilon(mechanism, 1.0, 100_000, seed=8)
 
-    assert told == sorted(told)
-    assert len(told) > 2
-    assert told[-1] == 1.0
+    assert progress == sorted(progress)
+    assert len(progress) > 2
+    assert progress[-1] == 1.0
     assert one.estimate == two.estimate != other.estimate
     with pytest.raises(OutOfRange, match="draws"):
-        sampled(mechanism, 1.0, 1)
+        sample_epsilon(mechanism, 1.0, 1)

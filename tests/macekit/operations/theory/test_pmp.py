@@ -79,7 +79,7 @@ def test_the_gaussian_answer_is_the_librarys() -> None:
     answer = asked(GAUSSIAN, {"points": POINTS, "clip": 1.0, "epsilon": 5.0, "delta": 0.01})
 
     sigma = shifts.gaussian_sigma(0.5, 5.0, 0.01)
-    mechanism = Gaussian(distances.of_sum(distances.clipped(np.array(POINTS), 1.0) / 4), sigma)
+    mechanism = Gaussian(distances.of_sum(distances.clip_rows(np.array(POINTS), 1.0) / 4), sigma)
     assert (answer["sigma"], answer["sensitivity"]) == (sigma, 0.5)
     assert answer["epsilon"] == pytest.approx(5.0)
     assert answer["practical_epsilon"] == mechanism.epsilon(0.01)
