@@ -120,7 +120,7 @@ class Settings(BaseSettings):
         if self.key is None and not self.local and not self.open_to_everyone:
             raise ValueError(
                 "the host is not an address of this machine alone, and there is no key: set MACE_API_KEY or "
-                "MACE_API_KEY_FILE, or MACE_OPEN_TO_EVERYONE=true if whoever can reach it may use it"
+                "MACE_API_KEY_FILE, or MACE_OPEN_TO_EVERYONE=true if every client that can reach it may use it"
             )
         return self
 

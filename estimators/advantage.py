@@ -44,6 +44,7 @@ from estimators.statement import (
     at_most,
     baseline,
     percent,
+    sorted_into,
 )
 
 CUTS = 1024
@@ -66,7 +67,7 @@ class CellsTarget:
 
     Example:
         >>> from estimators import CellsTarget, Counts, advantage
-        >>> counts = Counts.of([40, 30, 20, 10], [10, 20, 30, 40], edges=[0.2, 0.5, 0.8])
+        >>> counts = Counts.of([10, 20, 30, 40], [40, 30, 20, 10], edges=[0.2, 0.5, 0.8])
         >>> advantage(counts, target=CellsTarget(bins=2)).resolution
         2
     """
@@ -88,7 +89,7 @@ class ThresholdTarget:
 
     Example:
         >>> from estimators import Counts, ThresholdTarget, advantage
-        >>> counts = Counts.of([40, 30, 20, 10], [10, 20, 30, 40], edges=[0.2, 0.5, 0.8])
+        >>> counts = Counts.of([10, 20, 30, 40], [40, 30, 20, 10], edges=[0.2, 0.5, 0.8])
         >>> print(advantage(counts, target=ThresholdTarget()).estimate.interval.guarantee.assumes)
         records of each side are independent draws from that side's distribution; the likelihood ratio is monotone
         in the score, so the best adversary is a threshold
@@ -172,9 +173,9 @@ class Advantage:
 
     Example:
         >>> from estimators import Counts, advantage
-        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]), prior=0.2)
+        >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), prior=0.2)
         >>> round(result.lower, 3), round(result.value, 3), round(result.upper, 3)
-        (0.6, 0.627, 0.739)
+        (0.6, 0.633, 0.739)
         >>> round(result.baseline, 3), result.over
         (0.6, 'where always guessing the likelier side already gives 0.600')
     """
@@ -222,39 +223,40 @@ class Advantage:
 
     @property
     def over(self) -> str:
-        """What the advantage is read against, without which it is never told."""
+        """What the advantage is compared with; every sentence that states an advantage ends with it."""
         if self.baseline == 0:
             return "over a coin toss"
         return f"where always guessing the likelier side already gives {self.baseline:.3f}"
 
     @property
     def scope(self) -> str:
-        """What the upper end is limited to, as it stands behind "the advantage"."""
+        """The attackers that the upper end covers, as words to put after "the advantage"."""
         return {
-            "cells": f" of adversaries who see this score at a resolution of {self.resolution} cells",
-            "threshold": ", if the best adversary is a threshold,",
-            "two_sided": ", if the best adversary is an interval or its complement,",
-            "learned": f" of adversaries who see the learned score at a resolution of {self.resolution} cells",
+            "cells": f" of any attacker who reads this score, {sorted_into(self.resolution)},",
+            "threshold": ", if the best attack is a threshold on the score,",
+            "two_sided": ", if the best attack accuses the scores inside one interval, or those outside it,",
+            "learned": f" of any attacker who reads the learned score, {sorted_into(self.resolution)},",
         }[self.target.name]
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
         who = {
-            "cells": f"who sees this score at a resolution of {self.resolution} cells",
-            "threshold": "who sees this score, if the best adversary is a threshold,",
-            "two_sided": "who sees this score, if the best adversary is an interval or its complement,",
-            "learned": "who sees this vector",
+            "cells": f"who reads this score, {sorted_into(self.resolution)},",
+            "threshold": "who reads this score, if the best attack is a threshold on it,",
+            "two_sided": "who reads this score, if the best attack accuses the scores inside one interval, or those "
+            "outside it,",
+            "learned": "who reads this vector",
         }[self.target.name]
         interval = self.estimate.interval
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
         tail = (
-            (f" The upper end is for adversaries that see the learned score at {self.resolution} cells.")
+            f" The upper end is for attackers who read the learned score, {sorted_into(self.resolution)}."
             if self.target.name == "learned"
             else ""
         )
         sure = percent(interval.confidence)
-        return f"With {sure} confidence an adversary {who} has an advantage {bound}, {self.over}.{tail}"
+        return f"With {sure} confidence the best attacker {who} has an advantage {bound}, {self.over}.{tail}"
 
 
 def advantage(

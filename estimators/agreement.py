@@ -54,11 +54,12 @@ from estimators.theory.dp.promise import Envelope
 
 FIXED = Caution(
     "independent_inclusion",
-    "epsilon's lower end is proven where each record is included by a coin of its own; members here are a fixed number",
+    "epsilon's lower end is proven if each record is included independently of the others; here the number "
+    "of members is fixed",
 )
 SHARED = (
-    "; given, too, what a run shares and one record's membership does not move: delta may strike many records of one "
-    "run at once, and a no allows for that"
+    ", also given everything in a run that one record's membership does not change: delta may affect many records of "
+    "one run at once, and a no takes that into account"
 )
 
 
@@ -121,8 +122,8 @@ class Agreement:
         agreed = len(self._which("yes"))
         return (
             f"The claim of {claim} is not contradicted, which does not prove it: of {len(self.rows)} quantities "
-            f"{agreed} are within what it allows, as far as the score is resolved, and "
-            f"{len(self.rows) - agreed} are open, all intervals holding together with {sure} "
+            f"{agreed} are within what it allows, at the resolution of the score, and "
+            f"{len(self.rows) - agreed} are open; all intervals hold together with {sure} "
             f"confidence. Baseline of the advantage: {self.baseline:.3f}."
         )
 

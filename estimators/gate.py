@@ -22,7 +22,21 @@ from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The decision over all limits together."""
+    """The decision over all limits together; ``judge`` makes it.
+
+    Attributes:
+        limits: Each limit with its interval and its own verdict.
+        confidence: 1 less twice the probability that the decision errs either way.
+        provenance: Method, version, numbers of records, prior and seed.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxAdvantage
+        >>> judgement = judge(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), [MaxAdvantage(0.3)])
+        >>> judgement.decision.value, judgement.records_needed
+        ('inconclusive', 664)
+    """
 
     limits: tuple[JudgedLimit, ...]
     confidence: float
@@ -60,13 +74,16 @@ class Judgement:
         if of == 1:
             return f"{decision.value.capitalize()}: {told[0].verdict.reason}."
         if decision is Decision.PASS:
-            return f"Pass: with {sure} confidence this score keeps within all {of} limits, each at its resolution."
+            return (
+                f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
+                "limit's upper end covers."
+            )
         if decision is Decision.FAIL:
             reasons = "; ".join(each.verdict.reason for each in told)
-            return f"Fail: {len(told)} of {of} limits exceeded: {reasons}."
+            return f"Fail: {len(told)} of {of} limits are exceeded: {reasons}."
         known = self.records_needed
         advice = f"{NONE_SETTLES} all" if known is None else f"about {known} records in all would settle all"
-        return f"Inconclusive: {len(told)} of {of} limits open; {advice} of them."
+        return f"Inconclusive: {len(told)} of {of} limits are open; {advice} of them."
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]
@@ -79,7 +96,32 @@ def judge(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Judgement:
-    """Hold a sample against every limit; each has to be named before the records are looked at."""
+    """Hold a sample against every limit; each has to be named before the records are looked at.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        limits: At least one of ``MaxAdvantage``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
+            ``estimators.maxima``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
+            limits errs either way with half of the rest at most.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Judgement``: fail if any limit fails, pass if all pass, else inconclusive.
+
+    Raises:
+        OptionError: no limit, or a maximum that is no finite number.
+
+    Example:
+        >>> from estimators import Counts, preset
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxAdvantage, MaxMetric
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
+        >>> judgement = judge(counts, [MaxAdvantage(0.6), MaxMetric(0.6, preset("accuracy", 0.5))])
+        >>> [(limit.name, limit.verdict.decision.value) for limit in judgement.limits], judgement.decision.value
+        ([('advantage', 'pass'), ('metric', 'fail')], 'fail')
+    """
     require_data(data, Scores, Counts)
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_count("seed", seed, 0)

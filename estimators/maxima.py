@@ -62,7 +62,8 @@ class Asked:
         """Counts of one score a record."""
         if self.fine is None:
             raise OptionError(
-                f"{field}: a vector has none by itself; give the score of one attack a record", field=field
+                f"{field}: need one score for each record, not a vector; give the score of one attack",
+                field=field,
             )
         return self.fine
 
@@ -93,13 +94,30 @@ class Limit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MaxAdvantage:
-    """The optimal advantage of a class of adversaries."""
+    """The optimal advantage of a class of adversaries.
+
+    Args:
+        maximum: Largest advantage that is acceptable, from -1 to 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxAdvantage
+        >>> judge(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), [MaxAdvantage(0.1)]).decision.value
+        'fail'
+    """
 
     maximum: float
     target: Target | None = None
 
     def judged(self, asked: Asked) -> JudgedLimit:
-        """By the certified interval of the advantage."""
+        """By the certified interval of the advantage.
+
+        Args:
+            asked: The sample and how it is asked about; ``judge`` makes it.
+        """
         data = asked.data if asked.fine is None or isinstance(self.target, LearnedTarget) else asked.fine
         above, below = asked.ends(
             lambda confidence: advantage(data, asked.prior, self.target, confidence, asked.seed)
@@ -114,14 +132,33 @@ class MaxAdvantage:
 
 @dataclass(frozen=True, slots=True)
 class MaxMetric:
-    """A metric at its optimum; the larger, the more leaks."""
+    """A metric at its optimum; the larger, the more leaks.
+
+    Args:
+        maximum: Largest value of the metric that is acceptable.
+        metric: The metric, such as ``preset("precision", prior)``, or your own ``Metric``.
+        bins: Into how many cells of about equal size scores with an order are joined, at least 2. None: the cube root
+            of the number of records, at least 4. Categories stay as they are.
+
+    Example:
+        >>> from estimators import Counts, preset
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxMetric
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
+        >>> judge(counts, [MaxMetric(0.8, preset("accuracy", 0.5))]).decision.value
+        'pass'
+    """
 
     maximum: float
     metric: Metric
     bins: int | None = None
 
     def judged(self, asked: Asked) -> JudgedLimit:
-        """By the interval of the metric's optimum."""
+        """By the interval of the metric's optimum.
+
+        Args:
+            asked: The sample and how it is asked about; ``judge`` makes it.
+        """
         counts = asked.counts("metric")
         above, below = asked.ends(
             lambda confidence: metric_optimum(
@@ -137,14 +174,35 @@ class MaxMetric:
 
 @dataclass(frozen=True, slots=True)
 class MaxEpsilon:
-    """The smallest epsilon at ``delta`` at which the laws of the two sides' scores are indistinguishable."""
+    """The smallest epsilon at ``delta`` at which the laws of the two sides' scores are indistinguishable.
+
+    It is that of this score and not of the training: another score of the same model may have a larger one.
+
+    Args:
+        maximum: Largest epsilon that is acceptable, at least 0.
+        delta: The delta that goes with it, from 0 up to but not including 1. At 0 the limit cannot pass.
+        bins: Into how many cells of about equal size scores with an order are joined, at least 2. None: the cube root
+            of the number of records, and narrower ones towards both ends of the scores.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxEpsilon
+        >>> counts = Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7])
+        >>> judge(counts, [MaxEpsilon(2.0, delta=0.01)]).decision.value
+        'pass'
+    """
 
     maximum: float
     delta: float = 0.0
     bins: int | None = None
 
     def judged(self, asked: Asked) -> JudgedLimit:
-        """Below by guesses at the two ends of the scores, above by what every set of cells allows."""
+        """Below by guesses at the two ends of the scores, above by what every set of cells allows.
+
+        Args:
+            asked: The sample and how it is asked about; ``judge`` makes it.
+        """
         fine, most = asked.counts("max_epsilon"), require_nonnegative("max_epsilon", self.maximum)
         delta = require_share("delta", self.delta)
         cells, alpha = tail_cells(fine, self.bins), (1.0 - asked.confidence) / 2.0
@@ -165,7 +223,7 @@ class MaxEpsilon:
         if not finer and high > most >= low:
             needed = self._needed(cells, found, asked.records, alpha)
         if finer:
-            message = f"the score gives away more in its tails than {cells.size} cells show: no upper end"
+            message = f"the tails of the score give away more than {cells.size} cells show, so there is no upper end"
             cautions = (*cautions, Caution("class_rejected", message))
         if delta == 0.0:
             message = "at delta 0 no number of records bounds epsilon from above, so the limit cannot pass"
@@ -173,7 +231,12 @@ class MaxEpsilon:
         return JudgedLimit("epsilon", about, found, decide(about, found, most, needed), cautions)
 
     def lower(self, fine: Counts, asked: Asked) -> tuple[float, tuple[Caution, ...]]:
-        """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each."""
+        """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each.
+
+        Args:
+            fine: The counts on the finest cells.
+            asked: The sample and how it is asked about; ``judge`` makes it.
+        """
         if self.delta == 0.0:
             bound = epsilon_lower_bound(fine, asked.below, seed=asked.seed)
             return bound.value, bound.cautions
@@ -200,8 +263,24 @@ class MaxGroupRisk:
     """The mean individual risk of the group that bears most, at a prior of one half.
 
     At another prior a score can move a record away from what is known without it in either direction, and the mean
-    |f| of a group may fall below what it is without any leak: a maximum would reward that. ``groups`` labels the
-    records, members first, or the ``targets`` if these are given.
+    |f| of a group may fall below what it is without any leak: a maximum would reward that.
+
+    Args:
+        maximum: Largest mean risk of any group that is acceptable, from 0 to 1.
+        groups: A label for each record, members first, or for each target.
+        targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
+        bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
+            of the number of records, at least 4. Categories stay as they are.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxGroupRisk
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(3, 1, 400), rng.normal(0, 1, 400))
+        >>> judge(scores, [MaxGroupRisk(0.3, ["young", "old"] * 400)]).decision.value
+        'fail'
     """
 
     maximum: float
@@ -210,12 +289,16 @@ class MaxGroupRisk:
     bins: int | None = None
 
     def judged(self, asked: Asked) -> JudgedLimit:
-        """By the limits that hold for all groups at once."""
+        """By the limits that hold for all groups at once.
+
+        Args:
+            asked: The sample and how it is asked about; ``judge`` makes it.
+        """
         if isinstance(asked.data, Counts) and self.targets is None:
             raise InputError("groups: counts hold no records, so they have no groups", field="groups")
         if asked.prior != 0.5:
             raise OptionError(
-                "max_group_risk: goes with a prior of 0.5; at another, less risk does not mean less leakage",
+                "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
                 field="max_group_risk",
             )
         above, below = asked.ends(

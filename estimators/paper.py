@@ -32,14 +32,44 @@ FEW_CELLS, MOST_MASS = 3, 0.9
 
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
-    """Read a continuous score as discrete: ``bins`` equal slices of each axis (MACE section 6.1)."""
+    """Read a continuous score as discrete: ``bins`` equal slices of each axis (MACE section 6.1).
+
+    Args:
+        bins: Slices of each axis between the smallest and the largest score, at least 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.paper import EqualWidth, algorithm_1
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+        >>> algorithm_1(scores, prior=0.5, reading=EqualWidth(bins=20)).statistic
+        'W_N'
+    """
 
     bins: int = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Read a continuous score through kernel densities; the seed serves Monte Carlo beyond two axes."""
+    """Read a continuous score through kernel densities.
+
+    Args:
+        bandwidth: How wide the kernels are: ``Scott()``, ``Silverman()``, ``ImprovedSheatherJones()``,
+            ``LeastSquaresCV()`` or ``Fixed(width)`` from ``estimators.density.bandwidth``.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer. Used beyond two
+            axes, where the densities are compared at random points.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.density.bandwidth import Fixed
+        >>> from estimators.paper import Kernel, algorithm_1
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+        >>> algorithm_1(scores, prior=0.5, reading=Kernel(Fixed(0.3))).statistic
+        'U_N'
+    """
 
     bandwidth: Bandwidth = Scott()
     seed: int = 0
@@ -47,7 +77,21 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class PaperAdvantage:
-    """W_N or U_N with McDiarmid's interval for its expectation."""
+    """W_N or U_N with McDiarmid's interval for its expectation.
+
+    Attributes:
+        statistic: ``W_N`` or ``U_N``.
+        value: What the statistic is on these records.
+        interval: The interval for its expectation, which lies above the advantage.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.paper import discrete_advantage
+        >>> print(discrete_advantage(Counts.of([20, 30, 50], [50, 40, 10]), prior=0.5).sentence)
+        W_N is 0.400; with 95% confidence its expectation lies between 0.207 and 0.593, which is not a statement
+        about the advantage.
+    """
 
     statistic: str
     value: float
@@ -78,7 +122,28 @@ class PaperRisk:
 def algorithm_1(
     scores: Scores, prior: float, confidence: float = 0.95, reading: EqualWidth | Kernel | None = None
 ) -> PaperAdvantage:
-    """W_N for a discrete query, else U_N, or W_N on equal-width cells if asked (MACE, Algorithm 1)."""
+    """W_N for a discrete query, else U_N, or W_N on equal-width cells if asked (MACE, Algorithm 1).
+
+    Args:
+        scores: Scores of both sides (``Scores.of``).
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The interval covers the
+            expectation of the statistic, and not the advantage.
+        reading: How a continuous score is read: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``. None: kernel densities
+            with Scott's bandwidth.
+
+    Returns:
+        a ``PaperAdvantage``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.paper import algorithm_1
+        >>> rng = np.random.default_rng(0)
+        >>> result = algorithm_1(Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000)), prior=0.5)
+        >>> result.statistic, round(result.value, 2)
+        ('U_N', 0.37)
+    """
     if scores.query is Query.DISCRETE:
         return discrete_advantage(by_category(scores), prior, confidence)
     if not isinstance(reading, EqualWidth):

@@ -38,7 +38,7 @@ class Decision(Enum):
 
     Example:
         >>> from estimators import Counts, Decision, advantage, verdict
-        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
         >>> verdict(result, 0.1).decision is Decision.FAIL
         True
         >>> verdict(result, 0.1).decision.value
@@ -63,9 +63,9 @@ class Verdict:
 
     Example:
         >>> from estimators import Counts, advantage, verdict
-        >>> open_one = verdict(advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])), 0.3)
+        >>> open_one = verdict(advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])), 0.3)
         >>> open_one.decision.value, open_one.records_needed
-        ('inconclusive', 348)
+        ('inconclusive', 664)
     """
 
     threshold: float
@@ -113,11 +113,11 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
 
     Example:
         >>> from estimators import Counts, advantage, verdict
-        >>> result = advantage(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
         >>> print(verdict(result, 0.1).reason)
-        with 95% confidence the advantage is at least 0.2663, above 0.1
+        with 95% confidence the advantage is at least 0.2315, above 0.1
         >>> print(verdict(result, 0.3).reason)
-        the interval [0.2663, 0.5253] contains the threshold 0.3; about 348 records in all would settle it
+        the interval [0.2315, 0.5253] contains the threshold 0.3; about 664 records in all would settle it
     """
     threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
@@ -144,7 +144,9 @@ def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
     """A threshold that is exceeded without any leak."""
     if baseline - threshold <= NEAR:
         return ()
-    message = f"the limit of {threshold:g} lies below {baseline:.3g}, which is reached without the score"
+    message = (
+        f"the limit of {threshold:g} lies below {baseline:.3g}, which guessing without the score reaches"
+    )
     return (Caution("limit_below_baseline", message),)
 
 

@@ -51,9 +51,11 @@ class Ask:
             ``estimators.paper``. None: kernel densities with Scott's bandwidth.
 
     Example:
-        >>> from estimators import Ask
-        >>> Ask(prior=0.2, threshold=0.3, metric="precision").prior
-        0.2
+        >>> from estimators import Ask, Counts, assess
+        >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
+        >>> assessment = assess(counts, Ask(prior=0.2, threshold=0.8, metric="precision"))
+        >>> assessment.verdict.decision.value, assessment.metric.name
+        ('pass', 'precision')
     """
 
     prior: float = 0.5
@@ -93,11 +95,11 @@ class Assessment:
 
     Example:
         >>> from estimators import Counts, assess
-        >>> assessment = assess(Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]))
+        >>> assessment = assess(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
         >>> assessment.advantage.lower < assessment.advantage.value < assessment.advantage.upper
         True
         >>> round(assessment.auc.estimate.value, 3), assessment.verdict
-        (0.265, None)
+        (0.735, None)
     """
 
     ask: Ask
@@ -137,11 +139,11 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
 
     Example:
         >>> from estimators import Ask, Counts, assess
-        >>> counts = Counts.of([500, 300, 200], [100, 400, 500], edges=[0.2, 0.7])
+        >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
         >>> assessment = assess(counts, Ask(threshold=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
-        Fail: with 95% confidence the advantage is at least 0.3542, above 0.1. With 95% confidence an adversary who
-        sees this score at a resolution of 3 cells has an advantage between 0.354 and 0.441, over a coin toss.
+        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence an adversary who
+        sees this score at a resolution of 3 cells has an advantage between 0.358 and 0.441, over a coin toss.
         >>> print(assessment.claim.decision)
         contradicted
     """

@@ -205,3 +205,10 @@ def percent(share: float) -> str:
     exact = Decimal(repr(float(share)))
     written = Context(prec=15).plus(exact)
     return f"{(exact if written == 1 else written).scaleb(2).normalize():f}%"
+
+
+def sorted_into(cells: int) -> str:
+    """How finely an attacker reads a score, for readers who have never heard of cells."""
+    return f"sorted into {cells} {'cell' if cells == 1 else 'cells'} of similar values"
+
+

@@ -26,10 +26,28 @@ ENDS = ("estimate", "lower", "upper")
 
 
 def log(result: Result, prefix: str = "membership", run_id: str | None = None) -> str:
-    """Log an answer to a run, the active one if none is named, else one of its own; its id.
+    """Log an answer to a run of MLflow: the active one if none is named, else one of its own.
 
-    Metrics are named ``membership/advantage/upper``; artefacts lie in a folder called as the prefix. All of it is
-    made before any of it is logged.
+    Metrics are named ``membership/advantage/upper``; the report, the JSON and the charts lie in a folder called as the
+    prefix. All of it is made before any of it is logged.
+
+    Args:
+        result: The answer to log, of any question that has a report.
+        prefix: What names of metrics and tags start with.
+        run_id: The run to log to. None: the active one, or a new one.
+
+    Returns:
+        the id of the run.
+
+    Example:
+        >>> import macekit.mlflow
+        >>> import mlflow
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> result = macekit.estimate(counts=counts)
+        >>> with mlflow.start_run():
+        ...     run = macekit.mlflow.log(result)
+        >>> round(mlflow.get_run(run).data.metrics["membership/advantage/lower"], 3)
+        0.232
     """
     import mlflow
     from mlflow.entities import Metric, RunTag
@@ -58,7 +76,8 @@ def _write(result: Result, folder: Path) -> None:
 
 
 def _metrics(result: Result) -> Iterator[tuple[str, float]]:
-    """Every number there is, by a name that MLflow allows; what was decided by comes first, lest it be cut off."""
+    """Every number there is, by a name that MLflow allows; the decisive ones come first, so that they are "
+    "not cut off."""
     if result.verdict is not None:
         yield "threshold", float(result.verdict["threshold"])
     for limit in result.answer.get("limits", ()):

@@ -13,7 +13,21 @@ from macekit.client.result import Result
 
 
 class LimitExceeded(AssertionError):
-    """The records show that a limit is exceeded; ``result`` is the answer."""
+    """The records show that a limit is exceeded.
+
+    Attributes:
+        message: Which limit, by how much, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.1, None, counts=counts)
+        ... except macekit.testing.LimitExceeded as error:
+        ...     print(round(error.result.advantage.lower, 2), "is above 0.1")
+        0.23 is above 0.1
+    """
 
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
@@ -21,7 +35,21 @@ class LimitExceeded(AssertionError):
 
 
 class Inconclusive(AssertionError):
-    """The records are too few to say whether a limit holds; ``result`` is the answer."""
+    """The records are too few to say whether a limit holds.
+
+    Attributes:
+        message: Which limit is open, and how many records would settle it, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.3, None, counts=counts)
+        ... except macekit.testing.Inconclusive as error:
+        ...     print("records needed:", error.result.verdict.records_needed)
+        records needed: 664
+    """
 
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
@@ -36,7 +64,30 @@ def assert_advantage_below(
     client: Client | None = None,
     **options: Unpack[EstimateOptions],
 ) -> Result:
-    """The certified advantage is at most ``maximum``: the upper end of its interval, not the estimate."""
+    """The certified advantage is at most ``maximum``: the upper end of its interval, not the estimate.
+
+    Args:
+        maximum: Largest advantage that is acceptable, from -1 to 1.
+        members, nonmembers: Scores, a table or a file, as ``macekit.estimate`` takes them.
+        client: Who answers: a ``Mace``, or None for this process.
+        options: Any option of ``macekit.estimate`` but ``threshold``.
+
+    Returns:
+        the ``Result``, if the limit holds.
+
+    Raises:
+        LimitExceeded: the records show that it does not hold.
+        Inconclusive: the records are too few to say.
+
+    Example:
+        >>> import numpy as np
+        >>> from macekit.testing import assert_advantage_below
+        >>> rng = np.random.default_rng(0)
+        >>> members, nonmembers = rng.normal(0.1, 1, 1000), rng.normal(0, 1, 1000)
+        >>> result = assert_advantage_below(0.2, members, nonmembers)
+        >>> result.advantage.upper <= 0.2
+        True
+    """
     __tracebackhide__ = True  # pytest shows the line that asserted
     if "threshold" in options:
         raise TypeError("assert_advantage_below() takes the threshold as its first argument")
@@ -58,7 +109,28 @@ def assert_advantage_below(
 def assert_gate(
     members: Data, nonmembers: Values = None, *, client: Client | None = None, **limits: Unpack[GateOptions]
 ) -> Result:
-    """Every limit holds: ``max_advantage``, ``max_epsilon``, ``metric`` with ``max``, ``max_group_risk``."""
+    """Every limit holds: ``max_advantage``, ``max_epsilon``, ``metric`` with ``max``, ``max_group_risk``.
+
+    Args:
+        members, nonmembers: Scores, a table or a file, as ``macekit.gate`` takes them.
+        client: Who answers: a ``Mace``, or None for this process.
+        limits: Any option of ``macekit.gate``; at least one limit.
+
+    Returns:
+        the ``Result``, if every limit holds.
+
+    Raises:
+        LimitExceeded: the records show that a limit does not hold.
+        Inconclusive: no limit is shown to be exceeded, and the records are too few to say that all hold.
+
+    Example:
+        >>> import numpy as np
+        >>> from macekit.testing import assert_gate
+        >>> rng = np.random.default_rng(0)
+        >>> members, nonmembers = rng.normal(0.1, 1, 1000), rng.normal(0, 1, 1000)
+        >>> assert_gate(members, nonmembers, max_advantage=0.2, metric="accuracy", max=0.6).decision
+        'pass'
+    """
     __tracebackhide__ = True
     result = (client or Local()).gate(members, nonmembers, **limits)
     told = [result.sentence, *(_limit(each) for each in result.answer["limits"])]

@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -31,7 +32,8 @@ example runs as a test (long output lines are wrapped).
 
 Start with `macekit`: it takes lists, frames and files, and answers with numbers, charts and reports
 ([python.md](python.md) is a tour of it). `estimators` is the library below it: arrays in, dataclasses out. What the
-numbers mean for people is in [interpretation.md](interpretation.md), the mathematics in [methods.md](methods.md).
+numbers mean for people is in [interpretation.md](interpretation.md), the mathematics in [methods.md](methods.md), whose
+section 7 lists the errata (E1, E2, ...) and the study that are cited here.
 """
 
 CONSTANTS = {"PRESETS": "estimators.metric.presets", "VERSION": "estimators.statement"}
@@ -56,7 +58,7 @@ class Entry:
     text: str
 
     @property
-    def own(self) -> str:
+    def prose(self) -> str:
         """The docstring before its first section."""
         return re.split(rf"^(?:{'|'.join(SECTIONS)}):$", self.text, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
@@ -71,7 +73,7 @@ class Entry:
         return {names: " ".join(text.split()) for names, text in lines}
 
     @property
-    def explained(self) -> dict[str, str]:
+    def explanations(self) -> dict[str, str]:
         """What is said of each argument or attribute."""
         rows = {**self.rows("Args"), **self.rows("Attributes")}
         return {name.strip(" *"): text for names, text in rows.items() for name in names.split(",")}
@@ -83,14 +85,17 @@ class Entry:
             return list(self.item.__members__)
         if not callable(self.item):
             return []
-        return [name for each in _parameters(self.item) for name in _names(self.item, each)]
+        names: list[str] = []
+        for each in _parameters(self.item):
+            names += [each.name] if each.name in self.explanations else _names(self.item, each)
+        return names
 
 
 def entry(name: str) -> Entry:
     """The entry of a public name, given as ``module:name``."""
     title, item = name.replace(":", "."), resolve_name(name)
     constant = name.partition(":")[2]
-    text = _below(CONSTANTS[constant], constant) if constant in CONSTANTS else inspect.getdoc(item)
+    text = _text_below(CONSTANTS[constant], constant) if constant in CONSTANTS else inspect.getdoc(item)
     return Entry(title, item, text or "")
 
 
@@ -113,10 +118,14 @@ def page() -> str:
     """The whole page."""
     parts: list[str] = []
     for group in GROUPS:
-        parts += [f"## {group.title}", _wrapped(group.about), *(_shown(entry(name)) for name in group.names)]
+        parts += [
+            f"## {group.title}",
+            _paragraph(group.about),
+            *(_chapter(entry(name)) for name in group.names),
+        ]
     body = "\n\n".join(parts)
     anchors = _anchors(body)
-    contents = (_wrapped(_contents(group, anchors), "- ") for group in GROUPS)
+    contents = (_paragraph(_contents(group, anchors), "- ") for group in GROUPS)
     return "\n\n".join([INTRODUCTION.strip(), "\n".join(contents), body]) + "\n"
 
 
@@ -129,41 +138,46 @@ def _contents(group: Group, anchors: dict[str, str]) -> str:
 def _anchors(body: str) -> dict[str, str]:
     """How GitHub links to each heading: two that differ in capitals alone get a number."""
     anchors: dict[str, str] = {}
+    uses: Counter[str] = Counter()
     for title in re.findall(r"^#{2,4} (.+)$", body, re.MULTILINE):
         plain = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        before = sum(re.sub(r"-\d+$", "", each) == plain for each in anchors.values())
-        anchors[title] = f"{plain}-{before}" if before else plain
+        anchors[title] = f"{plain}-{uses[plain]}" if uses[plain] else plain
+        uses[plain] += 1
     return anchors
 
 
-def _shown(owner: Entry) -> str:
-    parts = [f"### `{owner.title}`", *_described(owner)]
-    members = [_wrapped(f"`{name}`: {text}", "- ") for name, text in properties(owner)]
+def _chapter(owner: Entry) -> str:
+    parts = [f"### `{owner.title}`", *_body(owner)]
+    members = [_paragraph(f"`{name}`: {text}", "- ") for name, text in properties(owner)]
     if members:
         parts.insert(-1, "Computed from these:\n\n" + "\n".join(members))
     for each in methods(owner):
-        parts += [f"#### `{each.title}`", *_described(each)]
+        parts += [f"#### `{each.title}`", *_body(each)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _described(owner: Entry) -> list[str]:
-    example = owner.section("Example")
-    prose = owner.own.replace("``", "`")
-    return [*_signature(owner), prose, _explained(owner), f"```pycon\n{example}\n```" if example else ""]
+def _body(owner: Entry) -> list[str]:
+    example = owner.section("Example").replace("<BLANKLINE>", "")
+    return [
+        *_signature(owner),
+        owner.prose.replace("``", "`"),
+        _arguments(owner),
+        f"```pycon\n{example}\n```" if example else "",
+    ]
 
 
-def _explained(owner: Entry) -> str:
+def _arguments(owner: Entry) -> str:
     rows = {**owner.rows("Args"), **owner.rows("Attributes")}
-    lines = [_wrapped(f"``{names.replace(', ', '``, ``')}``: {text}", "- ") for names, text in rows.items()]
+    lines = [_paragraph(f"``{names.replace(', ', '``, ``')}``: {text}", "- ") for names, text in rows.items()]
     if returns := owner.section("Returns"):
-        lines.append("\n" + _wrapped(f"Returns {returns}"))
+        lines.append("\n" + _paragraph(f"Returns {returns}"))
     if raises := owner.rows("Raises"):
         causes = "; ".join(f"``{name}``: {text.rstrip('.')}" for name, text in raises.items())
-        lines.append("\n" + _wrapped(f"Raises {causes}."))
+        lines.append("\n" + _paragraph(f"Raises {causes}."))
     return "\n".join(lines).strip()
 
 
-def _wrapped(text: str, bullet: str = "") -> str:
+def _paragraph(text: str, bullet: str = "") -> str:
     """A paragraph as Markdown, or an item of a list."""
     plain = bullet + " ".join(text.replace("``", "`").split())
     return textwrap.fill(
@@ -173,22 +187,24 @@ def _wrapped(text: str, bullet: str = "") -> str:
 
 def _signature(owner: Entry) -> Iterator[str]:
     """A call, where a reader makes one."""
-    if not callable(owner.item) or owner.section("Attributes"):
+    if not callable(owner.item) or (isinstance(owner.item, type) and not owner.section("Args")):
         return
-    spelled: list[str] = []
+    arguments: list[str] = []
     for each in _parameters(owner.item):
-        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in spelled:
-            spelled.append("*")
-        spelled.append(_spelled(each))
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
+        arguments.append(_declaration(each))
     returns = inspect.signature(owner.item).return_annotation
     tail = "" if isinstance(owner.item, type) or returns is inspect.Signature.empty else f" -> {returns}"
-    line = f"{owner.title}({', '.join(spelled)}){tail}"
+    line = f"{owner.title}({', '.join(arguments)}){tail}"
     if len(line) > 100:
-        line = "\n    ".join([f"{owner.title}(", *(f"{each}," for each in spelled)]) + f"\n){tail}"
+        line = "\n    ".join([f"{owner.title}(", *(f"{each}," for each in arguments)]) + f"\n){tail}"
     yield f"```python\n{line}\n```"
 
 
 def _parameters(item: Any) -> list[inspect.Parameter]:
+    if isinstance(item, type) and not inspect.isfunction(getattr(item, "__init__", None)):
+        return []  # an exception that takes what every exception takes
     every = inspect.signature(item).parameters.values()
     return [each for each in every if each.name not in ("self", "cls")]
 
@@ -201,7 +217,7 @@ def _names(item: Any, parameter: inspect.Parameter) -> list[str]:
     return [parameter.name]
 
 
-def _spelled(parameter: inspect.Parameter) -> str:
+def _declaration(parameter: inspect.Parameter) -> str:
     stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
     plain = "Unpack" in str(parameter.annotation) or parameter.annotation is inspect.Parameter.empty
     name = f"{stars}{parameter.name}" if plain else f"{stars}{parameter.name}: {parameter.annotation}"
@@ -211,7 +227,7 @@ def _spelled(parameter: inspect.Parameter) -> str:
     return f"{name} = {default if len(default) <= 40 else '...'}"
 
 
-def _below(module: str, name: str) -> str:
+def _text_below(module: str, name: str) -> str:
     """The text that stands below an assignment."""
     body = ast.parse(inspect.getsource(importlib.import_module(module))).body
     for above, below in pairwise(body):
@@ -222,6 +238,55 @@ def _below(module: str, name: str) -> str:
 
 
 GROUPS = (
+    Group(
+        "Ask about a model's scores",
+        "Each function of `macekit` answers in this process; a `macekit.Mace` has the same functions and asks a "
+        "server. All arguments but the scores are keywords.",
+        (
+            "macekit:estimate",
+            "macekit:report",
+            "macekit:risk",
+            "macekit:metrics",
+            "macekit:compare",
+            "macekit:audit",
+            "macekit:gate",
+            "macekit:plan",
+            "macekit:counts",
+            "macekit:Mace",
+        ),
+    ),
+    Group(
+        "Ask what theory promises",
+        "What differential privacy and three papers guarantee, with or without scores. Arrays are lists, NumPy arrays "
+        "or frames; a table or a file in place of the first array holds all of them, and the others are named by their "
+        "columns.",
+        (
+            "macekit:theory.dp",
+            "macekit:theory.together",
+            "macekit:theory.mip",
+            "macekit:theory.mip_finite",
+            "macekit:theory.mis",
+            "macekit:theory.mis_overfitting",
+            "macekit:theory.pmp_exponential",
+            "macekit:theory.pmp_gaussian",
+        ),
+    ),
+    Group(
+        "Read and write an answer",
+        "Every question is answered by a `Result`, or by one of two exceptions.",
+        ("macekit:Result", "macekit:Chart", "macekit:MaceProblem", "macekit:MaceUnreachable"),
+    ),
+    Group(
+        "Use answers in tests and in MLflow",
+        "Limits as assertions for pytest or any other runner; a result in an MLflow run.",
+        (
+            "macekit.testing:assert_advantage_below",
+            "macekit.testing:assert_gate",
+            "macekit.testing:LimitExceeded",
+            "macekit.testing:Inconclusive",
+            "macekit.mlflow:log",
+        ),
+    ),
     Group(
         "Scores and counts",
         "What a model gives to members (records it was trained on) and to nonmembers (records it has never seen), "
@@ -255,6 +320,11 @@ GROUPS = (
             "estimators:ThresholdTarget",
             "estimators:TwoSidedTarget",
             "estimators:LearnedTarget",
+            "estimators.adversary.learned:quadratic",
+            "estimators.adversary.learned:logistic",
+            "estimators.adversary.learned:boxes",
+            "estimators.adversary.learned:boosting",
+            "estimators.adversary.learned:Learner",
         ),
     ),
     Group(
@@ -267,6 +337,34 @@ GROUPS = (
             "estimators:plan_verdict",
             "estimators:plan_width",
             "estimators:Plan",
+            "estimators.gate:judge",
+            "estimators.gate:Judgement",
+            "estimators.maxima:MaxAdvantage",
+            "estimators.maxima:MaxMetric",
+            "estimators.maxima:MaxEpsilon",
+            "estimators.maxima:MaxGroupRisk",
+        ),
+    ),
+    Group(
+        "ROC, epsilon and the statistics of the paper",
+        "What else an auditor asks of counts.",
+        (
+            "estimators.audit.roc:roc",
+            "estimators.audit.roc:RocCurve",
+            "estimators.audit.roc:auc",
+            "estimators.audit.roc:AreaUnderCurve",
+            "estimators.audit.roc:operating_point",
+            "estimators.audit.roc:operating_points",
+            "estimators.audit.roc:OperatingPoint",
+            "estimators.audit.epsilon:epsilon_lower_bound",
+            "estimators.audit.epsilon:EpsilonBound",
+            "estimators.audit.epsilon:check_claim",
+            "estimators.audit.epsilon:ClaimCheck",
+            "estimators.audit.epsilon:Direction",
+            "estimators.paper:algorithm_1",
+            "estimators.paper:PaperAdvantage",
+            "estimators.paper:EqualWidth",
+            "estimators.paper:Kernel",
         ),
     ),
     Group(

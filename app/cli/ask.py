@@ -67,7 +67,7 @@ def showing(found: Found) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         if found.kept is None:
             raise
-        raise Misuse(f"{found.kept}: not a whole answer of mace: it cannot be shown") from None
+        raise Misuse(f"{found.kept}: not a complete answer of mace, so it cannot be shown") from None
 
 
 def _read(source: Source, data: memoryview, call: Call) -> Found | None:
@@ -82,9 +82,9 @@ def _read(source: Source, data: memoryview, call: Call) -> Found | None:
         if operation is None:
             return None
         if not is_shown(operation):
-            raise Misuse(f"{source.name}: holds {operation}, which are asked about, not shown")
+            raise Misuse(f"{source.name}: holds {operation}, which mace report cannot show")
         if call.query:
-            raise Misuse(f"{source.name}: is an answer already; to ask otherwise, give the scores")
+            raise Misuse(f"{source.name}: is an answer already; options need the scores")
         return Found(
             operation, Reply(200, JSON, msgspec.json.encode(checked(operation, answer))), source.name
         )
@@ -97,7 +97,7 @@ def _read(source: Source, data: memoryview, call: Call) -> Found | None:
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
     except BrokenAnswerError as wrong:
-        raise Misuse(f"{source.name}: not a whole answer of mace: {wrong}") from None
+        raise Misuse(f"{source.name}: not a complete answer of mace: {wrong}") from None
 
 
 def _unbounded(data: memoryview) -> bool:
@@ -162,7 +162,7 @@ def asked(question: Question, given: argparse.Namespace) -> Reply:
 
 
 def _listed(given: argparse.Namespace, output: Output | None) -> tuple[tuple[str, str], ...]:
-    """How many records are told of, where nobody said and not all of them are wanted as data."""
+    """How many records to print, if no option says so and the answer is not written as data."""
     if output is None:
         return () if given.json else (("top", str(SHOWN_RECORDS)),)
     return (("top", str(LISTED)),) if isinstance(output.form, Rendered) else ()
@@ -200,7 +200,7 @@ def _check(call: Call, options: list[Option], complete: bool) -> None:
 
 
 def _paths(question: Question, given: argparse.Namespace) -> list[str]:
-    """The files to read; standard input, if there is none and nobody sits at it."""
+    """The files to read; standard input, if there is none and it is not a terminal."""
     if question.most_files == 0:
         return []
     if given.format is not None and given.format not in FORMATS:

@@ -20,7 +20,7 @@ QUESTIONS = (
     Question(
         "estimate",
         "advantage",
-        "the optimal membership advantage, certified, and everything beside it",
+        "how well the best attacker tells members from nonmembers, certified",
         (
             "mace estimate scores.csv",
             "mace estimate scores.parquet --score loss --member is_train --max-advantage 0.1",
@@ -31,7 +31,7 @@ QUESTIONS = (
     Question(
         "report",
         "report",
-        "everything about one sample, as a report to look at",
+        "a report on one sample, with pictures",
         (
             "mace report scores.csv -o report.html",
             "mace report scores.parquet --group age_band --max-advantage 0.1 -o report.html",
@@ -52,7 +52,7 @@ QUESTIONS = (
     Question(
         "compare",
         "compare",
-        "several scores of one model, or several models, side by side",
+        "several scores of one model, or several models, compared",
         (
             "mace compare scores.csv --score loss,margin",
             "mace compare before.parquet after.parquet --against before",
@@ -69,20 +69,20 @@ QUESTIONS = (
     Question(
         "audit",
         "audit",
-        "a promised epsilon and delta against the scores",
+        "whether the scores contradict a promised epsilon and delta",
         ("mace audit scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
     ),
     Question(
         "plan",
         "plan",
-        "how many records a decision or a width takes",
+        "how many records a decision needs, or an interval of a given width",
         ("mace plan --expected 0.05 --max-advantage 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
         most_files=0,
     ),
     Question(
         "counts",
         "counts",
-        "scores in, counts out that merge with any others",
+        "scores in, counts out that can be merged with any others",
         ("mace counts shard1.parquet -o shard1.json", "mace counts scores.csv --json"),
     ),
 )
@@ -91,7 +91,7 @@ THEORY = (
     Question(
         "theory dp",
         "theory/dp",
-        "what a promise of differential privacy allows, every bound side by side",
+        "what a promise of differential privacy allows an attacker, with all known bounds",
         (
             "mace theory dp --epsilon 1 --delta 1e-5 --prior 0.1",
             "mace theory dp --noise-multiplier 1.1 --steps 1000 --sampling-rate 0.01 --delta 1e-5",
@@ -124,7 +124,7 @@ THEORY = (
     Question(
         "theory mis",
         "theory/mis",
-        "membership inference security: what any algorithm may give away of data in categories",
+        "membership inference security: what any algorithm can reveal about data in categories",
         (
             "mace theory mis people.csv --column city --sizes 1000,10000",
             "mace theory mis counts.csv --tallies records --delta 0.1",
@@ -133,7 +133,7 @@ THEORY = (
     Question(
         "theory mis-overfitting",
         "theory/mis-overfitting",
-        "membership inference security: what training and held-out losses say it can be at most",
+        "membership inference security: an upper limit from training and held-out losses",
         (
             "mace theory mis-overfitting losses.csv --score loss --member is_train",
             "mace theory mis-overfitting --members train.npy --nonmembers heldout.npy",
@@ -152,4 +152,4 @@ THEORY = (
         ("mace theory pmp-gaussian points.npy --clip 1 --sigma 0.1 --delta 1e-5",),
     ),
 )
-"""What the papers promise, asked as `mace theory NAME`."""
+"""The questions of theory, asked as `mace theory NAME`."""

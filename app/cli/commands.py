@@ -12,10 +12,10 @@ from app.cli.parsing import Parser
 
 ENDINGS = """exit status:
   0    answered, whatever the answer
-  2    misuse, or input that cannot be used; why is on standard error
-  70   a mistake of mace itself
+  2    misuse, or input that cannot be used; standard error says why
+  70   an error in mace itself
   130  interrupted
-  141  whoever read the answer stopped reading"""
+  141  the program that read the answer stopped reading"""
 
 
 def add(commands: Any) -> None:
@@ -68,13 +68,16 @@ def fill(question: Question, parser: Parser) -> None:
         arrays = takes_arrays(question.operation)
         source = parser.add_argument_group(f"where the {'numbers' if arrays else 'scores'} are")
         names = (
-            "CSV, TSV, NPY, Parquet, Arrow, or a JSON request as posted to the service; each also .gz or .zst"
+            "CSV, TSV, NPY, Parquet, Arrow, or a JSON request as sent to the service; each may be "
+            "compressed (.gz, .zst)"
         )
         source.add_argument(
             "files", nargs="*", metavar="FILE", default=[], help=f"{names}; - is standard input"
         )
         source.add_argument(
-            "--format", metavar="NAME", help=f"format, whatever the suffix says: {', '.join(FORMATS)}"
+            "--format",
+            metavar="NAME",
+            help=f"format of the file, in place of its suffix: {', '.join(FORMATS)}",
         )
         if question.most_files == 1 and not arrays:
             source.add_argument(
@@ -84,19 +87,26 @@ def fill(question: Question, parser: Parser) -> None:
     out = parser.add_argument_group("where the answer goes").add_mutually_exclusive_group()
     suffixes = ", ".join(suffixes_of(question.operation))
     out.add_argument("--json", action="store_true", help="print the answer as the service's JSON")
-    out.add_argument("-o", "--output", metavar="FILE", help=f"write it to a file, by its suffix: {suffixes}")
+    out.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"write the answer to a file; its suffix chooses the form: {suffixes}",
+    )
     more = parser.add_argument_group("and else")
     if is_shown(question.operation):
-        more.add_argument("--card", action="store_true", help="with -o FILE.md: the section for a model card")
-        more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: this chart alone")
-    more.add_argument("--force", action="store_true", help="replace the file of -o if it is there already")
-    more.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+        more.add_argument(
+            "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
+        )
+        more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
+    more.add_argument("--force", action="store_true", help="replace the file of -o if it exists")
+    more.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")
 
 
 # --- theory -------------------------------------------------------------------------------------------------
 # `mace theory NAME`: what the papers promise, a question each.
 
-SUMMARY = "what theory promises: differential privacy, and three papers, as one question each"
+SUMMARY = "what theory guarantees: differential privacy and the results of three papers"
 EXAMPLES = ("mace theory dp --epsilon 1", "mace theory mip draws.npy --eta 0.1", "mace theory NAME --help")
 
 

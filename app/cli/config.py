@@ -16,7 +16,7 @@ MASK = "********"
 
 def add(commands: Any) -> None:
     """Describe the command."""
-    command = commands.add_parser("config", help="every setting, its value, and where it came from")
+    command = commands.add_parser("config", help="every setting, its value, and the source of the value")
     command.add_argument("--toml", action="store_true", help="print them as a file that MACE_CONFIG accepts")
     command.set_defaults(run=run)
 

@@ -22,7 +22,7 @@ SHIFT = 0.5067
 """Members N(SHIFT, 1), nonmembers N(0, 1): the best advantage is the total variation 2 Phi(SHIFT / 2) - 1 = 0.2000."""
 
 GROUPS = {"18-39": 0.4, "40-64": 0.4, "65 and over": 0.2}
-"""Labels and how often each is drawn, whoever is a member and whatever the score."""
+"""Labels and how often each is drawn, independent of membership and score."""
 
 
 def example_table() -> bytes:
@@ -106,7 +106,7 @@ def _fill(parser: Parser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", default=FOLDER, help=f"folder to write (default {FOLDER})"
     )
-    parser.add_argument("--force", action="store_true", help="replace files in it that say something else")
+    parser.add_argument("--force", action="store_true", help="replace files in it that have other content")
 
 
 def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GATE = Question(
     "gate",
     "gate",
-    "pass, fail or inconclusive: limits that must hold before a model goes out",
+    "pass, fail or inconclusive: limits that a model must keep before its release",
     (
         "mace gate scores.parquet --max-advantage 0.1",
         "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
@@ -35,11 +35,11 @@ STATUS = {"pass": 0, "fail": 1, "inconclusive": 3}
 ENDINGS = """exit status:
   0    pass: every limit holds
   1    fail: at least one limit is exceeded
-  2    misuse, or input that cannot be used; why is on standard error
-  3    inconclusive: the records settle it neither way; how many would is said
-  70   a mistake of mace itself
+  2    misuse, or input that cannot be used; standard error says why
+  3    inconclusive: too few records to decide; the answer says how many are needed
+  70   an error in mace itself
   130  interrupted
-  141  whoever read the answer stopped reading"""
+  141  the program that read the answer stopped reading"""
 
 
 def add(commands: Any) -> None:
@@ -57,7 +57,7 @@ def run(question: Question, given: argparse.Namespace) -> int:
 def _fill(question: Question, parser: Parser) -> None:
     parser.register("action", None, Once)
     fill(question, parser)
-    group = parser.add_argument_group("what a pipeline reads; a file that is there already is replaced")
+    group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
     group.add_argument(
         "--metrics", metavar="FILE", help="OpenMetrics text (.txt), as GitLab's metrics report"
@@ -65,7 +65,7 @@ def _fill(question: Question, parser: Parser) -> None:
     group.add_argument(
         "--summary",
         metavar="FILE",
-        help="Markdown (.md), appended; also to the file that $GITHUB_STEP_SUMMARY names",
+        help="Markdown (.md), appended to the file, and to the one that $GITHUB_STEP_SUMMARY names",
     )
 
 

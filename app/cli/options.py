@@ -17,7 +17,7 @@ from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.records import Asked
 
 TWICE = {"metric.preset"}
-"""Parameters of the service that say what another says already."""
+"""Parameters of the service that another option already covers."""
 
 FORMER = {"--max-advantage": "--threshold"}
 """Names that are understood, too: the service and Python call the limit of a question ``threshold``."""
@@ -29,12 +29,12 @@ COLUMNS = {
         "the column that says who is a member, or COLUMN=VALUE: members are the rows of this value",
     ),
     "group": ("NAME", "the column of group labels"),
-    "unit": ("NAME", "the column that says whom a record belongs to; one record of each is kept"),
+    "unit": ("NAME", "the column with the person (or other unit) of each record; one record of each is kept"),
     "members_column": ("NAME", "a table with a column for each side: the scores of members"),
     "nonmembers_column": ("NAME", "a table with a column for each side: the scores of nonmembers"),
-    "members": ("N", "NPY of one dimension: so many values at the start are members, the rest are not"),
+    "members": ("N", "NPY of one dimension: the number of values at its start that are members"),
 }
-"""Options that speak of a table, not of the question."""
+"""Options about the table, not about the question."""
 
 BARE = re.compile(r"\.[0-9]+(e[-+]?[0-9]+)?")
 ROUND = re.compile(r"-?[0-9]+\.")
@@ -44,7 +44,7 @@ HEADINGS = {
     "metric": "parameters of a metric",
     "estimator": "which adversaries",
     "columns": "columns of a table",
-    "how": "how it is answered",
+    "how": "how the answer is computed",
 }
 HOW = {"query", "seed"}
 

@@ -67,7 +67,7 @@ class Sides:
 def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
     if isinstance(inputs, Sides):
-        _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "goes with one table of both sides")
+        _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
         found = Material({"": _sample_of(call, inputs)}, _asked(call), textual=True)
         progress.now("computing")
@@ -147,7 +147,7 @@ def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Mater
     for source in sources:
         name = source.name if source.stem in twice else source.stem
         if name in samples:
-            raise Misuse(f"{source.name}: came twice")
+            raise Misuse(f"{source.name}: was given twice")
         if counted_first(single, source):
             found = _counted(single, source, progress)
         else:
@@ -210,11 +210,9 @@ def _merged(under: dict[str, object], over: dict[str, object]) -> dict[str, obje
 
 def _counted(call: Call, source: Source, progress: Progress) -> Material:
     """The counts of a large input, made as it is read."""
-    progress.say(
-        f"{source.name} is large: it is counted as it is read, and the question is asked of the counts"
-    )
+    progress.say(f"{source.name} is large, so mace counts it while reading and answers from the counts")
     if call.operation in ("advantage", "report"):
-        progress.say("the paper's statistic then is W_N over those cells, which reads high")
+        progress.say("the paper's statistic is then W_N over those cells, which is biased upward")
     reply = _streamed(_counting(call, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")

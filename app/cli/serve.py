@@ -101,7 +101,7 @@ def add(commands: Any) -> None:
     """Describe the command."""
     command = commands.add_parser(
         "serve",
-        help="the service, on http://127.0.0.1:8000 unless told otherwise; `mace config` lists its settings",
+        help="the service, by default on http://127.0.0.1:8000; `mace config` lists its settings",
         usage="mace serve [OPTIONS]",
         description=DESCRIPTION,
         epilog=ENDINGS,

@@ -101,7 +101,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """What is said while work goes on; nothing, unless somebody watches."""
+    """Progress messages; none, unless standard error is a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._speaks = not quiet

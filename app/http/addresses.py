@@ -61,7 +61,7 @@ class Addresses:
 
     @cached_property
     def _plain(self) -> dict[str, Address]:
-        """Templates without a parameter, each with whoever comes first at that path: one look instead of many."""
+        """Templates without a parameter, each with the first route at that path: one look instead of many."""
         plain = (address.template for _, address in self._patterns if "{" not in address.template)
         return {
             path: next(address for pattern, address in self._patterns if pattern.match(path))

@@ -67,7 +67,7 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body; of one nobody waits for any more, only so much."""
+        """Take a piece of a body; of one that is no longer awaited, only so much."""
         if self.cycle.response_complete:
             self._unread += len(body)
             if self._unread > MOST_UNREAD:
@@ -164,7 +164,7 @@ class Connection(HttpToolsProtocol):
         elif cycle is not None and not cycle.more_body:
             cycle.keep_alive = False
         else:
-            if cycle is not None:  # its body turned out to be none: whoever waits for the rest is told so
+            if cycle is not None:  # its body turned out to be none: the reader of the rest must know
                 cycle.disconnected = True
                 cycle.message_event.set()
             self._write(problem)

@@ -1,4 +1,4 @@
-"""How the service is: for probes, for whoever asks which version answers, and for Prometheus."""
+"""How the service is: for probes, for clients that ask for the version, and for Prometheus."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Record:
 
 
 # --- access -------------------------------------------------------------------------------------------------
-# The bearer key: without it nobody gets past, nor learns which addresses exist.
+# The bearer key: without it a client gets no further, and does not learn which addresses exist.
 
 NEEDED = "send the header Authorization: Bearer KEY"
 
@@ -153,7 +153,7 @@ class Access:
         self.open_to_all = frozenset(open_to_all)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on whoever may pass."""
+        """Pass on requests that carry the key."""
         if scope["type"] != "http" or self.digest is None or self._open(scope) or self._holds(scope):
             return await self.app(scope, receive, send)
         return await refusal(scope, Problem("unauthorized", NEEDED))(scope, receive, send)

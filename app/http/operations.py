@@ -121,19 +121,23 @@ def headers_of(form: str) -> dict[str, str]:
 # The operations: each takes a body, hands it to the workers as it came, and returns what they answer.
 
 CLIENT_GONE = 499
-"""What the log and the metrics say of a request whose client left before the answer; nobody receives it."""
+"""The status in logs and metrics of a request whose client left before the answer; it is never sent."""
 
 ABOUT = {
-    "advantage": "With `threshold` there is a verdict; with `claimed_epsilon` the claim is checked.",
+    "advantage": "The answer is an advantage with a certified interval. Give `threshold` for a verdict, "
+    "and `claimed_epsilon` to check a promise of differential privacy.",
     "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone, HTML a report.",
-    "metrics": "Every preset if `metrics` is left out.",
+    "metrics": "Without `metrics`, the answer has every preset.",
     "compare": "Intervals hold for all queries together.",
-    "audit": "Guesses at the two ends of the scores, against what the promise allows.",
-    "report": "With `Accept: text/html` a page to look at, in one file; as JSON, what it is drawn from.",
-    "gate": "At least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, `max_group_risk` with `groups`.",
-    "plan": "Tried on simulated samples; takes a second or two.",
-    "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough; of Parquet, `PAR1` and the footer.",
-    "counts": "NPY, Arrow and CSV are counted as they arrive, however many.",
+    "audit": "The attacker guesses about the records with the highest and the lowest scores. If more "
+    "guesses are right than the promise allows, the records contradict it.",
+    "report": "With `Accept: text/html` the answer is a page in one file; as JSON it is the data of that page.",
+    "gate": "Give at least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, "
+    "`max_group_risk` with `groups`.",
+    "plan": "The plan is tried on simulated samples, which takes a second or two.",
+    "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough. Of Parquet, send `PAR1` "
+    "and the footer.",
+    "counts": "NPY, Arrow and CSV are counted as they arrive, so a body may be larger than memory.",
     **theory.ABOUT,
 }
 

@@ -81,7 +81,7 @@ async def framework_raised(request: Request, error: HTTPException) -> Response:
 
 
 async def last_resort(request: Request, _error: Exception) -> Response:
-    """Answer what nobody foresaw, even an exception in a layer outside all others."""
+    """Answer any unexpected exception, even one in a layer outside all others."""
     return refusal(request.scope, Problem("internal", OURS))
 
 

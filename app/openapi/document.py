@@ -41,16 +41,16 @@ RETRY_AFTER: Schema = {
 }
 
 SUMMARIES = {
-    "advantage": "The optimal membership advantage, certified, and everything beside it",
+    "advantage": "How well the best attacker tells members from nonmembers, certified, with a verdict",
     "individual-risk": "The risk of each record and of each group",
     "metrics": "Several accuracy-like metrics of one sample",
     "compare": "Several queries or models side by side",
-    "audit": "A promised epsilon and delta against the scores",
-    "report": "Everything a report shows of one sample, and the report itself",
-    "gate": "Pass, fail or inconclusive, over several limits at once",
-    "plan": "How many records a decision or a width takes",
-    "columns": "The columns of a table, from its head",
-    "counts": "Scores in, mergeable counts out",
+    "audit": "Whether the scores contradict a promised epsilon and delta",
+    "report": "A report on one sample, or all the numbers it shows",
+    "gate": "Pass, fail or inconclusive, for several limits at once",
+    "plan": "How many records a decision needs, or an interval of a given width",
+    "columns": "The columns of a table, read from its first bytes",
+    "counts": "Scores in, counts out that can be merged",
     **theory.SUMMARIES,
 }
 

@@ -29,14 +29,14 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
     (
         "unit",
         {"type": "string"},
-        "table: the column that says whom a record belongs to; one record of each is kept",
+        "table: the column with the person (or other unit) of each record; one record of each is kept",
     ),
     ("members_column", {"type": "string"}, "table with a column for each side: the scores of members"),
     ("nonmembers_column", {"type": "string"}, "table with a column for each side: the scores of nonmembers"),
     (
         "members",
         {"type": "integer", "minimum": 1},
-        "NPY of one dimension: so many values at the start are members, the rest are not",
+        "NPY of one dimension: the number of values at its start that are members",
     ),
 )
 

@@ -23,7 +23,7 @@ class Example:
 # What OpenAPI says of ``/v1/theory/dp``, and examples that run as they stand.
 
 DP_SUMMARIES: dict[str, str] = {
-    "theory/dp": "What a promise of differential privacy allows, every bound side by side"
+    "theory/dp": "What a promise of differential privacy allows an attacker, with all known bounds side by side"
 }
 DP_ABOUT: dict[str, str] = {
     "theory/dp": "The promise is `epsilon` with `delta`, `mu`, `rdp` or `noise_multiplier` with `steps` and "
@@ -79,14 +79,15 @@ TELLING = [[0.6, 0.4] if 0 in pair else [0.4, 0.6] for pair in combinations(rang
 
 MIP_SUMMARIES: dict[str, str] = {
     "theory/mip": "How much noise keeps every attack within eta of guessing",
-    "theory/mip-finite": "What a finite algorithm leaks of every record, exactly",
+    "theory/mip-finite": "What an algorithm with finitely many outputs leaks about each record, exactly",
 }
 
 MIP_ABOUT: dict[str, str] = {
     "theory/mip": "Takes parameters of fits to random halves of your data (`draws`), or pairs of fits that differ by "
-    "one swapped record (`before`, `after`, `record`), never the data. Answers the noise to add, with eta certified at "
-    "every sample size, beside the paper's own calibrations. The certificate is about this data set and this fit, "
-    "over the random half and the noise. It is of noise of real numbers: round what you release to `noise.grid`.",
+    "one swapped record (`before`, `after`, `record`), never the data. The answer is the noise to add, with "
+    "eta certified at every sample size, beside the paper's own calibrations. The certificate is about this "
+    "data set and this fit, over the random half and the noise. It is of noise of real numbers: round what "
+    "you release to `noise.grid`.",
     "theory/mip-finite": "Takes the probabilities of every output given every training set of k records out of n (rows "
     "in lexicographic order). Answers by how much the best attack on each record beats the better constant guess.",
 }
@@ -108,17 +109,19 @@ MIP_EXAMPLES: dict[str, dict[str, Example]] = {
 # What OpenAPI says of the MIS operations, and examples that run as they stand.
 
 MIS_SUMMARIES: dict[str, str] = {
-    "theory/mis": "What any learning algorithm may give away of data in categories",
-    "theory/mis-overfitting": "How secure a learner is at most, given its losses",
+    "theory/mis": "What any learning algorithm can reveal about data in categories",
+    "theory/mis-overfitting": "An upper limit on the security of a learner, from its losses",
 }
 MIS_ABOUT: dict[str, str] = {
-    "theory/mis": "Membership inference security of the worst algorithm there is (Aubinais et al., Theorem 14), over "
-    "sizes of the training set; how many records are enough; what merging categories buys. The distribution is "
-    "given as `probabilities`, or sampled as `values` or `tallies`: then every bound carries the error of the "
-    "sample, at any size. State `universe`, the number of categories there are, if it is known.",
-    "theory/mis-overfitting": "Training losses far below held-out losses bound security from above (Theorem 11), at "
-    "the best of many cuts, corrected for choosing it. MIS averages over training sets: one model's losses speak of "
-    "that model alone, unless `losses_of` says that each loss is from a training of its own.",
+    "theory/mis": "The answer is the membership inference security of the worst possible algorithm (Aubinais et al., "
+    "Theorem 14) for several sizes of the training set, how many records are enough, and what is gained by merging "
+    "categories. Give the distribution as `probabilities`, or a sample of it as `values` or `tallies`; for a sample, "
+    "every bound includes the sampling error, at any size. Give `universe`, the number of possible categories, if you "
+    "know it.",
+    "theory/mis-overfitting": "If training losses lie far below held-out losses, security is limited from above "
+    "(Theorem 11). The limit is taken at the best of many cuts and corrected for that choice. MIS averages over "
+    "training sets, so one model's losses describe that model alone, unless `losses_of` says that each loss comes from "
+    "a separate training.",
 }
 MIS_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/mis": {
@@ -166,15 +169,18 @@ MIS_EXAMPLES: dict[str, dict[str, Example]] = {
 # What OpenAPI says of the PMP operations, and examples that run as they stand.
 
 PMP_SUMMARIES: dict[str, str] = {
-    "theory/pmp-exponential": "What an exponential mechanism gives away to who knows only whence its records came",
-    "theory/pmp-gaussian": "What a sum or mean with Gaussian noise gives away to who knows whence its records came",
+    "theory/pmp-exponential": "What an exponential mechanism reveals to an attacker who knows the 2n "
+    "candidate records but not which n were used",
+    "theory/pmp-gaussian": "What a sum or mean with Gaussian noise reveals to an attacker who knows the 2n "
+    "candidate records but not which n were used",
 }
 PMP_ABOUT: dict[str, str] = {
-    "theory/pmp-exponential": "Half of the 2n records were used, every half equally likely. `losses` has a row a "
-    "record, or a row a training set; give `epsilon`, or the `practical_epsilon` you want. Exact as long as the "
-    "training sets can be gone through (2n up to about 30 for losses of records); beyond, set `draws`.",
-    "theory/pmp-gaussian": "Half of the 2n records were used, every half equally likely. Give `sigma`, or `epsilon` "
-    "for the least noise that is (epsilon, delta)-DP, or the `practical_epsilon` you want.",
+    "theory/pmp-exponential": "Half of the 2n records were used, and every half is equally likely. "
+    "`losses` has one row for each record, or one row for each training set. Give `epsilon`, or the "
+    "`practical_epsilon` you want. The answer is exact as long as all training sets can be enumerated (2n "
+    "up to about 30 for losses of records); for more records, set `draws`.",
+    "theory/pmp-gaussian": "Half of the 2n records were used, and every half is equally likely. Give "
+    "`sigma`, or `epsilon` for the least noise that is (epsilon, delta)-DP, or the `practical_epsilon` you want.",
 }
 
 AGES = (0.23, 0.35, 0.41, 0.48, 0.52, 0.58, 0.64, 0.97)
@@ -237,10 +243,10 @@ PMP_EXAMPLES: dict[str, dict[str, Example]] = {
 COUNTS = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
 
 TOGETHER_SUMMARIES: dict[str, str] = {
-    "theory/together": "What a claimed epsilon and delta allow, beside what the records say"
+    "theory/together": "What a claimed epsilon and delta allow, next to what the records show"
 }
 TOGETHER_ABOUT: dict[str, str] = {
-    "theory/together": "Intervals hold for all rows together. That nothing is contradicted does not prove the claim."
+    "theory/together": "All intervals hold together. If nothing is contradicted, that does not prove the claim."
 }
 TOGETHER_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/together": {

@@ -1,7 +1,7 @@
 """Logs: one line each, a JSON object or text, on standard output.
 
 An exception is told by its type and by where it was raised, never by its message: a message may hold a value that
-was submitted. Whoever logs gives an event and named fields; nothing else is written.
+was submitted. A caller gives an event and named fields; nothing else is written.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from app.settings import Settings
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"})
 CLIENT_LEFT = 499
-"""What is told of a request whose client left before it was answered; nobody is sent it."""
+"""The status in the log for a request whose client left before the answer; it is never sent."""
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request under way, for whoever logs meanwhile."""
+"""The id of the request under way, for log lines written meanwhile."""
 
 
 @dataclass(slots=True)
@@ -52,14 +52,14 @@ class Exchange:
 
     @classmethod
     def begin(cls, scope: Any, name: str) -> Exchange:
-        """Begin the exchange of this scope, and leave it there for whoever answers."""
+        """Begin the exchange of this scope, and leave it there for the code that answers."""
         found = cls(name, scope["method"] if scope["method"] in METHODS else "other")
         scope.setdefault("state", {})["exchange"] = found
         return found
 
     @classmethod
     def of(cls, scope: Any) -> Exchange:
-        """Return the exchange of this scope; where none was begun, one that nobody will read."""
+        """Return the exchange of this scope; where none was begun, one that is never read."""
         found = scope.get("state", {}).get("exchange")
         return found if isinstance(found, cls) else cls("", "other")
 

@@ -21,7 +21,7 @@ from prometheus_client.exposition import generate_latest
 
 from app.telemetry.logs import Exchange
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and nobody asks
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and without use
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 SECONDS = (

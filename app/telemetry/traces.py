@@ -94,7 +94,7 @@ SIGNAL = "/v1/traces"
 
 
 class Traces(Protocol):
-    """Whoever makes a span of a request."""
+    """Makes a span of a request."""
 
     def span(self, scope: Any, exchange: Exchange) -> AbstractContextManager[None]:
         """Put a span around a request."""
@@ -104,7 +104,7 @@ class Traces(Protocol):
 
 
 class NoTraces:
-    """No spans: what stands in when nobody asked for any."""
+    """No spans: used when tracing is off."""
 
     @contextmanager
     def span(self, scope: Any, exchange: Exchange) -> Iterator[None]:

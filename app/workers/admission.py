@@ -1,6 +1,6 @@
 """How much may be under way, and how much may arrive: what cannot be done now is not even received.
 
-A body that arrives holds no place in the queue: whoever sends slowly, or nothing, must not keep others from being
+A body that arrives holds no place in the queue: a client that sends slowly, or nothing, must not keep others from being
 answered. What it holds of memory the spools' budget bounds.
 """
 

@@ -3,7 +3,7 @@
 A body that is worked on whole is spooled, and takes a worker only once it is complete. A body that is counted as it
 comes takes a worker when its first 64 KiB are there; all workers but one may be held like that, and where there is only
 one such a body is spooled, too. What still arrives holds no place in the queue, and an upload that brings less than
-64 KiB within the stall limit is ended: slow uploads starve nobody.
+64 KiB within the stall limit is ended, so slow uploads do not starve other requests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def never(_call: Call, _body: bytes) -> bool:
 
 
 class Disconnected(Exception):
-    """The client has gone: nobody is left to answer."""
+    """The client has gone, so no answer can be sent."""
 
 
 async def answer(

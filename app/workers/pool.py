@@ -228,7 +228,8 @@ class Pool:
                 waiting.set_exception(lost())
 
     def _ended(self, pid: int, status: int) -> None:
-        """Learn that a worker's process has ended: one with a job is found by whoever waits for its answer."""
+        """Learn that a worker's process has ended: one with a job is noticed by the caller that waits for "
+        "its answer."""
         worker = self._crew.get(pid)
         if self._closed or (worker is None and pid not in self._mourned):
             return

@@ -57,7 +57,7 @@ class Worker:
 
 
 class Nursery:
-    """The process that workers come from; started again by whoever finds it dead."""
+    """The process that workers come from; started again by the caller that finds it dead."""
 
     def __init__(self, perform: str, memory_limit: int, ended: Callable[[int, int], None]) -> None:
         self._perform = perform

@@ -1,4 +1,4 @@
-"""Bodies that are held while they arrive: written by the server, mapped by a worker, in nobody's heap."""
+"""Bodies that are held while they arrive: written by the server and mapped by a worker, outside of any heap."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Budget:
 
 
 class Spool:
-    """One body in a nameless file, for one job; whoever makes it closes it."""
+    """One body in a nameless file, for one job; the caller that makes it closes it."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -87,7 +87,7 @@ class Spool:
 
 
 # --- pipe ---------------------------------------------------------------------------------------------------
-# An upload that a worker reads while it arrives: a pipe, and the clock that knows whom it waits for.
+# An upload that a worker reads while it arrives: a pipe, and the clock that knows which side it waits for.
 
 HELD = 2**20
 """Bytes a pipe is asked to hold: enough that neither side waits for the other at every chunk."""

@@ -33,14 +33,41 @@ BLOCK_ENDS = (0.15, 0.3, 0.55, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A name and a way to build a fresh scikit-learn classifier from a seed."""
+    """A name and a way to build a fresh scikit-learn classifier from a seed.
+
+    Args:
+        name: What answers call it.
+        build: Makes a classifier with ``fit`` and ``predict_proba`` from a seed.
+
+    Example:
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from estimators import LearnedTarget
+        >>> from estimators.adversary.learned import Learner
+        >>> target = LearnedTarget(learners=(Learner("naive_bayes", lambda seed: GaussianNB()),))
+        >>> target.learners[0].name
+        'naive_bayes'
+    """
 
     name: str
     build: Callable[[int], Any]
 
 
 def logistic() -> Learner:
-    """Linear log-odds on standardised coordinates."""
+    """Linear log-odds on standardised coordinates.
+
+    Returns:
+        a ``Learner`` for ``LearnedTarget(learners=...)``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import LearnedTarget, Scores, advantage
+        >>> from estimators.adversary.learned import logistic
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, (400, 3)), rng.normal(0, 1, (400, 3)))
+        >>> result = advantage(scores, target=LearnedTarget(learners=(logistic(),)))
+        >>> result.lower > 0.3
+        True
+    """
 
     def build(seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression
@@ -53,7 +80,21 @@ def logistic() -> Learner:
 
 
 def quadratic() -> Learner:
-    """Gaussian sides with covariances of their own: sees spread and correlation."""
+    """Gaussian sides with covariances of their own: sees spread and correlation.
+
+    Returns:
+        a ``Learner`` for ``LearnedTarget(learners=...)``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import LearnedTarget, Scores, advantage
+        >>> from estimators.adversary.learned import quadratic
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0, 3, (400, 3)), rng.normal(0, 1, (400, 3)))  # another spread
+        >>> result = advantage(scores, target=LearnedTarget(learners=(quadratic(),)))
+        >>> result.lower > 0.3
+        True
+    """
 
     def build(seed: int) -> Any:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -66,7 +107,17 @@ def quadratic() -> Learner:
 
 
 def boosting() -> Learner:
-    """Gradient-boosted trees on histograms: sees anything, given enough records."""
+    """Gradient-boosted trees on histograms: sees anything, given enough records.
+
+    Returns:
+        a ``Learner`` for ``LearnedTarget(learners=...)``.
+
+    Example:
+        >>> from estimators import LearnedTarget
+        >>> from estimators.adversary.learned import boosting, quadratic
+        >>> [learner.name for learner in LearnedTarget(learners=(quadratic(), boosting())).learners]
+        ['quadratic', 'boosting']
+    """
 
     def build(seed: int) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -96,7 +147,21 @@ class BoxPosterior:
 
 
 def boxes() -> Learner:
-    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records."""
+    """Boxes of equal mass: sees what no single coordinate shows, in few dimensions and from few records.
+
+    Returns:
+        a ``Learner`` for ``LearnedTarget(learners=...)``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import LearnedTarget, Scores, advantage
+        >>> from estimators.adversary.learned import boxes
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0, 3, (400, 2)), rng.normal(0, 1, (400, 2)))  # another spread
+        >>> result = advantage(scores, target=LearnedTarget(learners=(boxes(),)))
+        >>> result.lower > 0.1
+        True
+    """
     return Learner("boxes", lambda _seed: BoxPosterior())
 
 

@@ -94,7 +94,7 @@ def epsilon_upper(counts: Counts, delta: float, alpha: float, start: float = 1.0
     epsilon below their own that passes: one direction does, and its limit errs with probability alpha. The search
     begins at ``start``, which therefore passes exactly if it is no smaller than what is returned.
     """
-    if delta == 0.0:  # any set that nobody was seen in may hold more than 0
+    if delta == 0.0:  # any set in which no record was seen may hold more than 0
         return None
     return _smallest(lambda epsilon: within(counts, epsilon, delta, alpha), start)
 

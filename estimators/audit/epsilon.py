@@ -36,7 +36,18 @@ EMPIRICAL = (
 
 
 class Direction(Enum):
-    """Which end of the scores speaks for membership; not knowing costs half the level."""
+    """Which end of the scores speaks for membership; not knowing costs half the level.
+
+    Attributes:
+        HIGH: ``"high"``: a high score means member.
+        LOW: ``"low"``: a low score means member.
+        EITHER: ``"either"``: it is not known beforehand.
+
+    Example:
+        >>> from estimators.audit.epsilon import Direction
+        >>> Direction("high") is Direction.HIGH
+        True
+    """
 
     HIGH = "high"
     LOW = "low"
@@ -55,7 +66,21 @@ def direction_of(given: Direction | str) -> Direction:
 class EpsilonBound:
     """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
 
-    ``right`` of ``guesses`` is the set of guesses that decided it.
+    Attributes:
+        value: The bound; 0 if the records exclude no epsilon.
+        delta: The delta that it goes with.
+        confidence: Twice its error is 1 less this, as of the lower end of a two-sided interval.
+        right: How many of the guesses that decided it were right.
+        guesses: How many guesses those were.
+        guarantee: What it covers and assumes.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.epsilon import epsilon_lower_bound
+        >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
+        With 97.5% confidence epsilon is at least 0.683 at delta 0, if inclusion was random and independent: 100 of
+        130 guesses were right.
     """
 
     value: float
@@ -71,8 +96,10 @@ class EpsilonBound:
         """The result in plain words."""
         sure = percent((1.0 + self.confidence) / 2.0)
         if self.value == 0.0:
-            shown = f"no epsilon above 0 at delta {self.delta:g}"
-            return f"With {sure} confidence the records show {shown}; none is excluded."
+            return (
+                f"With {sure} confidence these records show no lower bound on epsilon above 0 at delta {self.delta:g}: "
+                "no epsilon is excluded."
+            )
         return (
             f"With {sure} confidence epsilon is at least {at_least(self.value)} at delta {self.delta:g}, if inclusion "
             f"was random and independent: {self.right} of {self.guesses} guesses were right."
@@ -81,7 +108,22 @@ class EpsilonBound:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """Whether the records contradict a claimed (epsilon, delta); that they do not is no proof of it."""
+    """Whether the records contradict a claimed (epsilon, delta); that they do not is no proof of it.
+
+    Attributes:
+        epsilon: The epsilon that was claimed.
+        delta: The delta that was claimed.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        bound: What the records say epsilon must be at least.
+        ceiling: The largest advantage that the claim allows at this prior.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.epsilon import check_claim
+        >>> check = check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5)
+        >>> check.decision, round(check.ceiling, 3)
+        ('contradicted', 0.245)
+    """
 
     epsilon: float
     delta: float
@@ -115,7 +157,29 @@ def check_claim(
     direction: Direction | str = Direction.EITHER,
     seed: int = 0,
 ) -> ClaimCheck:
-    """Compare a claimed (epsilon, delta) with the lower bound the records give at that delta."""
+    """Compare a claimed (epsilon, delta) with the lower bound the records give at that delta.
+
+    Args:
+        counts: Counts of both sides (``Counts``).
+        epsilon: Epsilon of the differential privacy that was promised, at least 0.
+        delta: Delta that was promised with it, from 0 up to but not including 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. A bound is the lower
+            end of such an interval.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes the bound sharper; it has to be known before the scores are looked at.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``ClaimCheck``.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.epsilon import check_claim
+        >>> print(check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5).sentence)
+        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence epsilon is at least 0.683, if
+        inclusion was random and independent. It would cap the advantage at prior 0.5 at 0.245.
+    """
     ceiling = advantage_ceiling(epsilon, delta, prior)
     bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)
     return ClaimCheck(float(epsilon), float(delta), float(prior), bound, ceiling)
@@ -135,6 +199,25 @@ def epsilon_lower_bound(
     below a sum of coins of bias sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for
     "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
     drawn with ``seed``; the guesses are then made on the other half.
+
+    Args:
+        counts: Counts of both sides (``Counts``).
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. A bound is the lower
+            end of such an interval.
+        delta: The delta of the epsilon, from 0 up to but not including 1.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes the bound sharper; it has to be known before the scores are looked at.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        an ``EpsilonBound``.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.epsilon import epsilon_lower_bound
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
+        >>> round(epsilon_lower_bound(counts).value, 3), round(epsilon_lower_bound(counts, direction="high").value, 3)
+        (0.684, 0.733)
     """
     confidence = require_open_unit("confidence", confidence)
     level = (1.0 - confidence) / 2.0
@@ -146,7 +229,10 @@ def epsilon_lower_bound(
     if not counts.cells.ordered:
         ends = Direction.HIGH
         members, nonmembers = _ordered_by_half(counts, seed)
-        message = "categories have no order: one half of the records taught it, the other half was guessed"
+        message = (
+            "categories have no order, so it was learned from one half of the records, and the guesses were about "
+            "the other half"
+        )
         cautions.append(Caution("order_learned_on_half", message))
     value, right, guesses = 0.0, 0, 0
     ventures = _ventures(members, nonmembers, ends)
@@ -157,12 +243,13 @@ def epsilon_lower_bound(
         surprise_in, surprise_out = -np.log(n1 / (n1 + n0)), -np.log(n0 / (n1 + n0))
         if max(i * surprise_in + o * surprise_out for i, o, _ in ventures) < -np.log(level):
             message = (
-                f"{n1} members and {n0} nonmembers: even if all guesses were right nothing could be shown"
+                f"{n1} members and {n0} nonmembers are too few: even if all guesses were right, no bound "
+                "on epsilon would follow"
             )
             cautions.append(Caution("too_few_records", message))
     else:
         cautions.append(
-            Caution("one_cell", "every record has the same score, so there is nothing to guess by")
+            Caution("one_cell", "every record has the same score, so no guess is better than chance")
         )
     covers = f"the epsilon of (epsilon, {delta:g})-DP, from below (empirical)"
     guarantee = Guarantee(covers, EMPIRICAL, True)

@@ -43,7 +43,19 @@ FEW_ERRORS = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
-    """Vertices of the empirical curve from (0, 0) to (1, 1); each is exact, none is interpolated."""
+    """Vertices of the empirical curve from (0, 0) to (1, 1); each is exact, none is interpolated.
+
+    Attributes:
+        fpr: False positive rates, ascending.
+        tpr: The true positive rate at each.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.roc import roc
+        >>> curve = roc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
+        >>> curve.fpr.tolist(), curve.tpr.tolist()
+        ([0.0, 0.1, 0.5, 1.0], [0.0, 0.5, 0.8, 1.0])
+    """
 
     fpr: Floats
     tpr: Floats
@@ -51,7 +63,19 @@ class RocCurve:
 
 @dataclass(frozen=True, slots=True)
 class AreaUnderCurve:
-    """Probability that a member outscores a nonmember, ties one half."""
+    """Probability that a member outscores a nonmember, ties one half.
+
+    Attributes:
+        estimate: The area with its interval.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.roc import auc
+        >>> print(auc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
+        With 95% confidence a member outscores a nonmember with a probability between 0.664 and 0.796; without
+        leakage it would be 0.5.
+    """
 
     estimate: Estimate
     cautions: tuple[Caution, ...] = field(default=())
@@ -68,7 +92,19 @@ class AreaUnderCurve:
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """True positive rate of the threshold whose false positive rate is ``fpr``."""
+    """True positive rate of the threshold whose false positive rate is ``fpr``.
+
+    Attributes:
+        fpr: The false positive rate.
+        estimate: The true positive rate with its interval.
+        cautions: What to know before using the number.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.roc import operating_point
+        >>> print(operating_point(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), fpr=0.1).sentence)
+        With 95% confidence a threshold that accuses 10% of nonmembers finds between 0% and 87% of members.
+    """
 
     fpr: float
     estimate: Estimate
@@ -89,6 +125,26 @@ def roc(counts: Counts, points: int = POINTS) -> RocCurve:
 
     A vertex kept for a rate is the last one that does not exceed it, so the height read there is what
     a threshold attains without going over (docs/methods.md, section 5).
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        points: Most vertices that are kept, at least 8.
+
+    Returns:
+        a ``RocCurve``.
+
+    Raises:
+        IncompatibleCells: categories, which have no order.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.audit.roc import roc
+        >>> from estimators.sample.counting import finest
+        >>> rng = np.random.default_rng(0)
+        >>> curve = roc(finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000))), points=64)
+        >>> len(curve.fpr) <= 64, float(curve.tpr[-1])
+        (True, 1.0)
     """
     require_count("points", points, 8)
     hits, alarms = _from_the_top(counts)
@@ -115,6 +171,23 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
     coverage near 1 (study T-E3). With almost no misordered pairs the variance says little (coverage
     87% at AUC 0.99 and 50 records a side), with none it is 0: then the interval is the finite-sample one of
     a mean of min(n1, n0) independent pairs, and the caution ``few_misordered_pairs`` says so.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        an ``AreaUnderCurve``: 0.5 if the score tells nothing, below if members score lower.
+
+    Raises:
+        IncompatibleCells: categories, which have no order.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.roc import auc
+        >>> area = auc(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).estimate
+        >>> round(area.lower, 3), round(area.value, 3), round(area.upper, 3)
+        (0.665, 0.735, 0.795)
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     counts = _ordered(counts)
@@ -150,7 +223,26 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
 
 
 def operating_point(counts: Counts, fpr: float, confidence: float = 0.95) -> OperatingPoint:
-    """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``."""
+    """True positive rate of the lowest threshold whose false positive rate is at most ``fpr``.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+
+    Returns:
+        an ``OperatingPoint``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.audit.roc import operating_point
+        >>> from estimators.sample.counting import finest
+        >>> rng = np.random.default_rng(0)
+        >>> counts = finest(Scores.of(rng.normal(1, 1, 5000), rng.normal(0, 1, 5000)))
+        >>> print(operating_point(counts, fpr=0.01).sentence)
+        With 95% confidence a threshold that accuses 1% of nonmembers finds between 7.8% and 11% of members.
+    """
     return operating_points(counts, [fpr], confidence)[0]
 
 
@@ -165,6 +257,24 @@ def operating_points(
     open is combined in quadrature (MOVER, Zou and Donner 2008; study 2.6, T-E4), from the observed
     threshold and from those beside large ties, which it may have missed. Taking the observed threshold for
     the right one covers as little as 48%.
+
+    Args:
+        counts: Counts of both sides over cells with an order; a higher score means member.
+        rates: The false positive rates, each strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of each
+            point by itself.
+
+    Returns:
+        an ``OperatingPoint`` for each rate.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.audit.roc import operating_points
+        >>> counts = Counts.of([2000, 3000, 5000], [5000, 4000, 1000], edges=[0.2, 0.7])
+        >>> for point in operating_points(counts, [0.1, 0.5]):
+        ...     print(point.fpr, round(point.estimate.lower, 2), round(point.estimate.upper, 2))
+        0.1 0.0 0.81
+        0.5 0.49 1.0
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     asked = [require_open_unit("fpr", rate) for rate in rates]

@@ -27,9 +27,9 @@ class Degeneracy(Enum):
 
     CONSTANT = "a constant guess is optimal whatever the data, as for recall and specificity"
     NO_MEMBER_GUESSES = (
-        "0/0 if nobody is guessed a member: without a least share the optimum sits on a vanishing tail"
+        "0/0 if no record is guessed a member: without a least share the optimum lies in a vanishing tail"
     )
-    NO_NONMEMBER_GUESSES = "0/0 if everybody is guessed a member: the optimum sits on a vanishing tail"
+    NO_NONMEMBER_GUESSES = "0/0 if every record is guessed a member: the optimum lies in a vanishing tail"
 
 
 @dataclass(frozen=True, slots=True)

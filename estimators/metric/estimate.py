@@ -27,6 +27,7 @@ from estimators.statement import (
     at_least,
     at_most,
     percent,
+    sorted_into,
 )
 
 LEAST_RECORDS = 3
@@ -57,7 +58,7 @@ class MetricEstimate:
 
     Example:
         >>> from estimators import Counts, metric_optimum, preset
-        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> best = metric_optimum(counts, preset("accuracy", 0.5))
         >>> best.threshold, best.direction, best.trivial, best.degenerate
         (0.5, 'above', 0.5, False)
@@ -112,15 +113,13 @@ class MetricEstimate:
     def sentence(self) -> str:
         """The result in plain words."""
         low, high = self.share_limits
-        limit = f" and guesses member for at least {100 * low:.3g}% of all records" if low > 0.0 else ""
+        limit = f", guessing member for at least {100 * low:.3g}% of all records" if low > 0.0 else ""
         limit += (
-            f" and guesses nonmember for at least {100 * (1 - high):.3g}% of all records"
-            if high < 1.0
-            else ""
+            f", guessing nonmember for at least {100 * (1 - high):.3g}% of all records" if high < 1.0 else ""
         )
         return (
             f"With {percent(self.interval.confidence)} confidence the best {self.name.replace('_', ' ')} of "
-            f"an adversary who sees this score at a resolution of {self.resolution} cells{limit} is between "
+            f"an attacker who reads this score, {sorted_into(self.resolution)}{limit}, is between "
             f"{at_least(self.interval.lower)} and {at_most(self.interval.upper)}; guessing without the score gives "
             f"{self.trivial:.3f}."
         )
@@ -166,10 +165,10 @@ def metric_optimum(
 
     Example:
         >>> from estimators import Counts, metric_optimum, preset
-        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> print(metric_optimum(counts, preset("precision", 0.5)).sentence)
         With 95% confidence the best precision of an adversary who sees this score at a resolution of 3 cells and
-        guesses member for at least 5% of all records is between 0.737 and 1.000; guessing without the score gives
+        guesses member for at least 5% of all records is between 0.713 and 1.000; guessing without the score gives
         0.500.
     """
     prior = require_open_unit("prior", prior)

@@ -33,7 +33,7 @@ class IndividualMetric:
 
     Example:
         >>> from estimators import Counts, individual_metric, preset
-        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> individual_metric(counts, preset("accuracy", 0.5)).guarantee.covers
         'accuracy of one cell named in advance, under the rule with threshold 0.5'
     """
@@ -69,13 +69,13 @@ def individual_metric(
 
     Example:
         >>> from estimators import Counts, individual_metric, preset
-        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> rows = individual_metric(counts, preset("accuracy", 0.5))
         >>> for value, lower, upper in zip(rows.values, rows.lower, rows.upper):
         ...     print(round(value, 3), round(lower, 3), round(upper, 3))
-        0.833 0.715 0.917
-        0.571 0.5 0.689
         0.714 0.594 0.816
+        0.571 0.5 0.689
+        0.833 0.715 0.917
     """
     require_data(counts, Counts)
     cells = cell_risks(counts, prior, confidence)

@@ -1,13 +1,13 @@
 """Which cells stand out, with the false discoveries among them under control.
 
-A flag says: whoever sees this score has more reason to call the record a member than ``threshold``
+A flag says: this score gives an attacker more reason to call the record a member than ``threshold``
 allows. Records of one cell share one score and hence one test, so the tests are the cells; what is
 kept at a rate is the expected share of false flags (Benjamini and Hochberg 1995). Under no leakage
 every flag is false, so at most that share of all runs flags anything at all.
 
 Only the member side is tested. That |f_p| is large in a cell where members are *rare* tells the world
 that a record was not used, which is no disclosure of membership; and at a prior below 1/2 it is
-large there without any leak. Who needs that side asks for it with ``flag_nonmembers``.
+large there without any leak. ``flag_nonmembers`` tests that side.
 """
 
 from __future__ import annotations
@@ -69,12 +69,17 @@ class Flags:
     over: Multiplicity
 
     @property
+    def chance(self) -> str:
+        """The probability of membership that belongs to the threshold, (1 + f) / 2: by default the prior."""
+        return f"{50.0 + 50.0 * self.threshold:.6g}%"
+
+    @property
     def sentence(self) -> str:
         """The promise in plain words."""
         return (
-            f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged as holding members more often "
-            f"than a signed risk of {self.threshold:g} means; among the flagged {self.over.name} the expected "
-            f"share of false ones is at most {self.rate:g}"
+            f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged: their scores make membership more "
+            f"likely than {self.chance}; on average at most a share of {self.rate:g} of the flagged "
+            f"{self.over.name} is false"
         )
 
 

@@ -248,7 +248,7 @@ def individual_risk(
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:
         raise TooFewRecords(
-            "targets: counts hold no records, so name the scores to be told about", field="targets"
+            "targets: counts hold no records; give the scores to state the risk of", field="targets"
         )
     table = None
     if groups is not None:
@@ -296,9 +296,9 @@ def risk_cells(data: Scores | Counts, bins: int | None = None) -> Counts:
 
 def _sentence(flagged: int, records: int, cells: CellRisks, flags: Flags) -> str:
     return (
-        f"{flagged} of {records} records are flagged as likelier members than a signed risk of {flags.threshold:g} "
-        f"means; of the flagged {flags.over.name} at most {percent(flags.rate)} are expected to be false. Without any "
-        f"leak every record's risk is {cells.baseline:.3f}."
+        f"{flagged} of {records} records are flagged: their scores make membership more likely than "
+        f"{flags.chance}. On average at most {percent(flags.rate)} of the flagged {flags.over.name} are "
+        f"false. Without any leak every record's risk is {cells.baseline:.3f}."
     )
 
 
@@ -306,5 +306,5 @@ def _unknown(cell: Integers) -> list[Caution]:
     beyond = int((cell < 0).sum())
     if not beyond:
         return []
-    message = f"{beyond} of {len(cell)} targets have scores the sample does not reach: their risk is unknown"
+    message = f"{beyond} of {len(cell)} targets lie outside the range of the sample, so their risk is unknown"
     return [Caution("targets_unknown", message)]

@@ -1,4 +1,4 @@
-"""From scores to counts: the only place below which nobody sees a record again."""
+"""From scores to counts: no module below this one sees a record again."""
 
 from __future__ import annotations
 

@@ -61,11 +61,11 @@ class Counts:
 
     Example:
         >>> from estimators import Counts
-        >>> counts = Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7])
+        >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> counts.n_members, counts.n_nonmembers, counts.size
         (100, 100, 3)
         >>> counts.pooled.tolist(), counts.cells.kind
-        ([60, 70, 70], 'intervals')
+        ([70, 70, 60], 'intervals')
     """
 
     members: Integers
@@ -273,8 +273,8 @@ class Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""
         if self.n_records > 1 and self.pooled.max() == 1:
             raise TooManyCells(
-                f"all {self.n_records} records have a cell of their own, so any rule fits them perfectly and "
-                "nothing can be said; use fewer cells, coarser categories or a continuous query",
+                f"each of the {self.n_records} records has a cell of its own, so nothing can be said about others; "
+                "use fewer cells, coarser categories or a continuous query",
                 field="query",
             )
         return self
@@ -286,8 +286,8 @@ class Counts:
             found.append(
                 Caution(
                     "cells_outrun_sample",
-                    f"{self.size} cells for {self.n_records} records: the interval holds but says little, and "
-                    "plug-in values are mostly chance; use fewer cells or more records",
+                    f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
+                    "estimates are mostly chance; use fewer cells or more records",
                 )
             )
         if min(self.n_members, self.n_nonmembers) < FEW:
@@ -373,9 +373,9 @@ class Counts:
 
         Example:
             >>> from estimators import Counts
-            >>> Counts.of([50, 30, 20], [10, 40, 50], edges=[0.2, 0.7]).cells.kind
+            >>> Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]).cells.kind
             'intervals'
-            >>> Counts.of([50, 30, 20], [10, 40, 50]).cells.kind
+            >>> Counts.of([20, 30, 50], [50, 40, 10]).cells.kind
             'categories'
         """
         a = _numbers(members, "members counts", "members")

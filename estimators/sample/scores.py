@@ -1,4 +1,4 @@
-"""Scores: what the adversary saw of each record, checked once so that nobody checks again."""
+"""Scores: what the adversary saw of each record, checked once and for all."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
     """Indices that keep one record, drawn at random, of each unit (a person, a household).
 
     Rows of one person are not independent: with five rows each and correlation 0.5 a 95% interval
-    covers 91% (study section 1). One row a unit restores what every interval here assumes.
+    covers 91%. One row a unit restores what every interval here assumes.
 
     Args:
         scores: The scores of one side.

@@ -92,7 +92,22 @@ def _called(path: str, value: Mapping[str, Any], above: str | None = None) -> st
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chart:
-    """A chart; ``altair.Chart.from_dict(chart.spec)`` goes on from it."""
+    """A chart, from ``result.plot(name)`` or ``result.charts()``; in a notebook it shows itself.
+
+    ``altair.Chart.from_dict(chart.spec)`` goes on from it.
+
+    Attributes:
+        figure: What the report draws; the properties below are made from it.
+
+    Example:
+        >>> import macekit
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> chart = macekit.estimate(counts=counts).plot("roc")
+        >>> chart.name, chart.title
+        ('roc', 'ROC: members found against false alarms')
+        >>> chart.save("roc.svg").name
+        'roc.svg'
+    """
 
     figure: Figure
 
@@ -133,7 +148,17 @@ class Chart:
         return png((self.figure,))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it to a file, as SVG or PNG by its suffix."""
+        """Write it to a file, as SVG or PNG by its suffix.
+
+        Args:
+            path: The file, whose name ends in ``.svg`` or ``.png``.
+
+        Returns:
+            the path.
+
+        Raises:
+            ValueError: another suffix.
+        """
         target = Path(path)
         match target.suffix.lower():
             case ".svg":
@@ -152,7 +177,7 @@ class Chart:
 
 
 # --- showing ------------------------------------------------------------------------------------------------
-# An answer where somebody works: as text, as Markdown, and as a notebook shows it.
+# An answer in an interactive session: as text, as Markdown, and as a notebook shows it.
 
 MOST_ROWS = 20
 HEAD = ("", "estimate", "lower", "upper")

@@ -16,10 +16,28 @@ OK = 200
 
 
 class MaceProblem(ValueError):
-    """A problem as the service words it.
+    """A problem with the question or the records, or a refusal of the server, as the service words it.
 
-    ``type`` is stable, and ``kind`` its last word, as docs/errors.md lists them; ``title`` and ``detail`` say it in
-    words; ``field`` and ``index`` name the argument and the record at fault; ``status`` is HTTP's.
+    No text repeats a score. docs/errors.md lists every kind.
+
+    Attributes:
+        document: The whole problem as a dict (RFC 9457).
+        retry_after: Seconds after which the server wants to be asked again; None if it did not say.
+        detail: What is wrong, in words.
+        type: A name for programs, which does not change between versions.
+        title: What kind of problem it is, in words.
+        status: The status that HTTP has for it.
+        field: The argument at fault, if it is one.
+        index: The record at fault, from 0, if it is one.
+        instance: The request at a server, as its log has it.
+
+    Example:
+        >>> import macekit
+        >>> try:
+        ...     macekit.estimate([0.9, 0.8, float("nan")] * 3, [0.1, 0.2, 0.3] * 3)
+        ... except macekit.MaceProblem as problem:
+        ...     print(problem.kind, problem.field, problem.index)
+        not-finite members 2
     """
 
     def __init__(self, document: Mapping[str, Any], retry_after: int | None = None) -> None:
@@ -44,13 +62,27 @@ class MaceProblem(ValueError):
 
     @classmethod
     def of(cls, reply: Reply) -> MaceProblem:
-        """The problem that a reply is; of what a proxy says in its own words, only the status is told."""
+        """The problem that a reply is; of what a proxy says in its own words, only the status is told.
+
+        Args:
+            reply: What the service answered.
+        """
         told = f"the answer has status {reply.status} and is none of mace's; a proxy may have given it"
         return cls((_document(reply) or {"detail": told}) | {"status": reply.status}, reply.retry_after)
 
 
 class MaceUnreachable(ConnectionError):
-    """No answer came; whether the question was answered is unknown, and asking again changes nothing."""
+    """No answer came; whether the question was answered is unknown, and asking again changes nothing.
+
+    Example:
+        >>> import macekit
+        >>> nobody = macekit.Mace("http://127.0.0.1:9", retries=0)  # nothing listens there
+        >>> try:
+        ...     nobody.plan(expected=0.3, threshold=0.1)
+        ... except macekit.MaceUnreachable:
+        ...     print("no answer")
+        no answer
+    """
 
 
 def answer_of(operation: str, reply: Reply) -> dict[str, Any]:

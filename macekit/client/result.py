@@ -37,7 +37,7 @@ def frame(operation: str, answer: Mapping[str, Any]) -> Any:
 
 
 def records(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """What is said of each record, column by column; without those nobody asked for."""
+    """What is said of each record, column by column; without the optional ones that were not asked for."""
     return {name: column for name, column in answer["records"].items() if column is not None}
 
 
@@ -90,10 +90,41 @@ def _part(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
-    """The answer to one question; ``answer`` is the service's JSON, and what it is written as is made from it alone.
+    """The answer to one question, as the functions of ``macekit`` return it.
 
-    Its fields are attributes and items; those of a report's ``result`` are attributes of the report, too.
-    ``source`` is the file it was about, if one; ``made`` says when the answer came.
+    The fields of ``answer`` are attributes, however deep (``result.advantage.lower``), and items
+    (``result["advantage"]``); those of a report's ``result`` are attributes of the report, too. ``print(result)`` shows
+    its numbers; in a notebook it shows itself. Everything it is written as is made from ``answer`` alone.
+
+    Attributes:
+        operation: What was asked, as the service calls it: ``advantage``, ``individual-risk``, ...
+        answer: The service's JSON as a dict.
+        source: Name of the file it was about; None if there was none.
+        made: When the answer came; None if that is unknown.
+
+    Example:
+        >>> import macekit
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> result = macekit.estimate(counts=counts, threshold=0.1)
+        >>> result.decision, round(result.advantage.lower, 3), round(result["advantage"]["lower"], 3)
+        ('fail', 0.232, 0.232)
+        >>> print(result)
+        ✕ FAIL
+        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence an adversary who
+        sees this score at a resolution of 3 cells has an advantage between 0.231 and 0.526, over a coin toss.
+        <BLANKLINE>
+                                        estimate     lower     upper
+        advantage                          0.383     0.231     0.526
+        baseline                           0.000
+        mip_eta                            0.192
+        security                           0.617
+        paper                              0.400     0.207     0.593
+        metric.accuracy                    0.692     0.615     0.763
+        roc.operating_points.fpr 0.001     0.000     0.000     0.602
+        roc.operating_points.fpr 0.01      0.000     0.000     0.602
+        roc.operating_points.fpr 0.1       0.500     0.000     0.874
+        roc.auc                            0.735     0.664     0.796
+        epsilon                                      0.683
     """
 
     operation: str
@@ -103,7 +134,13 @@ class Result:
 
     @classmethod
     def now(cls, operation: str, answer: dict[str, Any], source: str | None = None) -> Result:
-        """An answer that has just come."""
+        """An answer that has just come.
+
+        Args:
+            operation: What was asked, as the service calls it.
+            answer: The service's JSON as a dict.
+            source: Name of the file it was about; None if there was none.
+        """
         from macekit.report.model import Context
 
         return cls(operation, answer, source, Context.now().made)
@@ -149,31 +186,75 @@ class Result:
         return found
 
     def to_json(self, path: Target = None) -> str:
-        """The answer as the service sends it."""
+        """The answer as the service sends it.
+
+        Args:
+            path: A file to write it to as well. None: it is only returned.
+
+        Returns:
+            the text.
+        """
         import msgspec
 
         return _written(msgspec.json.encode(self.answer), path)
 
     def to_html(self, path: Target = None) -> str:
-        """A report for a browser: one file that fetches nothing."""
+        """A report for a browser: one file that fetches nothing.
+
+        Args:
+            path: A file to write it to as well. None: it is only returned.
+
+        Returns:
+            the text.
+
+        Raises:
+            ValueError: an answer of which there is no report, as of ``counts``.
+        """
         from macekit.call import HTML
 
         return _written(self._rendered(HTML), path)
 
     def to_markdown(self, path: Target = None) -> str:
-        """The report as Markdown."""
+        """The report as Markdown.
+
+        Args:
+            path: A file to write it to as well. None: it is only returned.
+
+        Returns:
+            the text.
+        """
         from macekit.call import MARKDOWN
 
         return _written(self._rendered(MARKDOWN), path)
 
     def to_card(self, path: Target = None) -> str:
-        """A section for a model card."""
+        """A section for a model card, as Markdown.
+
+        Args:
+            path: A file to write it to as well. None: it is only returned.
+
+        Returns:
+            the text.
+        """
         from macekit.report.rendering import CARD
 
         return _written(self._rendered(CARD), path)
 
     def to_csv(self, path: Target = None) -> str:
-        """The numbers as CSV; of a risk answer, its records."""
+        """The numbers as CSV; of a risk answer, its records.
+
+        Args:
+            path: A file to write it to as well. None: it is only returned.
+
+        Returns:
+            the text.
+
+        Example:
+            >>> import macekit
+            >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+            >>> print(macekit.estimate(counts=counts).to_csv().splitlines()[0])
+            "section","name","column","path","value","text"
+        """
         from macekit.call import CSV
 
         if self.operation == "individual-risk":
@@ -186,7 +267,14 @@ class Result:
         return frame(self.operation, self.answer)
 
     def charts(self) -> tuple[Chart, ...]:
-        """Every picture there is of this answer."""
+        """Every picture there is of this answer.
+
+        Example:
+            >>> import macekit
+            >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+            >>> [chart.name for chart in macekit.estimate(counts=counts).charts()]
+            ['interval', 'roc', 'low-fpr']
+        """
         if not self._shown:
             return ()
         from macekit.report.charts import figures
@@ -194,7 +282,17 @@ class Result:
         return tuple(Chart(figure) for figure in figures(self.operation, self.answer))
 
     def plot(self, chart: str | None = None) -> Chart:
-        """One picture of this answer, by name; the first, if none is named."""
+        """One picture of this answer, by name; the first, if none is named.
+
+        Args:
+            chart: Its name, one of those that ``charts()`` has. None: the first.
+
+        Returns:
+            a ``Chart``.
+
+        Raises:
+            ValueError: there is no chart of this name, or of such an answer.
+        """
         found = {each.name: each for each in self.charts()}
         if not found:
             raise ValueError(f"there is no chart of {self.operation}")

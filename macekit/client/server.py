@@ -100,7 +100,7 @@ def _reply(response: Any) -> Reply:
 
 
 class _Early:
-    """A connection that listens although nobody listens to it any more."""
+    """A connection that reads the answer even if the server no longer reads the request."""
 
     def request(self, *given: Any, **named: Any) -> None:
         """Send a request as far as the server takes it."""
@@ -145,10 +145,28 @@ KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 
 
 class Mace(Client):
-    """A server of mace, with the methods of this package; what it answers, they answer.
+    """A server of mace, with the functions of ``macekit`` as methods.
 
-    ``key`` is its bearer key, ``ca`` a file of certificates to trust instead of the system's, ``timeout`` the seconds
-    without a sign of life after which it is given up. A busy server is asked again, ``retries`` times at most.
+    The answers are the same as in this process, to the last digit. Proxies are those of the environment.
+
+    Args:
+        url: Address of the server: ``http://`` or ``https://``, a host, and a path at most.
+        key: The server's bearer key, if it asks for one.
+        timeout: Seconds without a sign of life after which the server is given up.
+        ca: A file of certificates to trust in place of the system's.
+        retries: How often a busy server is asked again at most, at least 0.
+
+    Raises:
+        ValueError: an address, a key or a number of retries that cannot be one.
+
+    Example:
+        >>> import macekit
+        >>> mace = macekit.Mace("http://127.0.0.1:8000", timeout=60)  # where `mace serve` listens
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> mace.estimate(counts=counts, threshold=0.1).decision
+        'fail'
+        >>> mace.estimate(counts=counts).answer == macekit.estimate(counts=counts).answer
+        True
     """
 
     def __init__(

@@ -22,7 +22,7 @@ def answer(call: Call, material: Material) -> Reply:
     if not isinstance(counts, Counts):
         raise Problem(
             "bad-option",
-            "audit: a vector has no two ends to guess at; post the score of one attack a record",
+            "audit: a vector has no highest and lowest scores to guess about; send one score for each record",
             field="members",
         )
     q = question

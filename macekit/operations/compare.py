@@ -61,12 +61,12 @@ def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str,
     """Which are subtracted from which."""
     if question.against is not None:
         if question.against not in names:
-            raise Problem("unknown-name", "against: is the name of none of the queries", field="against")
+            raise Problem("unknown-name", "against: no query has this name", field="against")
         return [(name, question.against) for name in names if name != question.against], []
     pairs = list(combinations(names, 2))
     if len(pairs) <= MOST_PAIRS:
         return pairs, []
-    message = f"{len(pairs)} pairs are too many to state differences for; name one with against"
+    message = f"{len(pairs)} pairs are too many to compare; name the query to compare with in against"
     return [], [Caution("too_many_pairs", message)]
 
 

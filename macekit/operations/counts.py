@@ -42,7 +42,7 @@ def answer(call: Call, material: Material) -> Reply:
     if shards is not None:
         return _reply(call, _merged(shards, material))
     if (question.cells == "edges") != (edges is not None):
-        raise Problem("bad-option", "edges: belong to cells edges, which needs them", field="edges")
+        raise Problem("bad-option", "edges go with cells edges; give both or neither", field="edges")
     data = sample_of(material, question)
     if isinstance(data, Counts):
         return _reply(call, data)

@@ -77,19 +77,19 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
             field="max_advantage",
         )
     if q.metric is None and q.max is not None:
-        raise Problem("missing-field", "metric: say which metric max is the largest value of", field="metric")
+        raise Problem("missing-field", "metric: say which metric the limit max is for", field="metric")
     if q.metric is not None and q.max is None:
-        raise Problem("missing-field", "max: say how large the metric may be", field="max")
+        raise Problem("missing-field", "max: give the largest acceptable value of the metric", field="max")
     if q.max_epsilon is None and q.delta > 0.0:
         raise Problem(
-            "bad-option", "delta: belongs to max_epsilon; without it, it would do nothing", field="delta"
+            "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
         )
     if q.max_group_risk is not None and not grouped:
         raise Problem("missing-field", "groups: max_group_risk needs a label for each record", field="groups")
     if q.max_group_risk is None and grouped:
         raise Problem(
             "bad-option",
-            "groups: belong to max_group_risk; without it, they would do nothing",
+            "groups apply only with max_group_risk; remove them, or add max_group_risk",
             field="groups",
         )
 

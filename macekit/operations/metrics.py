@@ -22,7 +22,8 @@ def answer(call: Call, material: Material) -> Reply:
     if not isinstance(counts, Counts):
         raise Problem(
             "bad-option",
-            "metrics: a vector has none by itself; post the score of a learned adversary, or ask /v1/advantage",
+            "metrics: need one score for each record, not a vector; send the score of a learned adversary, "
+            "or ask /v1/advantage",
             field="members",
         )
     wanted = question.metrics if question.metrics is not None else list(PRESETS)

@@ -63,7 +63,7 @@ WORDS = {
     "too_long": "a shorter list",
     "too_short": "a longer list",
 }
-"""What is needed, where pydantic's own words name classes of ours."""
+"""What is needed, for faults whose pydantic message names classes of this project."""
 
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
 """Options that are lists, wherever they stand."""
@@ -83,7 +83,7 @@ KINDS = {
     "less_than": "out-of-range",
     "less_than_equal": "out-of-range",
 }
-"""What pydantic calls a fault, as a kind of problem; what is not listed is of the wrong type."""
+"""The kind of problem for each fault of pydantic; any other fault is a wrong type."""
 
 
 def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
@@ -192,7 +192,7 @@ def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None
     if getattr(estimator, option) is not None and estimator.kind not in kinds:
         raise Problem(
             "bad-option",
-            f"estimator.{option}: belongs to kind {' or '.join(kinds)}; with kind {estimator.kind} it would do nothing",
+            f"estimator.{option} applies only to kind {' or '.join(kinds)}, not {estimator.kind}; remove it",
             field=f"estimator.{option}",
         )
 
@@ -207,7 +207,7 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     field = ".".join(path)
     said = _needed(fault["type"], fault["msg"])
     if slug == "missing-field":
-        return Problem(slug, f"{field}: is needed and not there", field=field)
+        return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
     return Problem(slug, f"{field}: needs to be {said}", field=field, index=index)
 

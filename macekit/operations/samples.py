@@ -51,13 +51,13 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
         if sample.members is not None or sample.nonmembers is not None:
             raise Problem(
                 "bad-option",
-                f"{where}counts: came together with scores; send one or the other",
+                f"{where}counts: were sent together with scores; send one or the other",
                 field="counts",
             )
         return counts_of(sample.counts, where)
     if sample.members is None or sample.nonmembers is None:
         name = "members" if sample.members is None else "nonmembers"
-        raise Problem("missing-field", f"{where}{name}: is needed and not there", field=name)
+        raise Problem("missing-field", f"{where}{name}: is required and missing", field=name)
     return Scores.of(sample.members, sample.nonmembers, query)
 
 
@@ -71,7 +71,7 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
     if "cells" in there:
         if "edges" in there:
             raise Problem(
-                "bad-option", f"{where}counts: edges came together with cells; send one", field="counts"
+                "bad-option", f"{where}counts: edges were sent together with cells; send one", field="counts"
             )
         require_cells(there["cells"], where)
     return Counts.from_dict(there)
@@ -108,7 +108,7 @@ def require_cells(value: object, where: str) -> None:
     for name in known:
         if name not in value:
             raise Problem(
-                "missing-field", f"{field}.{name}: is needed and not there", field=f"{field}.{name}"
+                "missing-field", f"{field}.{name}: is required and missing", field=f"{field}.{name}"
             )
         if not _fits(name, value[name]):
             need = (

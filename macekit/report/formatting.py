@@ -26,7 +26,7 @@ LONGEST_SENTENCE = 2000
 
 
 def spelt(number: Number) -> str:
-    """A number as it is read; nothing is worse than minus nought."""
+    """A number as readers see it; never "-0"."""
     value = number.value
     if value is None:
         return DASH

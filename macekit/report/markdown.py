@@ -32,7 +32,7 @@ MEANT = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
 """Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves."""
 
 CALLED = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
-"""What a site makes a mention of somebody or something of, escaped or not: it is cut off from its name."""
+"""Characters that a site reads as a mention, escaped or not: they are separated from the name."""
 
 COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.IGNORECASE)
 PIECE = re.compile(r".{1,6}")

@@ -38,7 +38,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What somebody else chose to call something: shown shortened, and never obeyed."""
+    """A name chosen by a user: shortened, and escaped wherever it is shown."""
 
     text: str
     path: str = ""
@@ -212,7 +212,7 @@ class Place:
         return Said(self.value or "", self.path)
 
     def name(self) -> Name:
-        """The name here, which somebody else chose; labels may also be numbers and booleans."""
+        """The name here, which a user chose; labels may also be numbers and booleans."""
         return Name(self.value if isinstance(self.value, str) else str(self.value), self.path)
 
 

@@ -94,34 +94,46 @@ MetricGiven = Annotated[
 
 
 class Estimator(Asked):
-    """Which adversaries the certified interval speaks of, and how the paper's statistic reads the scores."""
+    """The class of attacks that the certified interval covers, and how the paper's statistic reads the scores."""
 
     kind: Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"] = Field(
         "auto",
-        description="auto: cells for one score a record, a learned adversary for vectors; histogram: cells, and the "
-        "paper's W_N on equal-width cells; kde: cells, and the paper's U_N; threshold, two_sided: assume that "
-        "the best adversary is of this form; learned: classifiers for vectors",
+        description="the class of attacks: auto: any attack on the score sorted into cells (groups of "
+        "similar values), or a learned one for vectors; histogram: cells, with the paper's W_N on "
+        "equal-width cells; kde: cells, with the paper's U_N; threshold, two_sided: assume that the best "
+        "attack has this form; learned: classifiers for vectors",
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="histogram, learned: cells to certify at")
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="histogram, learned: the number of cells")
     universe: int | None = Field(
-        None, ge=2, le=2**53, description="histogram: how many categories there are, if more than were seen"
+        None,
+        ge=2,
+        le=2**53,
+        description="histogram: the number of possible categories, if more than in the records",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
-        None, description="kde: how the bandwidth is chosen, or the bandwidth itself"
+        None, description="kde: the rule that chooses the bandwidth, or the bandwidth itself"
     )
-    learners: list[LearnerName] | None = Field(None, min_length=1, max_length=4, description="learned: which")
+    learners: list[LearnerName] | None = Field(
+        None, min_length=1, max_length=4, description="learned: the classifiers to try"
+    )
 
 
 class AdvantageQuestion(Judged):
     """Everything at once: the optimal advantage and what belongs to it."""
 
-    metric: MetricGiven | None = Field("accuracy", description="a further metric, at its optimum")
+    metric: MetricGiven | None = Field(
+        "accuracy", description="another metric: its largest value over attackers"
+    )
     estimator: Estimator = Estimator()
-    threshold: float | None = Field(None, ge=-1, le=1, description="largest advantage that is acceptable")
+    threshold: float | None = Field(
+        None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict"
+    )
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     operating_points: list[Share] = Field(
-        [0.001, 0.01, 0.1], max_length=64, description="false positive rates to state the true one at"
+        [0.001, 0.01, 0.1],
+        max_length=64,
+        description="false positive rates at which to state the true positive rate",
     )
 
 
@@ -142,34 +154,46 @@ class RiskQuestion(Judged):
         }
     )
 
-    targets: Targets | None = Field(None, description="scores asked about; every record given, if none")
+    targets: Targets | None = Field(
+        None, description="scores to state the risk of; without it, every record sent"
+    )
     groups: Labels | LabelsOfSides | None = Field(
         None, description="a label for each record, members first, or for each target"
     )
-    metric: MetricGiven | None = Field(None, description="state this metric of each record, too")
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="cells to state risk for")
+    metric: MetricGiven | None = Field(None, description="also state this metric for each record")
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
     interval: Literal["auto", "mover_fieller", "conditional"] = Field(
-        "auto", description="how cells are bounded"
+        "auto", description="how the interval of a cell is computed"
     )
     threshold: float | None = Field(
-        None, ge=-1, lt=1, description="signed risk above which a record is flagged; the prior's own, if none"
+        None,
+        ge=-1,
+        lt=1,
+        description="signed risk above which a record is flagged; without it, the signed risk of the prior",
     )
     over: Literal["records", "cells"] = Field(
-        "records", description="what the rate of false flags is a share of"
+        "records", description="whether the rate of false flags counts records or cells"
     )
-    top: int | None = Field(None, ge=1, description="only so many records, the most surely exposed first")
+    top: int | None = Field(
+        None,
+        ge=1,
+        description="return only this many records, those with the strongest evidence of membership first",
+    )
 
 
 class MetricsQuestion(Judged):
     """Several metrics of one sample, each at its optimum."""
 
     metrics: list[MetricGiven] | None = Field(
-        None, min_length=1, max_length=64, description="which; every preset, if none"
+        None, min_length=1, max_length=64, description="the metrics; without it, every preset"
     )
     min_positive_share: float | None = Field(
-        None, ge=0, lt=1, description="least share of records an adversary calls members"
+        None,
+        ge=0,
+        lt=1,
+        description="least share of all records that an attacker must accuse of being members",
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="cells to certify at")
+    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
 
 
 class ReportQuestion(AdvantageQuestion):
@@ -220,13 +244,15 @@ class GateQuestion(Judged):
         None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
     )
     max_epsilon: float | None = Field(
-        None, ge=0, le=700, description="largest acceptable epsilon of the score, at delta"
+        None, ge=0, le=700, description="largest acceptable epsilon of the score at delta"
     )
-    delta: float = Field(0.0, ge=0, lt=1, description="delta that goes with max_epsilon")
-    metric: MetricGiven | None = Field(None, description="a metric to limit, at its optimum; with max")
+    delta: float = Field(0.0, ge=0, lt=1, description="delta for max_epsilon")
+    metric: MetricGiven | None = Field(
+        None, description="metric whose largest value over attackers is limited by max"
+    )
     max: Number | None = Field(None, description="largest acceptable value of the metric")
     max_group_risk: float | None = Field(
-        None, ge=0, le=1, description="largest acceptable mean risk of any group; needs groups"
+        None, ge=0, le=1, description="largest acceptable mean risk of any group; requires groups"
     )
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
     estimator: Estimator = Estimator()
@@ -252,19 +278,23 @@ class CompareQuestion(Asked):
     model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
 
     queries: dict[Name, Queried] | None = Field(
-        None, min_length=2, max_length=1000, description="scores or counts of each, by name"
+        None, min_length=2, max_length=1000, description="scores or counts of each query, by name"
     )
     paired: bool = Field(
-        True, description="whether the same records were scored each time; independent samples, if not"
+        True, description="whether all queries scored the same records (true), or independent samples (false)"
     )
     against: Name | None = Field(
-        None, description="name of the one all others are subtracted from; all pairs, if none"
+        None, description="name of the query to compare all others with; without it, all pairs"
     )
-    query: Literal["auto", "continuous", "discrete"] = Field("auto", description="how scores are to be read")
+    query: Literal["auto", "continuous", "discrete"] = Field(
+        "auto", description="whether scores are numbers on a line or categories"
+    )
     estimator: Estimator = Estimator()
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
-    confidence: Confidence = Field(0.95, description="for all statements of a table together")
-    seed: int = Field(0, ge=0, le=2**53, description="seed of everything random in the answer")
+    confidence: Confidence = Field(
+        0.95, description="probability that all intervals of the answer hold together"
+    )
+    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
 class AuditQuestion(Judged):
@@ -273,7 +303,7 @@ class AuditQuestion(Judged):
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     direction: Literal["either", "high", "low"] = Field(
-        "either", description="which end of the scores speaks for membership"
+        "either", description="which scores suggest membership: high ones, low ones, or either"
     )
 
 
@@ -288,9 +318,9 @@ class PlanQuestion(Asked):
         }
     )
 
-    expected: float = Field(ge=0, lt=1, description="advantage that is expected")
-    threshold: float | None = Field(None, ge=-1, le=1, description="threshold to decide at")
-    width: Share | None = Field(None, description="width the interval should have")
+    expected: float = Field(ge=0, lt=1, description="expected advantage")
+    threshold: float | None = Field(None, ge=-1, le=1, description="threshold to decide about")
+    width: Share | None = Field(None, description="wanted width of the interval")
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
     confidence: Confidence = Field(0.95, description="confidence of the interval")
@@ -308,15 +338,16 @@ class CountsQuestion(Sampled):
     )
 
     shards: list[CountsGiven] | None = Field(
-        None, min_length=1, max_length=10_000, description="counts of several shards, to be merged"
+        None, min_length=1, max_length=10_000, description="counts of several shards, to merge"
     )
     cells: Literal["auto", "grid", "categories", "equal_mass", "edges"] = Field(
         "auto",
-        description="auto: categories for text, booleans and integers, else grid; grid: a step that is a power of two, "
-        "so that counts merge without an agreed range; equal_mass, edges: see bins and edges",
+        description="how scores are sorted into cells: auto: categories for text, booleans and integers, "
+        "otherwise grid; grid: cells whose width is a power of two, so that counts merge without an agreed "
+        "range; equal_mass: cells with equally many records; edges: cells between given cuts",
     )
-    bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: how many cells")
-    edges: list[Number] | None = Field(None, description="edges: increasing cuts", max_length=65_536)
+    bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: the number of cells")
+    edges: list[Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
 
 
 QUESTIONS: dict[str, type[Asked]] = {

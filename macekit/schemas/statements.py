@@ -29,7 +29,9 @@ class IntervalAnswer(TypedDict):
 class CertifiedAnswer(IntervalAnswer):
     """The optimal advantage, certified."""
 
-    resolution: Annotated[int, Field(description="cells at which the score is certified")]
+    resolution: Annotated[
+        int, Field(description="number of cells (groups of similar values) the score is sorted into")
+    ]
     leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
     class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
 
@@ -121,7 +123,10 @@ class VerdictAnswer(TypedDict):
     threshold: float
     decision: Literal["pass", "fail", "inconclusive"]
     reason: str
-    records_needed: Annotated[int | None, Field(description="records of both sides that would settle it")]
+    records_needed: Annotated[
+        int | None,
+        Field(description="records of both sides that would settle it, approximately; null if none is known"),
+    ]
 
 
 class WarningAnswer(TypedDict):

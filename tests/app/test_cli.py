@@ -24,7 +24,7 @@ def test_the_demo_prints_a_table_a_verdict_and_a_sentence() -> None:
     assert done.returncode == 0, done.stderr
     assert "optimal advantage" in done.stdout
     assert "the statistic's expectation" in done.stdout
-    assert "With 95% confidence an adversary who sees this score" in done.stdout
+    assert "With 95% confidence the best attacker who reads this score" in done.stdout
 
 
 def test_the_demos_interval_contains_its_known_truth() -> None:

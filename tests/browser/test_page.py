@@ -65,7 +65,7 @@ def test_an_array_with_columns_is_read_with_membership_in_the_last(visit: Visit)
 def test_an_array_without_columns_asks_how_many_are_members(visit: Visit) -> None:
     page = opened(visit, payload("scores.npy", array(np.array(MEMBERS + NONMEMBERS))))
 
-    expect(page.get_by_text("The first so many of the 48 values are members")).to_be_visible()
+    expect(page.get_by_text("How many of the 48 values, counted from the first, are members")).to_be_visible()
     page.get_by_role("button", name="Make the report").click()
     expect(page.get_by_label("Member records")).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Member records").fill("24")

@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 
 from app.openapi.document import operation
-from estimators import Scores
 from macekit.call import JSON
 from tests.app.running import running
 
@@ -24,40 +21,17 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
-    shown = next(block for block in blocks("text") if "optimal advantage" in block)
-
-    printed = subprocess.run(
-        [sys.executable, "-m", "app.cli", "demo"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    ).stdout
-
-    answer, _, where = printed.partition("\nReport: ")
-    assert answer.strip() == shown.strip()
-    assert where.startswith(f"{tmp_path.resolve()}/mace-demo/report.html\n")
-
-
 def test_the_readmes_code_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     members, nonmembers = rng.normal(0.5, size=400), rng.normal(size=400)
-    names: dict[str, object] = {
-        "members": members,
-        "nonmembers": nonmembers,
-        "shard_1": Scores.of(members[:200], nonmembers[:200]),
-        "shard_2": Scores.of(members[200:], nonmembers[200:]),
-    }
+    names: dict[str, object] = {"members": members, "nonmembers": nonmembers}
 
     for block in blocks("python"):
         exec(block, names)
 
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert names["answer"].verdict is not None  # type: ignore[attr-defined]
-    assert names["merged"].n_records == 800  # type: ignore[attr-defined]
+    assert names["result"].verdict is not None  # type: ignore[attr-defined]
 
 
 def test_every_file_the_readme_names_is_there() -> None:

@@ -151,8 +151,8 @@ def statements() -> list[str]:
         f" against {2 * SIDE} now",
         f"At 0.2, which is the truth, it would take {at_truth:,}",
         f"at a threshold of 0.1 and an expected advantage of 0.05 it says {planned:,} records",
-        f"looks twice at 95% may be wrong up to {tell(2 * 5)}% of the time",
-        f"a confidence of {tell(1 - 0.05 / 2)} each",
+        f"Two looks at 95% can be wrong up to {tell(2 * 5)}% of the time",
+        f"To keep 95% overall, ask each at {tell(100 - 5 / 2)}%",
         "Let 1% of the members",
         f"The advantage at prior 0.5 is {tell(average)}",
         f"of 10,000 people, half of them members, {tell(known)} are known",
@@ -165,7 +165,7 @@ def statements() -> list[str]:
         "nothing about 95% of the people and an advantage of 0.6 about the other 5%",
         f"The average is {tell(average_of_groups())}",
         f"20 groups one by one at 95% would expect {tell(20 * 0.05)} false",
-        "fewer than 30 records a side",
+        "if there are fewer than 30 records a side",
         "(section 2); 0.5 if in doubt",
         f"At prior 0.1, 10 more people of 10,000: {tell(baseline(0.1) + 2 * 10 / PEOPLE)}",
         f"At prior 0.5, 5 of 100: {tell(baseline(0.5) + 2 * 5 / 100)}",
@@ -174,7 +174,7 @@ def statements() -> list[str]:
 
 
 def test_every_number_of_the_explanation_is_computed_again() -> None:
-    left = " ".join(re.sub(r"^#+ \d\.|^\d\. ", "", line) for line in EXPLAINED.splitlines())
+    left = " ".join(re.sub(r"^#+ \d\.|^\d\. ", "", line).strip() for line in EXPLAINED.splitlines())
     left = re.sub(
         r"\(section \d\)|sections \d to \d|, section \d\)", "", left.replace("(section 2); 0.5", "@")
     )

@@ -74,8 +74,9 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
     result = ask(gaussian_shift(0.2), 1000, 1000)
 
     expected = (
-        f"With 95% confidence an adversary who sees this score at a resolution of {result.resolution} cells has "
-        f"an advantage between {at_least(result.lower)} and {at_most(result.upper)}, over a coin toss."
+        f"With 95% confidence the best attacker who reads this score, sorted into {result.resolution} cells of "
+        f"similar values, has an advantage between {at_least(result.lower)} and {at_most(result.upper)}, "
+        "over a coin toss."
     )
     assert result.sentence == expected
 

@@ -94,7 +94,7 @@ def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
     assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, spent), abs=1e-12)
     assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(spent + 0.1 * np.exp(0.5), abs=1e-12)
     assert rows["epsilon"].in_one_run == rows["epsilon"].allowed == 0.5
-    assert "strike many records" in rows["advantage"].found.interval.guarantee.assumes
+    assert "affect many records" in rows["advantage"].found.interval.guarantee.assumes
     pure = agreement(COUNTS, 0.5, rates=(0.1,), direction="high")
     assert all(row.in_one_run == row.allowed for row in pure.rows)
 
@@ -104,7 +104,7 @@ def test_epsilon_says_that_members_of_a_fixed_number_have_no_coins_of_their_own(
 
     assert "independent_inclusion" in {caution.code for caution in fixed.cautions}
     assert "independent_inclusion" not in {caution.code for caution in coins.cautions}
-    assert "a fixed number" in fixed.rows[-1].found.interval.guarantee.assumes
+    assert "the number of members is fixed" in fixed.rows[-1].found.interval.guarantee.assumes
     assert "scores are independent draws given who is a member" in fixed.sentence
 
 

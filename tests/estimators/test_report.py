@@ -172,8 +172,8 @@ def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
     assert answer.epsilon is not None
 
     assert answer.epsilon.value == 0.0
-    assert "show no epsilon above 0" in answer.epsilon.sentence
-    assert "none is excluded" in answer.epsilon.sentence
+    assert "show no lower bound on epsilon above 0" in answer.epsilon.sentence
+    assert "no epsilon is excluded" in answer.epsilon.sentence
 
 
 def test_the_papers_statistic_reads_the_scores_as_asked() -> None:

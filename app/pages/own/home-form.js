@@ -65,7 +65,7 @@ const form = (() => {
   // An array without columns: its first so many values are members.
   function split(total) {
     at("first").max = total;
-    at("first-hint").textContent = `The first so many of the ${total.toLocaleString("en")} values are members, the rest are not.`;
+    at("first-hint").textContent = `How many of the ${total.toLocaleString("en")} values, counted from the first, are members.`;
     at("roles").hidden = true;
     at("split").hidden = false;
     at("columns").hidden = false;

@@ -221,7 +221,10 @@ def metrics(found: Place) -> Figure:
         for m in found
     ]
     above = sum(m.value["lower"] > m.value["trivial"] for m in found)
-    text = f"{above} of {many(len(found), 'metric')} are surely above what guessing without the score gives."
+    text = (
+        f"{above} of {many(len(found), 'metric')} have an interval that lies entirely above what guessing without "
+        "the score gives."
+    )
     columns = ("estimate", "lower", "upper", "trivial")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (named(m), *(m[column].number() for column in columns)) for m in found

@@ -87,7 +87,7 @@ def _said(point: Point, x: Axis, series: Series) -> str:
 
 
 def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:
-    """What there is to see: a logarithmic axis has no place for nought, nor for a hundred empty decades."""
+    """What there is to see: a logarithmic axis has no place for 0, nor for a hundred empty decades."""
     return [
         (a, b)
         for a, b in zip(xs.value or (), ys.value or (), strict=False)

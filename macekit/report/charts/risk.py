@@ -126,7 +126,7 @@ def _described(found: Mapping[str, Any], known: Sequence[int]) -> str:
     worst = _surest(cells, known)
     together = between(cells["simultaneous_lower"][worst], cells["simultaneous_upper"][worst])
     return (
-        f"Over {many(len(known), 'cell')}, members are most surely seen where the signed risk is "
+        f"Over {many(len(known), 'cell')}, the evidence of membership is strongest where the signed risk is "
         f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
         f"{together}. Without any leakage it would be {three(found['baseline'])} everywhere. Each interval drawn "
         "holds for its cell alone."

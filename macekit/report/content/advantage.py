@@ -27,7 +27,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
 def about(result: Place, album: Album, prior: Place, flags: Place = NOTHING) -> tuple[Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
     pictured = album.named("interval")
-    shown = (Section("interval", "The advantage, and what it is held against", pictured),) if pictured else ()
+    shown = (Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
     people = in_people(result, prior, flags)
     return (*shown, Section("people", "What it means in people", people))
 
@@ -37,8 +37,8 @@ def curve(roc: Place, album: Album) -> tuple[Section, ...]:
     if not roc:
         return ()
     area: Words = (
-        "A threshold on the score finds some of the members and calls some nonmembers members. The area "
-        "under the curve is ",
+        "An attacker who accuses every record with a score above a threshold finds some of the members and "
+        "falsely accuses some nonmembers; the curve shows every threshold. The area under the curve is ",
         roc["auc"].number(),
         " (between ",
         roc["auc_lower"].number(),
@@ -64,12 +64,12 @@ def curve(roc: Place, album: Album) -> tuple[Section, ...]:
 
 
 def _far_left(roc: Place) -> Words:
-    """Where to look, unless every rate of the curve is that of the wrong guess."""
+    """Where to look; with reversed scores every rate of the curve is that of the wrong guess."""
     if not limitations.reversed_scores(roc):
-        return ("What an attacker does who must hardly ever be wrong stands at the far left.",)
+        return ("The far left of the curve shows attackers who can afford almost no false accusations.",)
     return (
-        "Members score lower than nonmembers here, and the curve is that of guessing member above a threshold: "
-        "negated scores would show what an attacker does who must hardly ever be wrong.",
+        "Members score lower than nonmembers here, while the curve is that of guessing member above a threshold: "
+        "negated scores would show the attackers who can afford almost no false accusations.",
     )
 
 

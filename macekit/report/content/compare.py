@@ -72,7 +72,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
 
 
 def _reach(advantage: Place) -> Words:
-    """Whom the upper ends speak of: the class is the same for all, cells are each query's own."""
+    """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
     if "resolution" in advantage["guarantee"]["covers"].value:
         return (", each query at its own resolution",)
     return Reach.of(advantage).aside
@@ -124,7 +124,7 @@ def _origin(section: Section, sources: Place) -> Section:
     note = "In the order in which they came."
     inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(shown), sources.path)
     words: Words = (
-        "The table of origin speaks of the first input; method and options are the same for all.",
+        "The table of origin describes the first input; method and options are the same for all.",
     )
     return Section(
         section.name, section.title, (section.blocks[0], Paragraph(words), inputs, *section.blocks[1:])

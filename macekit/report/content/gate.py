@@ -25,8 +25,8 @@ from macekit.report.model import (
 from macekit.report.palette import WORDS
 
 MECHANISM: Words = (
-    "The mechanism that trained the model is not covered: limits, that on epsilon too, are about the score of this "
-    "one model, and keeping them does not show that a promise about the training is kept.",
+    "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
+    "this one model; keeping it does not show that a promise about the training is kept.",
 )
 HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
 
@@ -59,7 +59,9 @@ def _facts(answer: Place) -> Iterator[Fact]:
         if limit["name"].value == "advantage":
             yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
     if answer["records_needed"]:
-        yield Fact("Records needed", answer["records_needed"].number("count"), ("about, in all, to decide",))
+        yield Fact(
+            "Records needed", answer["records_needed"].number("count"), ("in all, approximately, to decide",)
+        )
     yield from records(answer["provenance"])
 
 
@@ -86,18 +88,24 @@ def _row(limit: Place) -> tuple[Cell, ...]:
 
 
 def _above(limits: Place, warnings: Place) -> Iterator[Words]:
-    """Whom no upper end speaks of."""
+    """The adversaries that no upper end covers."""
     if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
         yield (
-            "Upper ends hold for adversaries that see the score, or of vectors a learned one, at the resolution that "
-            "is named with each limit. Where the score has more values than that, those that see it more finely are "
-            "not bounded from above.",
+            "Upper ends are for attackers who read the score (of vectors, a learned score) at the resolution that is "
+            "named with each limit. Where the score has more values than that, an attacker who reads it more finely "
+            "may do better, and no number of records limits by how much.",
         )
     contradicted = any(each["code"].value == "class_rejected" for each in warnings)
     for limit in limits:
         if "resolution" not in limit["guarantee"]["covers"].value:
             assumes = limit["guarantee"]["assumes"].said()
-            yield "The upper end of ", limit["about"].name(), " rests on what it assumes: ", assumes, "."
+            yield (
+                "The upper end of ",
+                limit["about"].name(),
+                " holds only as far as its assumption does: ",
+                assumes,
+                ".",
+            )
             if contradicted:
                 yield limitations.CONTRADICTED
 

@@ -49,7 +49,11 @@ def either_way(prior: Place) -> Words:
     """What a risk below the baseline is not: a smaller leak."""
     if prior.value in (None, COIN):
         return ()
-    return ("; at a prior of ", prior.number("exact"), " a risk may lie below it, which is no smaller leak")
+    return (
+        "; at a prior of ",
+        prior.number("exact"),
+        " a risk may lie below it, which is not a smaller leak",
+    )
 
 
 def table(groups: Place) -> Table:

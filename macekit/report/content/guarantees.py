@@ -1,4 +1,4 @@
-"""The table of numbers, and beside it what stands behind each: what an interval covers and what it assumes."""
+"""The table of numbers, and for each number what its interval covers and what it assumes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from macekit.report.formatting import words
 from macekit.report.model import Cell, Phrase, Place, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
-SIMULATED = "simulated, zero leakage included; see docs/methods.md"
-"""What stands behind an interval that is not proven at every sample size."""
+CHECKED = "checked by simulation, including with no leakage at all (docs/methods.md)"
+"""How the coverage of an interval is known that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
-"""What every bound on the epsilon of the mechanism takes for granted."""
+"""What every bound on the epsilon of the mechanism assumes."""
 NOT_FIXED = "not shown: its bandwidth was chosen from these records"
 """Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """What an interval covers and assumes, and whether it holds at every sample size; ``unless`` is said if not."""
+    """What an interval covers and assumes, and whether it holds at every sample size; if not, ``unless`` says why."""
 
     covers: Cell
     assumes: Cell
@@ -34,8 +34,8 @@ class Backing:
 
     @property
     def caveat(self) -> str:
-        """What a sentence about it ends with, if it does not hold at every sample size."""
-        return "" if self.always else f" That it holds as often as stated is {SIMULATED}."
+        """The last sentence about an interval that is not proven at every sample size."""
+        return "" if self.always else f" Its coverage was {CHECKED}, not proven."
 
 
 @dataclass(slots=True)
@@ -65,8 +65,8 @@ class Numbers:
     def tables(self, caption: str) -> tuple[Table, ...]:
         """The numbers, then what stands behind them."""
         note = (
-            "At every sample size: yes, if the interval is proven for any number of records; "
-            f"no: {SIMULATED}."
+            "At every sample size: yes means that the interval is proven for any number of records; no means that its "
+            f"coverage was {CHECKED}."
         )
         numbers = Table(caption, HEAD, tuple(self.rows), note)
         if not self.backings:
@@ -110,7 +110,7 @@ def assessed(numbers: Numbers, result: Place) -> None:
         result["mip_eta"],
     )
     numbers.derived(
-        "Security: the share of what there is to gain that is not gained, of this one model",
+        "Security of this one model: the share of the largest possible gain over the baseline that is not reached",
         result["security"],
     )
 

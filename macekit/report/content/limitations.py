@@ -1,11 +1,11 @@
-"""What an answer does not establish, told by the answer itself: what a reader might otherwise take for granted."""
+"""What an answer does not establish: conclusions that a reader might otherwise draw from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from macekit.report.content import plain_words
-from macekit.report.content.guarantees import SIMULATED, Backing
+from macekit.report.content.guarantees import CHECKED, Backing
 from macekit.report.model import Bullets, Phrase, Place, Section, Words
 
 MOST = 40
@@ -19,12 +19,12 @@ INDEPENDENCE: Words = (
     "Records are taken to be independent of each other. Several rows about one person are not: keep one of each.",
 )
 CONFIDENCE: Words = (
-    "Every interval is wrong now and then: about as often as its confidence leaves room for.",
+    "Every interval is wrong for some samples. Its confidence says for what share of samples it is right.",
 )
 
 CONTRADICTED: Words = (
-    "The records contradict the assumption behind the upper end, so nothing is said from above, and more "
-    "records will not change that. Ask for another class of adversaries, with estimator.",
+    "The records contradict the assumption behind the upper end, so there is no upper limit, and more records "
+    "will not change that. Choose another class of attacks with the option estimator.",
 )
 
 
@@ -35,9 +35,7 @@ def section(items: Iterable[Words], *warnings: Place) -> Section:
         for warning in each:
             said.setdefault(warning["message"].value, ("Note: ", warning["message"].said(), "."))
     told = list(said.values())
-    rest: list[Words] = (
-        [(f"{len(told) - MOST} more warnings stand in the JSON.",)] if len(told) > MOST else []
-    )
+    rest: list[Words] = [(f"{len(told) - MOST} more warnings are in the JSON.",)] if len(told) > MOST else []
     blocks = Bullets((*items, *told[:MOST], *rest))
     return Section("not-established", "What was not established", (blocks,))
 
@@ -80,15 +78,15 @@ def _of_rates(roc: Place) -> Iterator[Words]:
         yield (
             "Members score lower than nonmembers here: the area under the ROC is at most ",
             roc["auc_upper"].number(),
-            ". The true positive rates are those of guessing member above a threshold, so they do not say what an "
-            "adversary who must rarely be wrong finds; negated scores would show it.",
+            ". The true positive rates are those of guessing member above a threshold, so they do not show what an "
+            "attacker finds who can afford few false accusations; negated scores would show it.",
         )
     elif hidden := [each for each in points if not each["lower"].value]:
         yield (
             "At a false positive rate of ",
             _listed([(point["fpr"].number("exact"),) for point in hidden]),
-            " the lower end of the true positive rate is zero: these records show no threshold from above that "
-            "finds anyone there, and they do not rule one out. Other rules than a threshold were not looked at.",
+            " the lower end of the true positive rate is zero: these records do not show that accusing every score "
+            "above a threshold finds any member there, and they do not rule it out. Other rules were not examined.",
         )
 
 
@@ -96,7 +94,7 @@ def of_promise(claim: Place) -> Iterator[Words]:
     """What a promise that stands is not."""
     if claim["decision"].value == "not contradicted":
         yield (
-            "That the promise is kept: a promise that is not contradicted by these records is not proven by them.",
+            "It was not shown that the promise is kept: these records do not contradict it, and that is no proof.",
         )
 
 
@@ -107,13 +105,17 @@ def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[
     if "resolution" in covers.value:
         seen = "learned score" if "learned score" in covers.value else "score"
         yield (
-            f"The upper end speaks of adversaries that see the {seen} at a resolution of ",
+            f"The upper end is for attackers who read the {seen} at a resolution of ",
             advantage["resolution"].number("count"),
-            " cells. Where there are more values than that, no number of records bounds those that see it more "
-            "finely from above; the lower end holds for them, too.",
+            " cells. Where there are more values than cells, an attacker who reads them more finely may do better, and "
+            "no number of records limits by how much; the lower end holds for that attacker, too.",
         )
     else:
-        yield "The upper end rests on what it assumes: ", advantage["guarantee"]["assumes"].said(), "."
+        yield (
+            "The upper end holds only as far as its assumption does: ",
+            advantage["guarantee"]["assumes"].said(),
+            ".",
+        )
     if advantage["class_rejected"].value:
         yield CONTRADICTED
     if advantage["lower"].value <= result["baseline"].value:
@@ -122,8 +124,10 @@ def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[
 
 def _gain(result: Place, flags: Place) -> Words:
     if plain_words.none(result, flags):
-        return ("That anything leaks at all: the lower end does not lie above the baseline.",)
-    return ("A gain over the baseline at this prior: the lower end does not lie above it.",)
+        return (
+            "It was not shown that anything leaks at all: the lower end does not lie above the baseline.",
+        )
+    return ("A gain over the baseline at this prior was not shown: the lower end does not lie above it.",)
 
 
 def of_sample(prior: Place) -> Iterator[Words]:
@@ -152,7 +156,7 @@ def of_groups(groups: Place) -> Iterator[Words]:
     if small:
         names = _listed([(group["label"].name(),) for group in small[:MOST]])
         others = f", and {len(small) - MOST} more" if len(small) > MOST else ""
-        yield "Too small for an advantage of their own that means much: ", names, f"{others}."
+        yield "These groups are too small for an informative advantage of their own: ", names, f"{others}."
 
 
 def _verdict(verdict: Place) -> Iterator[Words]:
@@ -161,7 +165,7 @@ def _verdict(verdict: Place) -> Iterator[Words]:
             "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
         )
     elif verdict["decision"].value == "inconclusive":
-        yield "A decision at the threshold: ", verdict["reason"].said(), "."
+        yield "No decision was reached at the threshold: ", verdict["reason"].said(), "."
 
 
 def _asymptotic(result: Place) -> Iterator[Words]:
@@ -176,7 +180,7 @@ def _asymptotic(result: Place) -> Iterator[Words]:
         yield (
             "The intervals of ",
             _listed(names),
-            f" are not proven at every sample size. That they hold as often as stated is {SIMULATED}.",
+            f" are not proven at every sample size. Their coverage was {CHECKED}.",
         )
 
 

@@ -1,19 +1,25 @@
-"""Whom an upper end speaks of: never of every adversary there is, so it is named wherever one is told."""
+"""The class of adversaries that an upper bound covers.
+
+It is always printed next to the bound, because a bound never covers all adversaries.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from macekit.report.content.guarantees import SIMULATED
+from macekit.report.content.guarantees import CHECKED
 from macekit.report.model import Fact, Facts, Headline, Paragraph, Place, Words
+
+CELL = "A cell is a group of equal or similar values."
+"""The one word of the sentence that a reader may never have met."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Whom the upper end covers as an aside, and as the sentence on right guesses that names both ends.
+    """The class in a few words, and the sentence on right guesses that names both ends.
 
-    ``seen`` is what the adversary is shown: the score of a record, or its vector.
+    ``seen`` is what the attacker is shown: the score of a record, or its vector.
     """
 
     aside: Words
@@ -22,61 +28,64 @@ class Reach:
 
     @classmethod
     def of(cls, advantage: Place) -> Reach:
-        """As the answer's own guarantee states it."""
-        cells, covers = advantage["resolution"].number("count"), advantage["guarantee"]["covers"].value
+        """The class that the answer's own guarantee states."""
+        covers = advantage["guarantee"]["covers"].value
+        cells: Words = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
         between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
         sure: Words = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
         if advantage["class_rejected"].value:
-            least: Words = ("the best adversary is right at least ", between[0], *sure)
+            least: Words = ("the best attacker is right at least ", between[0], *sure)
             return cls(
-                (", but the class that was assumed is contradicted: ask for another",),
+                (", but the records contradict the assumed class of attacks: choose another",),
                 "score",
-                (*least, "; nothing is said from above."),
+                (*least, "; there is no upper limit."),
             )
         if "learned score" in covers:
-            above: Words = ("of the learned score at ", cells, " cells")
             return cls(
-                (", ", *above),
+                (", for a learned score sorted into ", *cells),
                 "vector",
                 (
-                    "the best adversary is right between ",
+                    "the best attacker is right between ",
                     *between,
                     *sure,
-                    "; the upper end speaks of adversaries that see the learned score at ",
-                    cells,
-                    " cells.",
+                    "; the upper end is for attackers who read the learned score, sorted into ",
+                    *cells,
+                    f" of similar values. {CELL}",
                 ),
             )
         if "resolution" in covers:
-            told: Words = ("the best adversary who sees it at a resolution of ", cells, " cells")
+            best: Words = ("sorted into ", *cells, " of similar values, the best attacker")
             return cls(
-                (", at a resolution of ", cells, " cells"),
+                (", for a score sorted into ", *cells),
                 "score",
-                (*told, " is right between ", *between, *sure, "."),
+                (*best, " is right between ", *between, *sure, f". {CELL}"),
             )
         taken = assumed(advantage)
         return cls(
             (f", if {taken}",),
             "score",
-            (f"if {taken}, that adversary is right between ", *between, *sure, "."),
+            (f"if {taken}, the best attacker is right between ", *between, *sure, "."),
         )
 
 
+def _cells(resolution: Place) -> str:
+    return " cell" if resolution.value == 1 else " cells"
+
+
 def assumed(advantage: Place) -> str:
-    """The class that was assumed, as the last words of what the upper end takes for granted."""
+    """The assumed class: the last words of the assumption behind the upper end."""
     return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
 
 
 # --- evidence -----------------------------------------------------------------------------------------------
-# What else an answer shows where its advantage does not rise above the baseline: a gain is not all that
-# leaks.
+# Other evidence of a leak in an answer whose advantage does not rise above the baseline.
 
 NOTHING = Place(None)
 """No flags, of an answer that has none."""
 
 
 def none(result: Place, flags: Place) -> bool:
-    """Whether no number that the answer has speaks for a leak."""
+    """Whether no number of the answer is evidence of a leak."""
     flagged = bool(flags["records"].value)
     return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
 
@@ -95,7 +104,7 @@ def found(result: Place, flags: Place, prior: Place) -> Iterator[Words]:
         least = epsilon["lower_bound"].number()
         yield "epsilon is at least ", least, ", if inclusion was random and independent"
     if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
-        yield flags["records"].number("count"), " records are flagged as likelier members"
+        yield flags["records"].number("count"), " records are flagged"
 
 
 def _beside_half(roc: Place) -> bool:
@@ -107,7 +116,7 @@ def _bound(epsilon: Place) -> bool:
 
 
 # --- people -------------------------------------------------------------------------------------------------
-# What an advantage means in people, and what is read first: the same sentences wherever one is stated.
+# What an advantage means in people, and what is read first: in the same sentences everywhere.
 
 COIN = 0.5
 """The prior at which guessing without the score is tossing a coin."""
@@ -119,7 +128,7 @@ def headline(answer: Place, result: Place) -> Headline:
 
 
 def facts(answer: Place, result: Place) -> Facts:
-    """The interval, what it is held against, and what it was made from, as tiles."""
+    """The interval, the values to compare it with, and the number of records, as tiles."""
     advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
     held: Words = (advantage["confidence"].number("percent"), " confidence")
     blind: Words = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
@@ -161,8 +170,8 @@ def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Para
     coin, reach = prior.value in (None, COIN), Reach.of(advantage)
     blind = "by tossing a coin" if coin else "by always guessing the likelier side"
     first: Words = (
-        f"Show an adversary the {reach.seen} of one record and ask whether the record was used to train the model. "
-        f"Without the {reach.seen}, {blind}, it is right ",
+        f"Show an attacker the {reach.seen} of one record and ask whether the record was used to train the model. "
+        f"Without the {reach.seen}, {blind}, the attacker is right ",
         baseline.number("guesses"),
         f" times in 100. With the {reach.seen}, ",
         *reach.right,
@@ -182,7 +191,7 @@ def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Para
 
 
 def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
-    """What a lower end at the baseline says: little, and less where another number speaks for a leak."""
+    """What a lower end at the baseline means; it means even less where another number is evidence of a leak."""
     if none(result, flags):
         return (
             "The lower end is what guessing without the score achieves. So these records do not show that the score "
@@ -190,7 +199,7 @@ def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
         )
     said: list[Words] = list(found(result, flags, prior))
     shown = [part for each in said for part in ("; ", *each)][1:]
-    more: Words = (" Other numbers speak for a leak: ", *shown, ".") if shown else ()
+    more: Words = (" Other numbers are evidence of a leak: ", *shown, ".") if shown else ()
     return (
         "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
         "baseline at this prior; they do not rule one out, either.",
@@ -199,17 +208,15 @@ def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
 
 
 def _rests_on(advantage: Place) -> Words:
-    """What stands behind the sentence; where that is contradicted, the headline stands on nothing, either."""
+    """What the sentence assumes; where the records contradict that, the headline has no basis, either."""
     if advantage["class_rejected"].value:
         return (
-            f"It was assumed that {assumed(advantage)}: these records contradict it. Whatever is said above on that "
-            "assumption falls with it; the lower end stands. More records will not settle it: ask for another class "
-            "of adversaries, with estimator.",
+            f"The upper end assumes that {assumed(advantage)}, and these records contradict that. Disregard every "
+            "statement above that rests on this assumption; the lower end remains valid. More records will not help: "
+            "choose another class of attacks with the option estimator.",
         )
     guarantee = advantage["guarantee"]
-    size = "proven at every sample size" if guarantee["finite_sample"].value else SIMULATED
-    return (
-        "The interval assumes: ",
-        guarantee["assumes"].said(),
-        f". That it holds as often as stated is {size}.",
+    covered = (
+        "is proven at every sample size" if guarantee["finite_sample"].value else f"was {CHECKED}, not proven"
     )
+    return "The interval assumes: ", guarantee["assumes"].said(), f". Its coverage {covered}."

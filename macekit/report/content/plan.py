@@ -18,12 +18,12 @@ from macekit.report.model import (
 )
 
 OPEN: tuple[Words, ...] = (
-    ("A plan is made before there are records: it takes the expected advantage for the true one.",),
+    ("A plan is made before there are records: it assumes that the expected advantage is the true one.",),
     (
         "It was worked out for scores that are normal on both sides and differ by a shift; other scores may "
         "need more records.",
     ),
-    ("In one sample of five more records are needed than planned.",),
+    ("In about one sample in five, more records are needed than planned.",),
 )
 
 

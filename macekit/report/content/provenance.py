@@ -16,9 +16,9 @@ COUNTED = "counts over "
 """How the library begins to say that it was given counts."""
 
 COLUMNS: Words = (
-    "The same input gives the same answer, to the last digit, if it is read by the same version of the "
-    "method. Columns of a table that were named are named below; GROUP stands for one that was not, … for the "
-    "records.",
+    "The same input gives the same answer, to the last digit, with the same version of the method. The commands "
+    "below name the columns that the question named; GROUP stands for a column whose name is not known, and … for "
+    "the records.",
 )
 
 

@@ -61,7 +61,7 @@ class Asked:
 
     @property
     def nameless(self) -> bool:
-        """Whether there were groups, and nobody knows in which column."""
+        """Whether there were groups, in a column whose name is not known."""
         return self.grouped and "group" not in self.options
 
     @property

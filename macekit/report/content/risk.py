@@ -44,20 +44,20 @@ def _told(risk: Place) -> tuple[Paragraph, Bullets]:
     """What a risk is, and what its limits cover."""
     meaning = (
         "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
-        "not at all, one is for certain. Its sign says which way: above zero, a member. Records that fall into one "
-        "cell of scores share one risk."
+        "not at all, one is for certain. Its sign says which way: above zero, a member. Records in the same cell (a "
+        "group of similar scores) share one risk."
     )
     covers = (
-        ("One record named in advance: the interval covers ", risk["guarantee"]["covers"].said(), "."),
+        ("For one record named in advance, the interval covers ", risk["guarantee"]["covers"].said(), "."),
         (
-            "All records together: the wider interval covers ",
+            "For all records together, the wider interval covers ",
             risk["simultaneous_guarantee"]["covers"].said(),
             ".",
         ),
         (
-            "Of the flagged records at most ",
+            "On average over many such samples, at most ",
             risk["flags"]["rate"].number("percent"),
-            " are expected to be false on average over many such samples; in one sample it may be more.",
+            " of the flagged records are false; in one sample it may be more.",
         ),
     )
     return Paragraph((meaning,)), Bullets((*covers, *_below(risk["baseline"])))
@@ -71,8 +71,8 @@ def _below(baseline: Place) -> tuple[Words, ...]:
         (
             "At this prior every risk is ",
             baseline.number(),
-            " without any leak, and a risk may lie below it: where the score speaks against the likelier side. That is "
-            "no smaller leak.",
+            " without any leak, and a risk may lie below it, where the score contradicts the likelier side. That is "
+            "not a smaller leak.",
         ),
     )
 
@@ -85,11 +85,11 @@ def most_exposed(records: Place, top: int | None = None) -> Table:
     order = _surest(records)[: LISTED if top is None else top]
     rows = tuple(_row(records, int(at)) for at in order)
     note = (
-        "The surest first, by the interval that holds for all records together. A record's number is its place in the "
-        "input, counted from zero."
+        "The strongest evidence first, by the interval that holds for all records together. A record's number is its "
+        "place in the input, counted from zero."
     )
     more = len(records["index"]) - len(rows)
-    return Table("Records most surely seen to be members", HEAD, rows, note, more, records.path)
+    return Table("Records with the strongest evidence of membership", HEAD, rows, note, more, records.path)
 
 
 def _surest(records: Place) -> NDArray[np.int64]:
@@ -125,7 +125,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Fact(
             "Records flagged",
             flags["records"].number("count"),
-            ("as likelier members than the threshold says",),
+            ("membership is more likely than the threshold says",),
         ),
         Fact("Of them false, at most", flags["rate"].number("percent"), ("on average",)),
         Fact(

@@ -27,12 +27,12 @@ from macekit.report.model import (
 # What a promise of differential privacy allows.
 
 TAKEN: Words = (
-    "The promise is taken as it was made. Whether the training kept it is not examined here: see mace audit and "
+    "The bounds take the promise as given. Whether the training kept it is not examined here: see mace audit and "
     "mace theory together.",
 )
 INDEPENDENT: Words = (
-    "Differential privacy speaks of records that were drawn at random into the training set; records that belong "
-    "together, as several rows of one person do, are worse off than one.",
+    "These bounds are for records that were drawn at random into the training set; several rows about one person "
+    "are protected less than a single row.",
 )
 
 PROMISE = Shown(
@@ -56,7 +56,7 @@ ONCE: Words = (
 )
 HALF: Words = (
     "The guarantee is about this data set, this way of fitting and a training set drawn at random; an attacker "
-    "who knows more than chance about who was drawn is not covered.",
+    "who already knows something about who was drawn is not covered.",
 )
 
 CALIBRATIONS = Columns(
@@ -123,7 +123,7 @@ FINITE = Shown(
 # What any algorithm may give away of data in categories, and what overfitting does.
 
 WORST: Words = (
-    "Delta is that of the worst algorithm there is, one that releases all it saw. A given one may give away less.",
+    "Delta is that of the worst possible algorithm, which releases all it saw. A given one may give away less.",
 )
 MIS_INDEPENDENT: Words = ("Records are taken to be independent draws from one distribution.",)
 ONE_SIDED: Words = (
@@ -175,11 +175,12 @@ OVERFITTING = Shown(
 )
 
 # --- pmp ----------------------------------------------------------------------------------------------------
-# What a mechanism gives away to somebody who knows the records it may have used, but not which it did.
+# What a mechanism reveals to an attacker who knows the candidate records but not which were used.
 
 PRACTICAL: Words = (
-    "The practical epsilon is about somebody who knows the records and not which half was used. Who knows "
-    "more - some members for certain, or several releases - is covered by the epsilon of the mechanism alone.",
+    "The practical epsilon is about an attacker who knows the candidate records but not which half was used. For an "
+    "attacker who knows more - some members for certain, or several releases - only the epsilon of the mechanism "
+    "holds.",
 )
 
 EXPONENTIAL = Shown(
@@ -225,8 +226,8 @@ GAUSSIAN = Shown(
 
 HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
 RESOLVED: Words = (
-    "A yes is about this score at the resolution its guarantee names. Between the cells more may show, so that a false "
-    "claim may have a yes in every row; only a no is about every resolution.",
+    "A yes is about this score at the resolution that its guarantee names. An attacker who reads the score more finely "
+    "may see more, so a false claim can have a yes in every row. A no holds at every resolution.",
 )
 NOT_SHOWN: Words = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",

@@ -39,10 +39,10 @@ QUANTITIES = {
     "delta": "Delta",
 }
 """What the quantities of bounds are called; one that is not listed is called what it is."""
-TIGHTEST = "The tightest is the smallest of those that are proven, quantity by quantity. "
-REFUTED = "What is refuted is printed in a paper, and a counterexample is in the tests."
+TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
+REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
 PAPERS: Words = (
-    "Theory speaks of how a model was trained, on average over training sets and noise; no model was looked at.",
+    "These bounds are about how a model is trained, on average over training sets and noise; no model was examined.",
 )
 
 
@@ -133,7 +133,7 @@ def bounds(found: Place, value: str) -> Iterator[Section]:
     note: Words = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
     blocks: list[Block] = [Table("Bounds side by side", head, rows)]
-    blocks += [Paragraph(("Assumed, where nothing else is said: ", usual["assumes"].said(), "."))]
+    blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].said(), "."))]
     blocks += [Paragraph(note)] if note else []
     yield Section("bounds", "Every bound, side by side", tuple(blocks))
 

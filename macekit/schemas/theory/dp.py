@@ -14,15 +14,15 @@ from macekit.schemas.statements import BoundAnswer, OriginAnswer, WarningAnswer
 Adjacency = Annotated[
     Literal["replace", "add_remove"] | None,
     Field(
-        description="which training sets the promise compares: replace, one record in the place of another; "
-        "add_remove, with a record and without it, as most accountants have it; if none, what inclusion needs"
+        description="which training sets the promise compares: replace: one record is replaced by another; "
+        "add_remove: with and without one record, as in most accountants; without it, the one that inclusion needs"
     ),
 ]
 Inclusion = Annotated[
     Literal["fixed_number", "independent"],
     Field(
-        description="how records became members: fixed_number, so many of them drawn at random, as the papers have it; "
-        "independent, each by a coin of its own, as canaries are"
+        description="how records became members: fixed_number: a fixed number is drawn at random, as in the papers; "
+        "independent: each one independently of the others, as with canaries"
     ),
 ]
 RenyiPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -102,10 +102,15 @@ class DpQuestion(Asked):
         1.0, gt=0, le=1e6, description="lambda of membership inference security: what a true positive weighs"
     )
     false_positive_rates: list[Share] = Field(
-        [0.001, 0.01, 0.1], max_length=64, description="rates to bound the true positive one at"
+        [0.001, 0.01, 0.1],
+        max_length=64,
+        description="false positive rates at which to bound the true positive rate",
     )
     advantage: float | None = Field(
-        None, ge=0, lt=1, description="advantage that must be kept: which epsilon, and which mu, does"
+        None,
+        ge=0,
+        lt=1,
+        description="advantage to keep: the answer has the largest epsilon and mu that keep it",
     )
 
 

@@ -48,10 +48,10 @@ class MipQuestion(Asked):
         None,
         ge=2,
         lt=2**53,
-        description="how many records the data set has: what guessing has follows from it, and whether all were "
-        "swapped; if none, an even number, and swaps cover only those seen in record",
+        description="number of records in the data set, which decides the accuracy of guessing and whether all records "
+        "were swapped; without it, an even number, and swaps cover only the records named in record",
     )
-    eta: Eta = Field(0.1, description="accuracy that any attack may have above guessing")
+    eta: Eta = Field(0.1, description="largest accuracy above guessing that an attack may have")
     noise: Literal["gaussian", "laplace"] = Field(
         "gaussian",
         description="gaussian: independent in every coordinate; laplace: its density falls as exp(-norm/scale)",
@@ -65,10 +65,10 @@ class MipQuestion(Asked):
         None,
         min_length=1,
         max_length=100_000,
-        description="noise of the coordinates in proportion, fixed beforehand; the spread of the draws, if none, "
-        "and equal without draws",
+        description="relative noise of the coordinates, chosen beforehand; without it, the spread of the draws, or "
+        "equal noise if there are no draws",
     )
-    confidence: Confidence = Field(0.95, description="probability that what is certified holds")
+    confidence: Confidence = Field(0.95, description="probability that the certificate holds")
 
 
 class MipFiniteQuestion(Asked):
@@ -81,7 +81,7 @@ class MipFiniteQuestion(Asked):
         description="probabilities of the outputs, one row a training set of k of the records 0..n-1, "
         "in lexicographic order: (0,1,2), (0,1,3), ...",
     )
-    n: int = Field(ge=2, lt=2**53, description="records in the data set; some 20 can be gone through")
+    n: int = Field(ge=2, lt=2**53, description="records in the data set; up to some 20 can be enumerated")
     k: int | None = Field(None, ge=1, lt=2**53, description="records in a training set; half of n, if none")
 
 
@@ -90,7 +90,7 @@ class NoiseAnswer(TypedDict):
 
     kind: Literal["gaussian", "laplace"]
     norm: Literal["moment", "euclid", "max", "one"]
-    scale: Annotated[float | None, Field(description="null if no scale is certified by so few rows")]
+    scale: Annotated[float | None, Field(description="null if there are too few rows to certify a scale")]
     dimension: int
     spread: Annotated[
         list[float],
@@ -115,7 +115,7 @@ class CalibrationAnswer(TypedDict):
         float | None,
         Field(description="root mean square of the noise of a coordinate, in units of its spread"),
     ]
-    certified: Annotated[bool, Field(description="at the stated confidence; false: an estimate put in")]
+    certified: Annotated[bool, Field(description="true: at the stated confidence; false: from an estimate")]
     source: str
     assumes: str
 
@@ -140,7 +140,9 @@ class MipAnswer(TypedDict):
         Field(description="accuracy of guessing: one half, or (n+1)/(2n) of an odd number n of records"),
     ]
     method: Annotated[str, Field(description="name of the calibration the noise is from")]
-    certified: Annotated[bool, Field(description="whether the scale is; false: an estimate was put in")]
+    certified: Annotated[
+        bool, Field(description="whether the scale is certified; false: it is from an estimate")
+    ]
     confidence: float | None
     guarantee: GuaranteeAnswer
     noise: NoiseAnswer

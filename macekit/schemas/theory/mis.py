@@ -41,16 +41,22 @@ class MisQuestion(Asked):
     )
     member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
     delta: float | None = Field(
-        None, ge=1e-9, lt=1, description="how many training records keep Delta = 1 - security at most this"
+        None,
+        ge=1e-9,
+        lt=1,
+        description="Delta = 1 - security to keep: the answer has the number of training records",
     )
     coarsen_to: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(
-        None, min_length=1, max_length=100, description="what merging categories into so many cells buys"
+        None,
+        min_length=1,
+        max_length=100,
+        description="numbers of cells to merge the categories into, to see what is gained",
     )
     universe: int | None = Field(
         None,
         ge=1,
         le=2**53,
-        description="values, tallies: how many categories there are, seen or not; without it C_K has no upper end",
+        description="values, tallies: number of possible categories, seen or not; without it C_K has no upper end",
     )
     confidence: Confidence = Field(0.95, description="values, tallies: of every interval")
 
@@ -64,7 +70,8 @@ class MisOverfittingQuestion(Asked):
     heldout_losses: Losses | None = Field(None, description="loss of records that were not trained on")
     losses_of: Literal["one_model", "independent_trainings"] = Field(
         "one_model",
-        description="whether all losses come from one model, or each from a training of its own on data of its own",
+        description="one_model: all losses come from one model; independent_trainings: each loss comes from a separate "
+        "training on separate data",
     )
     thresholds: list[Number] | None = Field(
         None,

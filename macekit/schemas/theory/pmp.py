@@ -41,7 +41,7 @@ class PmpExponentialQuestion(Asked):
         None,
         ge=100,
         le=10_000_000,
-        description="training sets drawn at random, when there are too many to go through",
+        description="number of training sets to draw at random, if there are too many to enumerate",
     )
     confidence: Confidence = Field(0.95, description="of the interval, when drawn")
     seed: int = Field(0, ge=0, le=2**53, description="seed of the draws")
@@ -71,7 +71,8 @@ class PmpRecordsAnswer(TypedDict):
     record: list[int]
     practical_epsilon: Annotated[list[float], Field(description="or a bound on it: see the sentence")]
     success: Annotated[
-        list[float], Field(description="how often the best attacker is right; 1/2 is a coin's")
+        list[float],
+        Field(description="how often the best attacker is right; a coin is right half of the time"),
     ]
 
 
@@ -90,7 +91,7 @@ class PmpExponentialAnswer(TypedDict):
     epsilon: float
     sensitivity: float
     method: Literal["exact", "sampled"]
-    training_sets: Annotated[int, Field(description="gone through, or drawn")]
+    training_sets: Annotated[int, Field(description="training sets enumerated or drawn")]
     practical_epsilon: Annotated[float, Field(description="exact, or an estimate: see method")]
     interval: Annotated[IntervalAnswer | None, Field(description="if sampled")]
     epsilon_on_records: Annotated[

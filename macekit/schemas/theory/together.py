@@ -17,17 +17,17 @@ class TogetherQuestion(Judged):
 
     model_config = ConfigDict(json_schema_extra={**SIDES_OR_COUNTS, "allOf": [COINS]})
 
-    claimed_epsilon: float = Field(ge=0, le=700, description="epsilon that was promised")
-    claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
+    claimed_epsilon: float = Field(ge=0, le=700, description="claimed epsilon")
+    claimed_delta: float = Field(0.0, ge=0, lt=1, description="claimed delta")
     adjacency: Adjacency = None
     inclusion: Inclusion = "fixed_number"
     direction: Literal["either", "high", "low"] = Field(
-        "either", description="which end of the scores speaks for membership"
+        "either", description="which scores suggest membership: high ones, low ones, or either"
     )
     operating_points: list[Share] = Field(
         [0.001, 0.01, 0.1],
         max_length=64,
-        description="false positive rates to hold the true one against the claim at",
+        description="false positive rates at which to check the true positive rate against the claim",
     )
 
 
@@ -40,8 +40,9 @@ class AgreementAnswer(TypedDict):
     allowed_in_one_run: Annotated[
         float | None,
         Field(
-            description="what the claim lets one run exceed only with the probability set aside for it, as delta may "
-            "strike many records at once; at delta 0, and for epsilon, it is allowed"
+            description="the value that one run may exceed only with the probability set aside for it, "
+            "because delta can "
+            "affect many records at once; at delta 0, and for epsilon, it equals allowed"
         ),
     ]
     estimate: float | None

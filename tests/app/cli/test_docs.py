@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,22 @@ def test_the_page_has_three_examples_and_knows_every_command_and_suffix() -> Non
     assert len(SHOWN) >= 3
     assert all(f"`mace {question.name}`" in PAGE for question in (*QUESTIONS, *THEORY))
     assert all(f"`{suffix}`" in PAGE for suffix in SUFFIXES)
+
+
+def test_the_demo_prints_what_the_page_shows(tmp_path: Path) -> None:
+    shown = next(
+        block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "optimal advantage" in block
+    )
+
+    printed = subprocess.run(
+        [sys.executable, "-m", "app.cli", "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+
+    answer, _, where = printed.partition("\nReport: ")
+    assert answer.strip() == shown.strip()
+    assert where.startswith(f"{tmp_path.resolve()}/mace-demo/report.html\n")

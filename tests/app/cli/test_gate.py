@@ -213,7 +213,7 @@ def test_counts_are_enough_for_a_large_file(
     monkeypatch.setattr("app.cli.run.LARGE", 10)
 
     assert main(["gate", "scores.csv", "--score", "score", "--max-advantage", "0.1"]) == 1
-    assert "counted as it is read" in capsys.readouterr().err
+    assert "mace counts it while reading" in capsys.readouterr().err
     status = main(["gate", "scores.csv", "--score", "score", "--max-group-risk", "1", "--group", "group"])
     assert status == 0
-    assert "counted as it is read" not in capsys.readouterr().err
+    assert "mace counts it while reading" not in capsys.readouterr().err

@@ -156,7 +156,7 @@ def test_files_of_one_stem_are_told_apart_by_their_whole_names(folder: Path, cap
     found = answered(capsys, "compare", "scores.csv", "scores.parquet")
 
     assert {place["name"] for place in found["ranking"]} == {"scores.csv", "scores.parquet"}  # type: ignore[attr-defined]
-    assert "came twice" in failed(capsys, "compare", "scores.csv", "scores.csv")
+    assert "was given twice" in failed(capsys, "compare", "scores.csv", "scores.csv")
 
 
 def test_files_between_options_are_files(folder: Path, capsys: Capture) -> None:
@@ -190,7 +190,7 @@ def test_a_metric_with_parameters_is_asked_as_the_service_has_it(folder: Path, c
 def test_a_plan_needs_no_file(capsys: Capture) -> None:
     assert main(["plan", "--expected", "0.05", "--max-advantage", "0.1"]) == 0
     assert "records" in capsys.readouterr().out
-    assert "--expected: is needed" in failed(capsys, "plan")
+    assert "--expected: is required and missing" in failed(capsys, "plan")
 
 
 def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, capsys: Capture) -> None:
@@ -214,7 +214,7 @@ def test_a_large_file_is_counted_and_the_counts_are_asked(
 
     out, err = capsys.readouterr()
     assert json.loads(out) == expected
-    assert f"{name} is large: it is counted as it is read" in err
+    assert f"{name} is large, so mace counts it while reading" in err
 
 
 @pytest.mark.parametrize("arguments", [["--estimator", "kde"], ["--unit", "loss"], ["--query", "discrete"]])
@@ -247,7 +247,7 @@ def test_large_files_are_counted_before_they_are_compared(
         (["scores.csv", "--estimator", "kd"], "--estimator: needs to be 'auto', 'histogram'"),
         (
             ["scores.csv", "--estimator", "kde", "--bins", "9"],
-            "scores.csv: --bins: belongs to kind histogram",
+            "scores.csv: --bins applies only to kind histogram or learned, not kde",
         ),
         (["scores.csv", "--score", "lost"], "scores.csv: score: no column of the 4 has this name"),
         (["scores.csv", "before.csv"], "takes one file, got 2; mace compare takes several"),

@@ -65,7 +65,7 @@ def test_a_report_is_made_by_the_command_as_a_process_of_its_own(folder: Path) -
 
     assert done.returncode == 0
     assert done.stdout == ""
-    assert done.stderr.startswith("With 95% confidence an adversary")
+    assert done.stderr.startswith("With 95% confidence the best attacker who reads this score")
     html = (folder / "report.html").read_text(encoding="utf-8")
     assert "scores.csv" in html
     assert str(folder) not in html
@@ -148,7 +148,7 @@ def test_a_kept_answer_that_cannot_be_shown_is_refused(folder: Path, capsys: Cap
 
     assert main(["report", "kept.json", "-o", f"report.{suffix}"]) == 2
 
-    assert "kept.json: not a whole answer of mace: it cannot be shown" in capsys.readouterr().err
+    assert "kept.json: not a complete answer of mace, so it cannot be shown" in capsys.readouterr().err
     assert not (folder / f"report.{suffix}").exists()
 
 
@@ -161,7 +161,7 @@ def test_a_request_is_still_a_request(folder: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("spoiled", "said"),
     [
-        ({"result": None}, "kept.json: not a whole answer of mace: result: "),
+        ({"result": None}, "kept.json: not a complete answer of mace: result: "),
         ({"band": [{"fpr": 0.5}]}, "band.0.tpr: field required"),
         ({"sentence": 7}, "sentence: input should be a valid string"),
         ({"warnings": "none"}, "warnings: input should be a valid list"),
@@ -177,7 +177,7 @@ def test_a_kept_answer_that_was_tampered_with_is_refused(
     done = mace("report", "kept.json", "-o", "report.html", folder=folder)
 
     assert done.returncode == 2
-    assert done.stderr.startswith("mace report: kept.json: not a whole answer of mace: ")
+    assert done.stderr.startswith("mace report: kept.json: not a complete answer of mace: ")
     assert said in done.stderr
     assert not (folder / "report.html").exists()
 
@@ -188,7 +188,7 @@ def test_a_kept_answer_that_was_tampered_with_is_refused(
         ('{"sentence": ' + "[" * 100_000, "kept.json: "),
         ('{"sentence": "a", "provenance": NaN}', "no answer of mace's: it holds NaN"),
         ('{"sentence": "a", "baseline": 1e999}', "no answer of mace's: it holds NaN, or a number beyond"),
-        ('{"sentence": "a", "provenance": {}}', "not a whole answer of mace"),
+        ('{"sentence": "a", "provenance": {}}', "not a complete answer of mace"),
         ('{"sentence": "cut off', "kept.json: "),
         ('["sentence", "provenance"]', "kept.json: "),
     ],
@@ -210,7 +210,7 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(
     [
         (
             ["report", "kept.json", "--max-advantage", "0.2"],
-            "is an answer already; to ask otherwise, give the scores",
+            "is an answer already; options need the scores",
         ),
         (["report", "counts.json"], "counts.json: holds counts, which are asked about, not shown"),
         (["report", "scores.csv", "--card"], "--card: goes with -o and a file whose name ends in .md"),
@@ -307,7 +307,7 @@ def test_a_large_table_is_counted_unless_groups_are_asked_for(
 ) -> None:
     monkeypatch.setattr(run, "LARGE", 100)
     assert main(["report", "scores.csv", "-o", "counted.json"]) == 0
-    assert "it is counted as it is read" in capsys.readouterr().err
+    assert "mace counts it while reading" in capsys.readouterr().err
     assert main(["report", "scores.csv", "--group", "group", "-o", "whole.json"]) == 0
     assert "counted" not in capsys.readouterr().err
 

@@ -141,7 +141,7 @@ def test_counts_without_records_are_refused() -> None:
 def test_every_record_in_a_cell_of_its_own_is_refused() -> None:
     labels = [f"user-{i}" for i in range(200)]
 
-    with pytest.raises(TooManyCells, match="all 200 records have a cell of their own"):
+    with pytest.raises(TooManyCells, match="each of the 200 records has a cell of its own"):
         counting.by_category(Scores.of(labels[:100], labels[100:]))
 
 

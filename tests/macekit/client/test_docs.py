@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import macekit
+from estimators import Scores
 from macekit.client.options import OPTIONS
 from tests.app.running import Running
 
@@ -47,6 +48,8 @@ def names() -> dict[str, Any]:
         "nonmembers_2": rng.normal(size=700),
         "member_groups": ["a", "b"] * 500,
         "nonmember_groups": ["a", "b"] * 500,
+        "shard_1": Scores.of(members[:200], nonmembers[:200]),
+        "shard_2": Scores.of(members[200:], nonmembers[200:]),
         "draws": rng.normal(size=(200, 2)),
         "swaps": pd.DataFrame(swaps(rng)),
         "frame": pd.DataFrame(
@@ -78,6 +81,8 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
     written = {"answer.json", "report.html", "section.md", "numbers.csv", "roc.svg", "roc.png"}
     assert written <= {path.name for path in folder.iterdir()}
     assert isinstance(known["result"], macekit.Result)
+    assert known["answer"].verdict is not None
+    assert known["merged"].n_records == 2000
 
 
 def test_the_page_knows_every_function() -> None:

@@ -96,7 +96,7 @@ def test_an_estimator_names_the_adversaries_and_the_papers_reading() -> None:
 
 
 def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
-    with pytest.raises(Problem, match="belongs to kind histogram or learned"):
+    with pytest.raises(Problem, match="applies only to kind histogram or learned"):
         target(Estimator(kind="threshold", bins=7))
 
 

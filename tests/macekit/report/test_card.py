@@ -68,6 +68,6 @@ def test_a_card_says_what_its_interval_assumes_and_whether_it_is_proven() -> Non
     many, vectors = render(*case("report, scores"), CARD).decode(), render(*case("vectors"), CARD).decode()
 
     assert "records of each side are independent draws" in many
-    assert "simulated, zero leakage included" in many
+    assert "checked by simulation, including with no leakage at all" in many
     assert "proven at every sample size" in vectors
-    assert "Show an adversary the vector of one record" in vectors
+    assert "Show an attacker the vector of one record" in vectors

@@ -57,17 +57,17 @@ def test_without_a_threshold_there_is_no_decision() -> None:
 def test_an_advantage_is_told_in_right_guesses_of_a_hundred() -> None:
     said = text(*case("advantage, scores"))
 
-    assert "by tossing a coin, it is right 50 times in 100" in said
+    assert "by tossing a coin, the attacker is right 50 times in 100" in said
     assert (
-        "who sees it at a resolution of 4 cells is right between 67.3 and 92.6 times in 100 (with 95% confidence)"
-        in said
+        "sorted into 4 cells of similar values, the best attacker is right between 67.3 and 92.6 times in 100 (with "
+        "95% confidence). A cell is a group of equal or similar values." in said
     )
 
 
 def test_at_another_prior_the_baseline_is_told_beside_it() -> None:
     said = text(*case("fail at a prior"))
 
-    assert "by always guessing the likelier side, it is right 90 times in 100" in said
+    assert "by always guessing the likelier side, the attacker is right 90 times in 100" in said
     assert "a large advantage is not alarming by itself" in said
 
 
@@ -77,9 +77,9 @@ def test_a_threshold_below_the_baseline_is_said_to_decide_nothing() -> None:
 
     said = text("report", answer)
 
-    assert said.count("the limit of 0.2 lies below 0.8, which is reached without the score") == 1
+    assert said.count("the limit of 0.2 lies below 0.8, which guessing without the score reaches") == 1
     assert "the threshold, below the baseline" in said
-    assert "which is reached without the score" not in text(*case("fail at a prior"))
+    assert "which guessing without the score reaches" not in text(*case("fail at a prior"))
 
 
 def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> None:
@@ -90,7 +90,7 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
     assert (
         "do not show that the score gives anything away; they do not show that it gives nothing away" in said
     )
-    assert "That anything leaks at all" in said
+    assert "that anything leaks at all" in said
 
 
 @each_case(
@@ -100,14 +100,20 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
             "pass",
             "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
         ),
-        ("inconclusive", "A decision at the threshold: the interval"),
+        ("inconclusive", "No decision was reached at the threshold: the interval"),
         (
             "advantage, scores",
-            "at a resolution of 4 cells. Where there are more values than that, no number of records bounds",
+            "at a resolution of 4 cells. Where there are more values than cells, an attacker who reads them",
         ),
-        ("advantage, options", "The upper end rests on what it assumes: records of each side"),
+        (
+            "advantage, options",
+            "The upper end holds only as far as its assumption does: records of each side",
+        ),
         ("class rejected", "The records contradict the assumption behind the upper end"),
-        ("report, scores", "Too small for an advantage of their own that means much: adult and child."),
+        (
+            "report, scores",
+            "These groups are too small for an informative advantage of their own: adult and child.",
+        ),
         ("advantage, scores", "the lower end of the true positive rate is zero"),
         (
             "advantage, scores",

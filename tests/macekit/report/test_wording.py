@@ -43,9 +43,9 @@ def test_no_gain_at_a_rare_prior_is_not_told_as_no_leak() -> None:
     assert "do not show a gain over the baseline at this prior" in said
     assert "the area under the ROC is between 0.7" in said
     assert "epsilon is at least 1.5" in said
-    assert f"{answer['risk']['flags']['records']} records are flagged as likelier members" in said
+    assert f"{answer['risk']['flags']['records']} records are flagged." in said
     assert "gives anything away" not in said
-    assert "That anything leaks at all" not in said
+    assert "that anything leaks at all" not in said
 
 
 @each_case("number", ["roc", "epsilon", "flags"])
@@ -63,7 +63,7 @@ def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(numbe
     said = text("report", answer)
 
     assert "gives anything away" not in said
-    assert "Other numbers speak for a leak" in said
+    assert "Other numbers are evidence of a leak" in said
 
 
 def test_flags_that_every_record_gets_without_a_leak_speak_for_none() -> None:
@@ -74,7 +74,7 @@ def test_flags_that_every_record_gets_without_a_leak_speak_for_none() -> None:
     said = text("report", answer)
 
     assert "do not show a gain over the baseline at this prior" in said
-    assert "Other numbers speak for a leak" not in said
+    assert "Other numbers are evidence of a leak" not in said
 
 
 def test_rates_of_reversed_scores_are_said_to_be_of_the_other_guess() -> None:
@@ -82,15 +82,15 @@ def test_rates_of_reversed_scores_are_said_to_be_of_the_other_guess() -> None:
 
     assert "Members score lower than nonmembers here" in said.partition("## What was not established")[2]
     assert "negated scores would show" in said
-    assert "no threshold from above" not in said
-    assert "stands at the far left" not in said
+    assert "do not show that accusing every score above a threshold" not in said
+    assert "The far left of the curve" not in said
 
 
-def test_a_rate_without_a_lower_end_is_of_thresholds_from_above() -> None:
+def test_a_rate_without_a_lower_end_is_of_accusing_every_score_above_a_threshold() -> None:
     said = text(*case("advantage, scores"))
 
-    assert "these records show no threshold from above that finds anyone there" in said
-    assert "must rarely be wrong" not in said
+    assert "do not show that accusing every score above a threshold finds any member there" in said
+    assert "who can afford few false accusations" not in said
 
 
 @each_case(
@@ -98,23 +98,23 @@ def test_a_rate_without_a_lower_end_is_of_thresholds_from_above() -> None:
     [
         (
             "advantage, scores",
-            "With the score, the best adversary who sees it at a resolution of 4 cells is right between",
-            "95% confidence, at a resolution of 4 cells",
+            "With the score, sorted into 4 cells of similar values, the best attacker is right between",
+            "95% confidence, for a score sorted into 4 cells",
         ),
         (
             "advantage, options",
-            "With the score, if the best adversary is a threshold, that adversary is right between",
+            "With the score, if the best adversary is a threshold, the best attacker is right between",
             "90% confidence, if the best adversary is a threshold",
         ),
         (
             "vectors",
-            "the upper end speaks of adversaries that see the learned score at 4 cells",
-            "95% confidence, of the learned score at 4 cells",
+            "the upper end is for attackers who read the learned score, sorted into 4 cells of similar values",
+            "95% confidence, for a learned score sorted into 4 cells",
         ),
         (
             "class rejected",
-            "the best adversary is right at least 97.6 times in 100 (with 95% confidence); nothing is said from above",
-            "95% confidence, but the class that was assumed is contradicted: ask for another",
+            "the best attacker is right at least 97.6 times in 100 (with 95% confidence); there is no upper limit",
+            "95% confidence, but the records contradict the assumed class of attacks: choose another",
         ),
     ],
 )
@@ -128,15 +128,18 @@ def test_an_upper_end_names_whom_it_covers(name: str, told: str, tile: str) -> N
 def test_a_vector_is_not_called_a_score_in_people() -> None:
     said = text(*case("vectors"))
 
-    assert "Show an adversary the vector of one record" in said
-    assert "The upper end speaks of adversaries that see the learned score" in said
+    assert "Show an attacker the vector of one record" in said
+    assert "The upper end is for attackers who read the learned score" in said
 
 
 def test_a_contradicted_class_is_said_to_be_and_another_asked_for() -> None:
     said = text(*case("class rejected"))
 
-    assert "It was assumed that the best adversary is a threshold: these records contradict it." in said
-    assert "More records will not settle it: ask for another class of adversaries" in said
+    assert (
+        "The upper end assumes that the best adversary is a threshold, and these records contradict that."
+        in said
+    )
+    assert "More records will not help: choose another class of attacks" in said
 
 
 def test_a_gate_names_resolution_and_what_it_does_not_cover() -> None:
@@ -152,7 +155,7 @@ def test_a_gate_on_an_assumed_class_says_what_its_upper_end_rests_on() -> None:
 
     said = text("gate", answer).partition("## What was not established")[2]
 
-    assert "The upper end of the advantage rests on what it assumes" in said
+    assert "The upper end of the advantage holds only as far as its assumption does" in said
 
 
 def test_a_gate_whose_class_is_contradicted_asks_for_another() -> None:
@@ -161,13 +164,15 @@ def test_a_gate_whose_class_is_contradicted_asks_for_another() -> None:
 
     said = text("gate", answer).partition("## What was not established")[2]
 
-    assert "more records will not change that. Ask for another class of adversaries" in said
+    assert "more records will not change that. Choose another class of attacks" in said
 
 
 def test_an_end_that_is_not_proven_at_every_sample_size_is_said_to_be_simulated() -> None:
     said = text(*case("advantage, scores"))
 
-    assert "no: simulated, zero leakage included; see docs/methods.md" in said
+    assert (
+        "its coverage was checked by simulation, including with no leakage at all (docs/methods.md)" in said
+    )
     assert "proven for many records" not in said
 
 
@@ -203,7 +208,7 @@ def test_the_baseline_stands_beside_the_advantage_and_is_the_answers(operation: 
 def test_a_risk_below_the_baseline_is_not_told_as_a_smaller_leak() -> None:
     uneven, even = text(*case("groups")), text(*case("report, scores"))
 
-    assert "at a prior of 0.3 a risk may lie below it, which is no smaller leak" in uneven
+    assert "at a prior of 0.3 a risk may lie below it, which is not a smaller leak" in uneven
     assert "At this prior every risk is 0.400 without any leak, and a risk may lie below it" in uneven
     assert "may lie below it" not in even
 
@@ -211,7 +216,9 @@ def test_a_risk_below_the_baseline_is_not_told_as_a_smaller_leak() -> None:
 def test_categories_are_not_said_to_be_seen_more_finely() -> None:
     said = text(*case("categories"))
 
-    assert "Where there are more values than that, no number of records bounds" in said
+    assert (
+        "Where there are more values than cells, an attacker who reads them more finely may do better" in said
+    )
 
 
 def test_every_epsilon_of_the_mechanism_keeps_its_condition() -> None:
@@ -227,7 +234,9 @@ def test_eta_and_security_are_of_this_one_model() -> None:
 
 
 def test_the_share_of_false_flags_is_an_average() -> None:
-    assert "at most 5% are expected to be false on average" in text(*case("individual-risk, records"))
+    assert "On average over many such samples, at most 5% of the flagged records are false" in text(
+        *case("individual-risk, records")
+    )
 
 
 def test_limits_of_individual_risk_say_what_they_assume() -> None:
