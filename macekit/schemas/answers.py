@@ -46,7 +46,7 @@ class AdvantageAnswer(TypedDict):
 
 
 class RiskColumns(TypedDict):
-    """What is said of a record, or of a cell; null where the sample says nothing."""
+    """The risk of a record, or of a cell; null where the sample has no records."""
 
     risk: list[float | None]
     lower: list[float]
@@ -60,14 +60,14 @@ class RiskColumns(TypedDict):
 
 
 class RecordsAnswer(RiskColumns):
-    """One entry a record in every column; null where the sample says nothing."""
+    """One entry for each record in every column; null where the sample has no records."""
 
     index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
     cell: list[int]
 
 
 class GroupAnswer(TypedDict):
-    """What a group bears."""
+    """The risk of a group, and its own advantage."""
 
     label: str | float | bool
     records: int
@@ -83,7 +83,7 @@ class GroupAnswer(TypedDict):
 
 
 class CellsAnswer(RiskColumns):
-    """One entry a cell in every column: the table the records were looked up in."""
+    """One entry for each cell in every column: the table in which the records were looked up."""
 
     cells: dict[str, object]
     members: list[int]
@@ -177,7 +177,10 @@ class LimitAnswer(TypedDict):
     guarantee: GuaranteeAnswer
     decision: Literal["pass", "fail", "inconclusive"]
     reason: str
-    records_needed: Annotated[int | None, Field(description="records of both sides that would settle it")]
+    records_needed: Annotated[
+        int | None,
+        Field(description="records of both sides that would settle it, approximately; null if none is known"),
+    ]
 
 
 class GateAnswer(TypedDict):
@@ -200,12 +203,12 @@ class ColumnAnswer(TypedDict):
 
 
 class ColumnsAnswer(TypedDict):
-    """What a table's head says: its columns, and which are taken for what unless told otherwise."""
+    """The columns of a table, and how each is read unless an option says otherwise."""
 
     columns: Annotated[list[ColumnAnswer], Field(description="none where columns have no names (plain NPY)")]
-    score: Annotated[list[str] | None, Field(description="taken for scores; null where that is not clear")]
-    no_score: Annotated[str | None, Field(description="why no column is taken for scores; null where one is")]
-    member: Annotated[str | None, Field(description="taken for membership; null where that is not clear")]
+    score: Annotated[list[str] | None, Field(description="read as scores; null if that is not clear")]
+    no_score: Annotated[str | None, Field(description="why no column is read as scores; null where one is")]
+    member: Annotated[str | None, Field(description="read as membership; null if that is not clear")]
     group: Annotated[
         str | None, Field(description="called group: it is used only where it is named with group=")
     ]

@@ -119,7 +119,7 @@ class Estimator(Asked):
 
 
 class AdvantageQuestion(Judged):
-    """Everything at once: the optimal advantage and what belongs to it."""
+    """One sample: the optimal advantage, and everything that belongs to it."""
 
     metric: MetricGiven | None = Field(
         "accuracy", description="another metric: its largest value over attackers"
@@ -197,13 +197,13 @@ class MetricsQuestion(Judged):
 
 
 class ReportQuestion(AdvantageQuestion):
-    """Everything a report shows: the optimal advantage, distributions, ROC, risk and groups."""
+    """A report on one sample: the optimal advantage, distributions, ROC, risk and groups."""
 
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
 
 
 class GateQuestion(Judged):
-    """Limits that must hold before a model goes out: at least one."""
+    """The limits that a model must keep before its release; at least one."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -298,7 +298,7 @@ class CompareQuestion(Asked):
 
 
 class AuditQuestion(Judged):
-    """What was promised against what the records show."""
+    """A promised epsilon and delta, checked against the records."""
 
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
@@ -308,7 +308,7 @@ class AuditQuestion(Judged):
 
 
 class PlanQuestion(Asked):
-    """How many records it takes: for a decision at a threshold, or for an interval of a given width."""
+    """How many records are needed for a decision at a threshold, or for an interval of a given width."""
 
     model_config = ConfigDict(
         json_schema_extra={

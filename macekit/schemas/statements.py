@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 
 class GuaranteeAnswer(TypedDict):
-    """What an interval covers, what it takes for granted, and whether it holds at every sample size."""
+    """What an interval covers, what it assumes, and whether it is proven at every sample size."""
 
     covers: str
     assumes: str
@@ -137,7 +137,7 @@ class WarningAnswer(TypedDict):
 
 
 class ProvenanceAnswer(TypedDict):
-    """How the numbers came about, enough to make them again."""
+    """How the numbers were computed: enough to compute them again."""
 
     method: str
     version: str

@@ -62,7 +62,7 @@ class MisQuestion(Asked):
 
 
 class MisOverfittingQuestion(Asked):
-    """How far apart training and held-out losses say that security can be at most."""
+    """An upper limit on security, from training and held-out losses."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["train_losses", "heldout_losses"]})
 
