@@ -210,5 +210,3 @@ def percent(share: float) -> str:
 def sorted_into(cells: int) -> str:
     """How finely an attacker reads a score, for readers who have never heard of cells."""
     return f"sorted into {cells} {'cell' if cells == 1 else 'cells'} of similar values"
-
-
