@@ -212,7 +212,7 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(
             ["report", "kept.json", "--max-advantage", "0.2"],
             "is an answer already; options need the scores",
         ),
-        (["report", "counts.json"], "counts.json: holds counts, which are asked about, not shown"),
+        (["report", "counts.json"], "counts.json: holds counts, which mace report cannot show"),
         (["report", "scores.csv", "--card"], "--card: goes with -o and a file whose name ends in .md"),
         (["report", "scores.csv", "--card", "-o", "x.html"], "--card: goes with -o"),
         (["report", "scores.csv", "--chart", "roc", "-o", "x.html"], "--chart: goes with -o"),
