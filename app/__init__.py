@@ -1,3 +1,1 @@
-"""The service and the command: they decode questions, call `estimators`, and encode and draw the answers."""
-
-__version__ = "0.1.0"
+"""The service and the command `mace`: they carry questions to `macekit` and its answers back."""

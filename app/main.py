@@ -14,7 +14,6 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
-from app import __version__
 from app.http import health, operations
 from app.http.middleware import front
 from app.http.service import HANDLERS, Service
@@ -24,6 +23,7 @@ from app.settings import Settings, load
 from app.telemetry import logs
 from app.telemetry.traces import traces
 from app.workers.pool import Pool
+from macekit.call import __version__
 
 app: FastAPI
 

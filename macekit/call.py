@@ -1,7 +1,7 @@
 """What is asked and what is answered, free of HTTP and of the shell: the seam between the wire and the work.
 
 A ``Call`` names an operation and says how its body is written; the body itself travels beside it
-(``macekit.call``). ``macekit.operations.perform`` turns both into a ``Reply``, in this process or in a worker.
+as a ``Body``. ``macekit.operations.perform`` turns both into a ``Reply``, in this process or in a worker.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from _typeshed import WriteableBuffer
+
+__version__ = "0.1.0"
+"""Of the distribution; every answer's page, log and measurement that states one states this."""
 
 JSON = "application/json"
 CSV = "text/csv"

@@ -10,10 +10,10 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from app import __version__
 from app.cli import commands, config, demo, gate, serve
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, flush, heedless, let_go
+from macekit.call import __version__
 
 COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add)
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from fastapi import FastAPI
 
-from app import __version__
 from app.http.connection import Connection
 from app.http.service import Service
+from macekit.call import __version__
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -11,12 +11,12 @@ import numpy as np
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from app import __version__
 from app.http.service import service
 from app.openapi.document import problems
 from app.openapi.files import file_bytes, files
 from app.telemetry.metrics import CONTENT_TYPE
 from estimators import PRESETS, VERSION
+from macekit.call import __version__
 from macekit.problems import Problem
 from macekit.schemas.methods import METHODS, MethodsAnswer, PresetsAnswer
 

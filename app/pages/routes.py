@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from app import __version__
 from app.pages.static import Asset, compressed, fragment, shelf
+from macekit.call import __version__
 from macekit.report.html import STYLE_HASH
 
 # --- documents ----------------------------------------------------------------------------------------------

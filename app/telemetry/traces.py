@@ -16,9 +16,9 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from app import __version__
 from app.settings import BadSettings
 from app.telemetry.logs import Exchange
+from macekit.call import __version__
 
 # --- spans --------------------------------------------------------------------------------------------------
 # A span for each request, by OTLP over HTTP; this module needs the extra ``otel``.

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from app import __version__
+from macekit.call import __version__
 
 ROOT = Path(__file__).parents[2]
 TEXTS = sorted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app import __version__
+from macekit.call import __version__
 from macekit.report.content.reproduce import Asked, listings, unusual
 from macekit.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Place, Section, Table, Words
 from macekit.schemas.theory import ARRAYS

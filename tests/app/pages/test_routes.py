@@ -11,10 +11,10 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from app import __version__
 from app.pages import pages
 from app.pages.static import shelf
 from estimators import PRESETS
+from macekit.call import __version__
 from macekit.report.html import STYLE_HASH
 from tests.app.client import TestClient
 
