@@ -58,12 +58,17 @@ _CLASSES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the service and the command use parts of this package only."""
-    if name not in __all__:
+    if name.startswith("_") or (name not in __all__ and not _is_command(name)):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     owner = import_module(_CLASSES.get(name, "macekit.client.client"))
     value = getattr(owner if name in _CLASSES else owner.Local(), name)
     globals()[name] = value
     return value
+
+
+def _is_command(name: str) -> bool:
+    """Whether the table of operations has a command of this name: what has no typed function here can be asked, too."""
+    return any(each.command == name for each in import_module("macekit.catalogue").OPERATIONS)
 
 
 def __dir__() -> list[str]:

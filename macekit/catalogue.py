@@ -1,11 +1,304 @@
-"""What the shell calls the service's operations and parameters: known here, once."""
+"""The table of operations: what is said of each is said here, once.
+
+HTTP routes, OpenAPI, the shell, the page, reports and `macekit` iterate over it. An operation's code is found by its
+``stem``: the question ``StemQuestion`` and the answer ``StemAnswer`` in ``schemas``, ``answer`` in
+``operations/stem.py``, ``content`` in ``report/content/stem.py``. docs/architecture.md has the recipe for a new one.
+
+This module knows no schema and imports nothing heavy, so that `mace --help` is quick.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
-from macekit.schemas.theory import QUESTIONS
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PNG, SVG, Call
+
+TABLES = (CSV, NPY, ARROW, PARQUET)
+ANY_BODY = (JSON, *TABLES)
+WORDS = (JSON, HTML, MARKDOWN, CSV)
+PICTURES = (*WORDS, SVG, PNG)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation: its names, what is said of it, and what it takes and answers."""
+
+    name: str
+    """The address is ``/v1/NAME``."""
+    command: str
+    """`mace COMMAND`, ``macekit.COMMAND``; empty where only HTTP has it."""
+    summary: str
+    about: str
+    examples: tuple[str, ...] = ()
+    """Lines for the shell."""
+    stem: str = ""
+    """What its classes and modules are called; the last part of the name unless said otherwise."""
+    bodies: tuple[str, ...] = ANY_BODY
+    """Media types of the body."""
+    forms: tuple[str, ...] = PICTURES
+    """Media types of the answer, the usual one first; all but JSON and ``rows`` are reports."""
+    rows: tuple[str, ...] = ()
+    """Forms that hold the records themselves."""
+    most_files: int | None = 1
+    """Files the shell takes; None for any number."""
+    arrays: tuple[str, ...] = ()
+    """Fields that hold arrays; a body that is one array, or a table, fills the first."""
+    sides: bool = False
+    """Whether the two arrays are the two sides of a table: what was trained on, and what was not."""
+    takes_counts: bool = False
+    """Whether counts as /v1/counts answers them may stand in place of scores."""
+    counts_suffice: bool = False
+    """Whether the shell may count a large file as it reads it and ask about the counts."""
+    inline: bool = False
+    """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
+
+    @property
+    def paper(self) -> bool:
+        """Whether it is one of ``/v1/theory``."""
+        return self.name.startswith("theory/")
+
+    @property
+    def key(self) -> str:
+        """The stem as a name in Python: ``mip_finite``."""
+        return (self.stem or self.name.rpartition("/")[2]).replace("-", "_")
+
+    @property
+    def model(self) -> str:
+        """What its question and its answer are called: ``MipFinite`` of ``MipFiniteQuestion``."""
+        return "".join(part.capitalize() for part in self.key.split("_"))
+
+    @property
+    def module(self) -> str:
+        """Where its parts stand below ``schemas`` and ``operations``; a paper's operations share a module."""
+        return f"theory.{self.key.partition('_')[0]}" if self.paper else self.key
+
+
+OPERATIONS = (
+    Operation(
+        "advantage",
+        "estimate",
+        "How well the best attacker tells members from nonmembers, certified, with a verdict",
+        "The answer is an advantage with a certified interval. Give `threshold` for a verdict, and `claimed_epsilon` "
+        "to check a promise of differential privacy.",
+        (
+            "mace estimate scores.csv",
+            "mace estimate scores.parquet --score loss --member is_train --max-advantage 0.1",
+            "mace estimate --members train.npy --nonmembers test.npy --prior 0.1",
+            "zcat scores.csv.gz | mace estimate --json",
+        ),
+        takes_counts=True,
+        counts_suffice=True,
+        inline=True,
+    ),
+    Operation(
+        "individual-risk",
+        "risk",
+        "The risk of each record and of each group",
+        "`Accept: text/csv` or an Arrow stream returns the records alone, HTML a report.",
+        (
+            "mace risk scores.csv --group age_band",
+            "mace risk scores.parquet --top 100",
+            "mace risk scores.csv -o risks.parquet",
+        ),
+        stem="risk",
+        forms=(JSON, CSV, ARROW, HTML, MARKDOWN, SVG, PNG),
+        rows=(CSV, ARROW),
+        inline=True,
+    ),
+    Operation(
+        "metrics",
+        "metrics",
+        "Several accuracy-like metrics of one sample",
+        "Without `metrics`, the answer has every preset.",
+        ("mace metrics scores.csv", "mace metrics scores.csv --metrics accuracy,f_beta --prior 0.1"),
+        takes_counts=True,
+        counts_suffice=True,
+    ),
+    Operation(
+        "compare",
+        "compare",
+        "Several scores of one model, or several models, compared",
+        "Intervals hold for all queries together.",
+        (
+            "mace compare scores.csv --score loss,margin",
+            "mace compare before.parquet after.parquet --against before",
+            "mace compare a.npy b.npy c.npy --no-paired",
+        ),
+        most_files=None,
+    ),
+    Operation(
+        "audit",
+        "audit",
+        "Whether the scores contradict a promised epsilon and delta",
+        "The attacker guesses about the records with the highest and the lowest scores. If more guesses are right "
+        "than the promise allows, the records contradict it.",
+        ("mace audit scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
+        takes_counts=True,
+        counts_suffice=True,
+        inline=True,
+    ),
+    Operation(
+        "report",
+        "report",
+        "A report on one sample, with pictures",
+        "With `Accept: text/html` the answer is a page in one file; as JSON it is the data of that page.",
+        (
+            "mace report scores.csv -o report.html",
+            "mace report scores.parquet --group age_band --max-advantage 0.1 -o report.html",
+            "mace report scores.csv --card -o card.md",
+            "mace report answer.json -o report.html",
+        ),
+        takes_counts=True,
+        counts_suffice=True,
+    ),
+    Operation(
+        "gate",
+        "gate",
+        "Pass, fail or inconclusive, for several limits at once",
+        "Give at least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, `max_group_risk` with `groups`.",
+        (
+            "mace gate scores.parquet --max-advantage 0.1",
+            "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
+            "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
+            "mace gate scores.csv --max-group-risk 0.5 --group age_band",
+        ),
+        counts_suffice=True,
+    ),
+    Operation(
+        "plan",
+        "plan",
+        "How many records a decision needs, or an interval of a given width",
+        "The plan is tried on simulated samples, which takes a second or two.",
+        ("mace plan --expected 0.05 --max-advantage 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
+        bodies=(JSON,),
+        forms=WORDS,
+        most_files=0,
+    ),
+    Operation(
+        "columns",
+        "",
+        "The columns of a table, read from its first bytes",
+        "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough. Of Parquet, send `PAR1` and the footer.",
+        bodies=TABLES,
+        forms=(JSON,),
+    ),
+    Operation(
+        "counts",
+        "counts",
+        "Scores in, counts out that can be merged with any others",
+        "NPY, Arrow and CSV are counted as they arrive, so a body may be larger than memory.",
+        ("mace counts shard1.parquet -o shard1.json", "mace counts scores.csv --json"),
+        forms=(JSON,),
+        takes_counts=True,
+        inline=True,
+    ),
+    Operation(
+        "theory/dp",
+        "theory dp",
+        "What a promise of differential privacy allows an attacker, with all known bounds",
+        "The promise is `epsilon` with `delta`, `mu`, `rdp` or `noise_multiplier` with `steps` and `sampling_rate`; "
+        "the last two need the optional accountant.",
+        (
+            "mace theory dp --epsilon 1 --delta 1e-5 --prior 0.1",
+            "mace theory dp --noise-multiplier 1.1 --steps 1000 --sampling-rate 0.01 --delta 1e-5",
+            "mace theory dp --rdp 2:0.1,4:0.3,16:1.2 --delta 1e-5",
+            "mace theory dp --advantage 0.1",
+        ),
+        bodies=(JSON,),
+        most_files=0,
+        inline=True,
+    ),
+    Operation(
+        "theory/mip",
+        "theory mip",
+        "Membership inference privacy: the noise that keeps every attack within eta of guessing",
+        "Takes parameters of fits to random halves of your data (`draws`), or pairs of fits that differ by one swapped "
+        "record (`before`, `after`, `record`), never the data. The answer is the noise to add, with eta certified at "
+        "every sample size, beside the paper's own calibrations. The certificate is about this data set and this fit, "
+        "over the random half and the noise. It is of noise of real numbers: round what you release to `noise.grid`.",
+        (
+            "mace theory mip draws.npy --eta 0.1",
+            "mace theory mip swaps.parquet --before b0,b1 --after a0,a1 --record who --eta 0.1",
+        ),
+        arrays=("draws", "before", "after", "record"),
+    ),
+    Operation(
+        "theory/mip-finite",
+        "theory mip-finite",
+        "Membership inference privacy of an algorithm with finitely many outputs, exactly",
+        "Takes the probabilities of every output given every training set of k records out of n (rows in lexicographic "
+        "order). Answers by how much the best attack on each record beats the better constant guess.",
+        ("mace theory mip-finite laws.npy --n 6 --k 3",),
+        forms=WORDS,
+        arrays=("laws",),
+    ),
+    Operation(
+        "theory/mis",
+        "theory mis",
+        "Membership inference security: what any algorithm can reveal about data in categories",
+        "The answer is the membership inference security of the worst possible algorithm (Aubinais et al., Theorem 14) "
+        "for several sizes of the training set, how many records are enough, and what is gained by merging categories. "
+        "Give the distribution as `probabilities`, or a sample of it as `values` or `tallies`; for a sample, every "
+        "bound includes the sampling error, at any size. Give `universe`, the number of possible categories, if you "
+        "know it.",
+        (
+            "mace theory mis people.csv --column city --sizes 1000,10000",
+            "mace theory mis counts.csv --tallies records --delta 0.1",
+        ),
+        arrays=("values", "tallies", "probabilities"),
+    ),
+    Operation(
+        "theory/mis-overfitting",
+        "theory mis-overfitting",
+        "Membership inference security: an upper limit from training and held-out losses",
+        "If training losses lie far below held-out losses, security is limited from above (Theorem 11). The limit is "
+        "taken at the best of many cuts and corrected for that choice. MIS averages over training sets, so one model's "
+        "losses describe that model alone, unless `losses_of` says that each loss comes from a separate training.",
+        (
+            "mace theory mis-overfitting losses.csv --score loss --member is_train",
+            "mace theory mis-overfitting --members train.npy --nonmembers heldout.npy",
+        ),
+        arrays=("train_losses", "heldout_losses"),
+        sides=True,
+    ),
+    Operation(
+        "theory/pmp-exponential",
+        "theory pmp-exponential",
+        "Practical membership privacy of an exponential mechanism, on these records",
+        "What the mechanism reveals to an attacker who knows the 2n candidate records but not which n were used; every "
+        "half is equally likely. `losses` has one row for each record, or one row for each training set. Give "
+        "`epsilon`, or the `practical_epsilon` you want. The answer is exact as long as all training sets can be "
+        "enumerated (2n up to about 30 for losses of records); for more records, set `draws`.",
+        ("mace theory pmp-exponential losses.csv --epsilon 1 --sensitivity 1",),
+        forms=WORDS,
+        arrays=("losses",),
+    ),
+    Operation(
+        "theory/pmp-gaussian",
+        "theory pmp-gaussian",
+        "Practical membership privacy of a sum or a mean with Gaussian noise, on these records",
+        "What the result reveals to an attacker who knows the 2n candidate records but not which n were used; every "
+        "half is equally likely. Give `sigma`, or `epsilon` for the least noise that is (epsilon, delta)-DP, or the "
+        "`practical_epsilon` you want.",
+        ("mace theory pmp-gaussian points.npy --clip 1 --sigma 0.1 --delta 1e-5",),
+        arrays=("points",),
+    ),
+    Operation(
+        "theory/together",
+        "theory together",
+        "What a claimed epsilon and delta allow, next to what the records show",
+        "All intervals hold together. If nothing is contradicted, that does not prove the claim.",
+        ("mace theory together scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
+        counts_suffice=True,
+    ),
+)
+"""Every operation, in the order of the documentation."""
+
+BY_NAME = {each.name: each for each in OPERATIONS}
+FORMS = {each.name: each.forms for each in OPERATIONS}
+ARRAYS = {each.name: each.arrays for each in OPERATIONS if each.paper}
+SIDED = {each.name: each.arrays for each in OPERATIONS if each.sides}
 
 FLAGS = {
     "estimator.kind": "--estimator",
@@ -18,8 +311,11 @@ FLAGS = {
 OF_RISK = {"threshold": "--threshold"}
 """What `mace risk` calls otherwise: the risk above which a record is flagged is no limit of the advantage."""
 
-COMMANDS = {"advantage": "estimate", "individual-risk": "risk"}
-"""Operations that the shell has another name for."""
+SLOW = re.compile(
+    rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'
+)
+"""What can make a small body slow, or import much: curves and accountants, counts of any number of records, vectors,
+learned adversaries, as many categories or groups as records, a metric tried at each of them; an escape may hide any."""
 
 
 def flag(name: str, operation: str = "") -> str:
@@ -31,56 +327,14 @@ def flag(name: str, operation: str = "") -> str:
 
 def command(operation: str) -> str:
     """The command of the shell for an operation of the service."""
-    return f"mace {COMMANDS.get(operation, operation.replace('/', ' '))}"
-
-
-# --- forms --------------------------------------------------------------------------------------------------
-# In which forms each operation answers: JSON, a report of that JSON, rows.
-
-IN_WORDS = (JSON, HTML, MARKDOWN, CSV)
-WITH_PICTURES = (*IN_WORDS, SVG, PNG)
-
-UNDRAWN = frozenset({"theory/mip-finite", "theory/pmp-exponential"})
-"""Operations of theory whose answers are numbers over no range."""
-
-FORMS: dict[str, tuple[str, ...]] = {
-    "advantage": WITH_PICTURES,
-    "individual-risk": (JSON, CSV, ARROW, HTML, MARKDOWN, SVG, PNG),
-    "metrics": WITH_PICTURES,
-    "compare": WITH_PICTURES,
-    "audit": WITH_PICTURES,
-    "report": WITH_PICTURES,
-    "gate": WITH_PICTURES,
-    "plan": IN_WORDS,
-    "columns": (JSON,),
-    "counts": (JSON,),
-    **{name: IN_WORDS if name in UNDRAWN else WITH_PICTURES for name in QUESTIONS},
-}
-"""Media types of each operation's answer, the usual one first."""
-
-ROWS = {"individual-risk": (CSV, ARROW)}
-"""Forms that hold the records themselves."""
+    return f"mace {BY_NAME[operation].command or operation}"
 
 
 def rendered(call: Call) -> bool:
     """Whether the answer is asked for as a report."""
-    return call.accept != JSON and call.accept not in ROWS.get(call.operation, ())
-
-
-# --- quick --------------------------------------------------------------------------------------------------
-# Which calls are sure to be answered in milliseconds: those need no worker.
-
-QUICK = frozenset({"advantage", "individual-risk", "audit", "counts", "theory/dp"})
-"""Operations whose time grows with the records alone; the others try metrics, pairs or simulated samples, or go through
-training sets."""
-
-SLOW = re.compile(
-    rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'
-)
-"""What can make a small body slow, or import much: curves and accountants, counts of any number of records, vectors,
-learned adversaries, as many categories or groups as records, a metric tried at each of them; an escape may hide any."""
+    return call.accept != JSON and call.accept not in BY_NAME[call.operation].rows
 
 
 def quick(call: Call, body: bytes) -> bool:
     """Whether a small JSON body is sure to be answered at once; a report is a worker's, as pictures take long."""
-    return call.operation in QUICK and not rendered(call) and SLOW.search(body) is None
+    return BY_NAME[call.operation].inline and not rendered(call) and SLOW.search(body) is None

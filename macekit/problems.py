@@ -125,8 +125,10 @@ class Problem(Exception):
         return _again, (self.kind.slug, self.detail, self.field, self.index, self.retry_after)
 
     @classmethod
-    def of(cls, error: MaceError) -> Problem:
-        """The library's error as a problem."""
+    def of(cls, error: MaceError | Problem) -> Problem:
+        """The library's error as a problem; what is one already, as it is."""
+        if isinstance(error, Problem):
+            return error
         slug = next(OF_ERROR[known] for known in type(error).__mro__ if known in OF_ERROR)
         return cls(slug, error.message, field=error.field, index=error.index)
 

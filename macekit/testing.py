@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from macekit.client.client import Client, Local
-from macekit.client.options import Data, EstimateOptions, GateOptions, Values
+from macekit.client.options import AdvantageOptions, Data, GateOptions, Values
 from macekit.client.result import Result
 
 
@@ -62,7 +62,7 @@ def assert_advantage_below(
     nonmembers: Values = None,
     *,
     client: Client | None = None,
-    **options: Unpack[EstimateOptions],
+    **options: Unpack[AdvantageOptions],
 ) -> Result:
     """The certified advantage is at most ``maximum``: the upper end of its interval, not the estimate.
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from app.cli.catalogue import Question
 from app.cli.inputs import Misuse, Source, open_source
 from app.cli.options import Option, options_of, query_of
 from app.cli.outputs import Form, Rendered, Target, form_of, is_shown, notes_of, suffixes_of, target_of
@@ -23,6 +22,7 @@ from app.cli.run import Sides, answer, require_question
 from app.cli.showing import said, text
 from app.cli.terminal import Progress, detail_of, in_shell, put
 from macekit.call import JSON, Call, Reply
+from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
@@ -135,22 +135,22 @@ def attempted(name: str, work: Callable[[], int]) -> int:
     return MISUSE
 
 
-def asked(question: Question, given: argparse.Namespace) -> Reply:
+def asked(question: Operation, given: argparse.Namespace) -> Reply:
     """The answer to the question about the files, once it is printed or written."""
-    options = options_of(question.operation)
+    options = options_of(question.name)
     query = query_of(options, given)
     output = _output(question, given)
-    if question.name == "risk" and "top" not in dict(query):
+    if question.command == "risk" and "top" not in dict(query):
         query += _listed(given, output)
-    call = Call(question.operation, query=query, accept=JSON if output is None else output.form.accept)
+    call = Call(question.name, query=query, accept=JSON if output is None else output.form.accept)
     _check(call, options, question.most_files == 0)
     paths = _paths(question, given)
     with Progress(given.quiet) as progress, ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, given.format)) for path in paths]
         inputs = Sides(*sources) if getattr(given, "members", None) else sources
-        found, context = kept_in(sources, call) if question.operation == "report" else None, Context()
+        found, context = kept_in(sources, call) if question.name == "report" else None, Context()
         if found is None:
-            found = Found(question.operation, _answer(call, inputs, progress))
+            found = Found(question.name, _answer(call, inputs, progress))
             context = _context(paths)
         if output is not None:
             progress.now("writing")
@@ -168,15 +168,15 @@ def _listed(given: argparse.Namespace, output: Output | None) -> tuple[tuple[str
     return (("top", str(LISTED)),) if isinstance(output.form, Rendered) else ()
 
 
-def _output(question: Question, given: argparse.Namespace) -> Output | None:
+def _output(question: Operation, given: argparse.Namespace) -> Output | None:
     """The file to write, before any work is done."""
     card, chart = getattr(given, "card", False), getattr(given, "chart", None)
     if given.output is None and (card or chart):
-        form_of(question.operation, "", card, chart)
+        form_of(question.name, "", card, chart)
     if given.output is None:
         return None
-    target = target_of(given.output, suffixes_of(question.operation), given.force)
-    return Output(target, form_of(question.operation, target.suffix, card, chart))
+    target = target_of(given.output, suffixes_of(question.name), given.force)
+    return Output(target, form_of(question.name, target.suffix, card, chart))
 
 
 def _context(paths: list[str]) -> Context:
@@ -199,7 +199,7 @@ def _check(call: Call, options: list[Option], complete: bool) -> None:
         raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
 
 
-def _paths(question: Question, given: argparse.Namespace) -> list[str]:
+def _paths(question: Operation, given: argparse.Namespace) -> list[str]:
     """The files to read; standard input, if there is none and it is not a terminal."""
     if question.most_files == 0:
         return []
@@ -213,12 +213,12 @@ def _paths(question: Question, given: argparse.Namespace) -> list[str]:
     if sides:
         return sides
     if question.most_files == 1 and len(files) > 1:
-        several = "" if takes_arrays(question.operation) else "; mace compare takes several"
+        several = "" if takes_arrays(question.name) else "; mace compare takes several"
         raise Misuse(f"takes one file, got {len(files)}{several}")
     if not files and sys.stdin is not None and sys.stdin.isatty():
         raise Misuse(
             f"no file\nName a file ({question.examples[0]}), or pipe one in."
-            if takes_arrays(question.operation)
+            if takes_arrays(question.name)
             else f"no file\nName a file of scores ({question.examples[0]}), give --members and --nonmembers, "
             "or pipe scores in.\n`mace demo` shows a first answer without any."
         )

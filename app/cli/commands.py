@@ -7,8 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.catalogue import QUESTIONS, THEORY, Question
 from app.cli.parsing import Parser
+from macekit.catalogue import OPERATIONS, Operation
+
+QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each.name != "gate")
+"""Operations that one function asks, whatever they are; `mace gate` has more to say (``app.cli.gate``)."""
+
+THEORY = tuple(each for each in OPERATIONS if each.paper)
+"""What the papers promise, asked as `mace theory NAME`."""
 
 ENDINGS = """exit status:
   0    answered, whatever the answer
@@ -26,26 +32,27 @@ def add(commands: Any) -> None:
 
 def describe(
     commands: Any,
-    question: Question,
-    run: Callable[[Question, argparse.Namespace], int],
+    question: Operation,
+    run: Callable[[Operation, argparse.Namespace], int],
     endings: str,
-    fill: Callable[[Question, Parser], None],
+    fill: Callable[[Operation, Parser], None],
 ) -> None:
     """One command that asks a question, what runs it and adds its options, and what its exit statuses mean."""
+    summary = f"{question.summary[0].lower()}{question.summary[1:]}"
     examples = "".join(f"\n  {line}" for line in question.examples)
     files = {None: " [FILE ...]", 0: "", 1: " [FILE]"}[question.most_files]
     command = commands.add_parser(
-        question.name.rpartition(" ")[2],
-        help=question.summary,
-        usage=f"mace {question.name} [OPTIONS]{files}",
-        description=f"{question.summary[0].upper()}{question.summary[1:]}.\n\nexamples:{examples}",
+        question.command.rpartition(" ")[2],
+        help=summary,
+        usage=f"mace {question.command} [OPTIONS]{files}",
+        description=f"{question.summary}.\n\nexamples:{examples}",
         epilog=endings,
         fill=partial(fill, question),
     )
     command.set_defaults(run=partial(run, question))
 
 
-def run(question: Question, given: argparse.Namespace) -> int:
+def run(question: Operation, given: argparse.Namespace) -> int:
     """Ask the question of the files, and print or write the answer; 0 whatever it is, 2 if there is none."""
     from app.cli.ask import asked, attempted
 
@@ -53,19 +60,19 @@ def run(question: Question, given: argparse.Namespace) -> int:
         asked(question, given)
         return 0
 
-    return attempted(question.name, answered)
+    return attempted(question.command, answered)
 
 
-def fill(question: Question, parser: Parser) -> None:
+def fill(question: Operation, parser: Parser) -> None:
     """Add the options of a question."""
     from app.cli.options import add_to, options_of
     from app.cli.outputs import is_shown, suffixes_of
     from macekit.formats import FORMATS
     from macekit.schemas.query import takes_arrays
 
-    add_to(parser, options_of(question.operation))
+    add_to(parser, options_of(question.name))
     if question.most_files != 0:
-        arrays = takes_arrays(question.operation)
+        arrays = takes_arrays(question.name)
         source = parser.add_argument_group(f"where the {'numbers' if arrays else 'scores'} are")
         names = (
             "CSV, TSV, NPY, Parquet, Arrow, or a JSON request as sent to the service; each may be "
@@ -85,7 +92,7 @@ def fill(question: Question, parser: Parser) -> None:
             )
             source.add_argument("--nonmembers", metavar="FILE", help="scores of nonmembers alone")
     out = parser.add_argument_group("where the answer goes").add_mutually_exclusive_group()
-    suffixes = ", ".join(suffixes_of(question.operation))
+    suffixes = ", ".join(suffixes_of(question.name))
     out.add_argument("--json", action="store_true", help="print the answer as the service's JSON")
     out.add_argument(
         "-o",
@@ -94,7 +101,7 @@ def fill(question: Question, parser: Parser) -> None:
         help=f"write the answer to a file; its suffix chooses the form: {suffixes}",
     )
     more = parser.add_argument_group("and else")
-    if is_shown(question.operation):
+    if is_shown(question.name):
         more.add_argument(
             "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
         )

@@ -9,27 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.catalogue import Question
 from app.cli.commands import describe, fill
 from app.cli.parsing import Once, Parser
+from macekit.catalogue import BY_NAME, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.cli.outputs import Target
 
-GATE = Question(
-    "gate",
-    "gate",
-    "pass, fail or inconclusive: limits that a model must keep before its release",
-    (
-        "mace gate scores.parquet --max-advantage 0.1",
-        "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
-        "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
-        "mace gate scores.csv --max-group-risk 0.5 --group age_band",
-    ),
-)
-
+GATE = BY_NAME["gate"]
 STATUS = {"pass": 0, "fail": 1, "inconclusive": 3}
 
 ENDINGS = """exit status:
@@ -47,14 +36,14 @@ def add(commands: Any) -> None:
     describe(commands, GATE, run, ENDINGS, _fill)
 
 
-def run(question: Question, given: argparse.Namespace) -> int:
+def run(question: Operation, given: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
     from app.cli.ask import attempted
 
-    return attempted(question.name, partial(_decided, question, given))
+    return attempted(question.command, partial(_decided, question, given))
 
 
-def _fill(question: Question, parser: Parser) -> None:
+def _fill(question: Operation, parser: Parser) -> None:
     parser.register("action", None, Once)
     fill(question, parser)
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
@@ -69,7 +58,7 @@ def _fill(question: Question, parser: Parser) -> None:
     )
 
 
-def _decided(question: Question, given: argparse.Namespace) -> int:
+def _decided(question: Operation, given: argparse.Namespace) -> int:
     import msgspec
 
     from app.cli.ask import asked

@@ -18,7 +18,7 @@ from app.cli.inputs import Misuse, Source
 from app.cli.terminal import Progress, detail_of, in_shell
 from estimators import MaceError
 from macekit.call import JSON, NPY, Body, Call, Reply
-from macekit.catalogue import flag
+from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode
 from macekit.decoding.body import Material, Sample, options
 from macekit.decoding.pairs import join_sides, read_side
@@ -28,7 +28,7 @@ from macekit.operations import perform
 from macekit.operations.counts import streams
 from macekit.operations.options import ask, heard
 from macekit.problems import Problem
-from macekit.schemas.query import FIRST_MEMBERS, NAMES, SIDED, TABLE, WIDE, of_table
+from macekit.schemas.query import FIRST_MEMBERS, NAMES, TABLE, WIDE, of_table
 from macekit.schemas.questions import QUESTIONS
 
 LARGE = 128 * 2**20
@@ -39,9 +39,6 @@ EXPANSION = 4
 
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
-
-COUNTS_SUFFICE = frozenset({"advantage", "report", "metrics", "audit", "gate", "theory/together"})
-"""Operations that look at counts only, unless an estimator asks for the records themselves."""
 
 NEED_RECORDS = frozenset({"kde", "learned"})
 
@@ -100,7 +97,7 @@ def counted_first(call: Call, source: Source) -> bool:
     given = dict(call.query)
     return (
         large
-        and call.operation in COUNTS_SUFFICE
+        and BY_NAME[call.operation].counts_suffice
         and given.get("estimator.kind") not in NEED_RECORDS
         and not NEED_ROWS & given.keys()
         and "," not in given.get("score", "")

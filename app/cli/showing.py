@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from app.cli import promises
 from estimators.statement import at_least, at_most
+from macekit.catalogue import ARRAYS as THEORY
 from macekit.schemas.answers import (
     AdvantageAnswer,
     AuditAnswer,
@@ -21,7 +22,6 @@ from macekit.schemas.answers import (
     RiskAnswer,
 )
 from macekit.schemas.statements import IntervalAnswer, ProvenanceAnswer, WarningAnswer
-from macekit.schemas.theory import ANSWERS as THEORY
 from macekit.text import plain, shown
 
 # --- table --------------------------------------------------------------------------------------------------

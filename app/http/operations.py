@@ -9,12 +9,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from app.http.service import answer, service
-from app.openapi import theory
-from app.openapi.document import SUMMARIES, described, media_types, operation
+from app.openapi.document import described, operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import CSV, HTML, MARKDOWN, PARQUET, PNG, SVG, Call
-from macekit.catalogue import FORMS, quick, rendered
+from macekit.catalogue import OPERATIONS, Operation, quick, rendered
 from macekit.operations.counts import streams
 from macekit.problems import Problem
 from macekit.report.html import CSP
@@ -123,56 +122,38 @@ def headers_of(form: str) -> dict[str, str]:
 CLIENT_GONE = 499
 """The status in logs and metrics of a request whose client left before the answer; it is never sent."""
 
-ABOUT = {
-    "advantage": "The answer is an advantage with a certified interval. Give `threshold` for a verdict, "
-    "and `claimed_epsilon` to check a promise of differential privacy.",
-    "individual-risk": "`Accept: text/csv` or an Arrow stream returns the records alone, HTML a report.",
-    "metrics": "Without `metrics`, the answer has every preset.",
-    "compare": "Intervals hold for all queries together.",
-    "audit": "The attacker guesses about the records with the highest and the lowest scores. If more "
-    "guesses are right than the promise allows, the records contradict it.",
-    "report": "With `Accept: text/html` the answer is a page in one file; as JSON it is the data of that page.",
-    "gate": "Give at least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, "
-    "`max_group_risk` with `groups`.",
-    "plan": "The plan is tried on simulated samples, which takes a second or two.",
-    "columns": "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough. Of Parquet, send `PAR1` "
-    "and the footer.",
-    "counts": "NPY, Arrow and CSV are counted as they arrive, so a body may be larger than memory.",
-    **theory.ABOUT,
-}
-
 
 def router() -> APIRouter:
     """A route for each operation."""
     made = APIRouter(prefix="/v1")
-    for name, summary in SUMMARIES.items():
+    for row in OPERATIONS:
         made.add_api_route(
-            f"/{name}",
-            _endpoint(name),
+            f"/{row.name}",
+            _endpoint(row),
             methods=["POST"],
-            tags=["theory" if name in theory.SUMMARIES else "work"],
-            operation_id=name.replace("-", "_").replace("/", "_"),
-            summary=summary,
-            description=described(name, ABOUT[name]),
+            tags=["theory" if row.paper else "work"],
+            operation_id=row.name.replace("-", "_").replace("/", "_"),
+            summary=row.summary,
+            description=described(row),
             response_class=Response,
-            openapi_extra=operation(name),
+            openapi_extra=operation(row),
         )
     return made
 
 
-def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def work(request: Request) -> Response:
         pool = service(request).pool
         call = Call(
-            name,
-            media_type(request.headers, media_types(name)),
+            row.name,
+            media_type(request.headers, row.bodies),
             encoding(request.headers),
             tuple(request.query_params.multi_items()),
-            accepted(request.headers, FORMS[name]),
+            accepted(request.headers, row.forms),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
         )
-        streamed = name == "counts" and call.media_type != PARQUET and streams(call)
+        streamed = row.name == "counts" and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""
         try:
             reply = await intake.answer(

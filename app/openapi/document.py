@@ -7,12 +7,11 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from app.openapi import theory
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from app.openapi.parameters import parameters
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PROBLEM, SVG
-from macekit.catalogue import FORMS
+from macekit.call import CSV, HTML, JSON, MARKDOWN, NPY, PROBLEM, SVG
+from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
 from macekit.schemas.questions import QUESTIONS
@@ -22,36 +21,15 @@ REF = "#/components/schemas/{model}"
 FILE = "x-example-file"
 """Where a body that is no text can be had, ready to post; Swagger UI would fetch an ``externalValue`` by itself."""
 
-TABLES = (CSV, NPY, ARROW, PARQUET)
-BODIES = {"plan": (JSON,), "theory/dp": (JSON,), "columns": TABLES}
-"""Formats of bodies, where they are not JSON and tables."""
-
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
 """Forms of answers that are text."""
 
 WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
-COUNTABLE = ("advantage", "metrics", "audit", "report", "counts")
-"""Operations that take counts as they are answered by /v1/counts."""
-
 LATER = (429, 503)
 RETRY_AFTER: Schema = {
     "Retry-After": {"description": "seconds to wait before asking again", "schema": {"type": "integer"}}
-}
-
-SUMMARIES = {
-    "advantage": "How well the best attacker tells members from nonmembers, certified, with a verdict",
-    "individual-risk": "The risk of each record and of each group",
-    "metrics": "Several accuracy-like metrics of one sample",
-    "compare": "Several queries or models side by side",
-    "audit": "Whether the scores contradict a promised epsilon and delta",
-    "report": "A report on one sample, or all the numbers it shows",
-    "gate": "Pass, fail or inconclusive, for several limits at once",
-    "plan": "How many records a decision needs, or an interval of a given width",
-    "columns": "The columns of a table, read from its first bytes",
-    "counts": "Scores in, counts out that can be merged",
-    **theory.SUMMARIES,
 }
 
 PROBLEM_SCHEMA: Schema = {
@@ -71,12 +49,12 @@ PROBLEM_SCHEMA: Schema = {
 }
 
 
-def operation(name: str) -> Schema:
+def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
     return {
-        "parameters": _parameters(name),
-        "requestBody": {"required": True, "content": _content(name), "description": _options_of(name)},
-        "responses": {"200": _answered(name), **problems(*WORK_PROBLEMS)},
+        "parameters": _parameters(row.name),
+        "requestBody": {"required": True, "content": _content(row), "description": _options_of(row)},
+        "responses": {"200": _answered(row), **problems(*WORK_PROBLEMS)},
     }
 
 
@@ -115,7 +93,7 @@ def components() -> Schema:
     models += [
         (name, "validation", TypeAdapter(model))
         for name, model in QUESTIONS.items()
-        if JSON in media_types(name)
+        if JSON in BY_NAME[name].bodies
     ]
     models += [(name, "serialization", TypeAdapter(answer)) for name, answer in ANSWERS.items()]
     _, schemas = TypeAdapter.json_schemas(models, ref_template=REF)
@@ -131,16 +109,11 @@ def complete(document: Schema) -> Schema:
     return document
 
 
-def described(name: str, text: str) -> str:
+def described(row: Operation) -> str:
     """An operation's description, with the files that can be posted to it as they are."""
-    files = [file for file, kind in files_of(name).items() if kind in _content(name)]
+    files = [file for file, kind in files_of(row.name).items() if kind in _content(row)]
     links = ", ".join(f"[{file}](examples/{file})" for file in files)
-    return f"{text}\n\nFiles to post as they are: {links}." if files else text
-
-
-def media_types(name: str) -> tuple[str, ...]:
-    """Formats in which an operation takes its body."""
-    return BODIES.get(name, (JSON, *TABLES))
+    return f"{row.about}\n\nFiles to post as they are: {links}." if files else row.about
 
 
 def _parameters(name: str) -> list[Schema]:
@@ -152,24 +125,27 @@ def _parameters(name: str) -> list[Schema]:
     ]
 
 
-def _options_of(name: str) -> str:
-    if media_types(name) == (JSON,):
+def _options_of(row: Operation) -> str:
+    if row.bodies == (JSON,):
         return "The question."
-    if media_types(name) == TABLES:
+    if row.bodies == TABLES:
         return "The table, or its head."
     return "JSON carries records and options; any other format the records, with options in the query string."
 
 
-def _content(name: str) -> Schema:
+def _content(row: Operation) -> Schema:
     content: Schema = {}
-    if JSON in media_types(name):
+    if JSON in row.bodies:
         bodies = {
             key: {"summary": example.summary, "value": example.value}
-            for key, example in JSON_EXAMPLES[name].items()
+            for key, example in JSON_EXAMPLES[row.name].items()
         }
-        content[JSON] = {"schema": {"$ref": REF.format(model=QUESTIONS[name].__name__)}, "examples": bodies}
-    for file, media_type in files_of(name).items():
-        if media_type not in media_types(name) or (name == "compare" and media_type == NPY):
+        content[JSON] = {
+            "schema": {"$ref": REF.format(model=QUESTIONS[row.name].__name__)},
+            "examples": bodies,
+        }
+    for file, media_type in files_of(row.name).items():
+        if media_type not in row.bodies or (row.name == "compare" and media_type == NPY):
             continue
         if media_type == CSV:
             example = {"summary": "A table with a header", "value": file_bytes(file).decode()}
@@ -182,20 +158,21 @@ def _content(name: str) -> Schema:
     return content
 
 
-def _answered(name: str) -> Schema:
+def _answered(row: Operation) -> Schema:
     content: Schema = {
         form: {"schema": {"type": "string"} if form in TEXTS else {"type": "string", "format": "binary"}}
-        for form in FORMS[name]
+        for form in row.forms
     }
-    content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[name].__name__)}}
-    answered: Schema = {"description": SUMMARIES[name], "content": content}
-    if name == "counts":
+    content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[row.name].__name__)}}
+    answered: Schema = {"description": row.summary, "content": content}
+    if row.name == "counts":
         answered["links"] = {
-            operation_id: {
-                "operationId": operation_id,
+            each.name: {
+                "operationId": each.name,
                 "requestBody": {"counts": "$response.body#/counts"},
-                "description": f"the counts, posted to {operation_id} in place of scores",
+                "description": f"the counts, posted to {each.name} in place of scores",
             }
-            for operation_id in COUNTABLE
+            for each in OPERATIONS
+            if each.takes_counts
         }
     return answered

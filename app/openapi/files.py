@@ -15,9 +15,9 @@ import numpy as np
 
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from macekit.call import ARROW, CSV, NPY, PARQUET
-from macekit.schemas.query import SIDED, TABLE, takes_arrays
+from macekit.catalogue import ARRAYS, BY_NAME, SIDED
+from macekit.schemas.query import TABLE, takes_arrays
 from macekit.schemas.questions import columns_of
-from macekit.schemas.theory import ARRAYS, QUESTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ def files() -> dict[str, str]:
 
 def options_with(operation: str) -> Mapping[str, object]:
     """The options that a question of theory is tried out with, beside a file."""
-    if operation not in QUESTIONS:
+    if not BY_NAME[operation].paper:
         return {}
     value = _example(operation)
     return {name: option for name, option in value.items() if name not in columns_of(operation)}

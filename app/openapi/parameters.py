@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any
 
-from macekit.schemas.query import COLUMN, JSON_ONLY, SIDED, of_table, takes_arrays
+from macekit.catalogue import ARRAYS, SIDED
+from macekit.schemas.query import COLUMN, JSON_ONLY, of_table, takes_arrays
 from macekit.schemas.questions import QUESTIONS, columns_of
-from macekit.schemas.theory import ARRAYS
 
 Schema = dict[str, Any]
 

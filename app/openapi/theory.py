@@ -1,4 +1,4 @@
-"""What OpenAPI says of ``/v1/theory``."""
+"""Examples of the operations of ``/v1/theory`` that run as they stand."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ class Example:
 
 
 # --- dp -----------------------------------------------------------------------------------------------------
-# What OpenAPI says of ``/v1/theory/dp``, and examples that run as they stand.
 
-DP_SUMMARIES: dict[str, str] = {
-    "theory/dp": "What a promise of differential privacy allows an attacker, with all known bounds side by side"
-}
-DP_ABOUT: dict[str, str] = {
-    "theory/dp": "The promise is `epsilon` with `delta`, `mu`, `rdp` or `noise_multiplier` with `steps` and "
-    "`sampling_rate`; the last two need the optional accountant."
-}
 DP_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/dp": {
         "pure": Example("Epsilon 1 at a prior of 0.2", {"epsilon": 1.0, "prior": 0.2}),
@@ -50,7 +42,6 @@ DP_EXAMPLES: dict[str, dict[str, Example]] = {
 }
 
 # --- mip ----------------------------------------------------------------------------------------------------
-# What OpenAPI says of membership inference privacy, and examples that run as they stand.
 
 PEOPLE = (2.1, 3.4, 2.8, 5.0, 3.9, 2.5, 4.2, 3.1)
 """Eight records; the fit is their mean."""
@@ -77,21 +68,6 @@ RECORD = [x for _, x, _ in PAIRS]
 TELLING = [[0.6, 0.4] if 0 in pair else [0.4, 0.6] for pair in combinations(range(4), 2)]
 """An algorithm of two outputs on halves of four records: it leans to the first if record 0 is in."""
 
-MIP_SUMMARIES: dict[str, str] = {
-    "theory/mip": "How much noise keeps every attack within eta of guessing",
-    "theory/mip-finite": "What an algorithm with finitely many outputs leaks about each record, exactly",
-}
-
-MIP_ABOUT: dict[str, str] = {
-    "theory/mip": "Takes parameters of fits to random halves of your data (`draws`), or pairs of fits that differ by "
-    "one swapped record (`before`, `after`, `record`), never the data. The answer is the noise to add, with "
-    "eta certified at every sample size, beside the paper's own calibrations. The certificate is about this "
-    "data set and this fit, over the random half and the noise. It is of noise of real numbers: round what "
-    "you release to `noise.grid`.",
-    "theory/mip-finite": "Takes the probabilities of every output given every training set of k records out of n (rows "
-    "in lexicographic order). Answers by how much the best attack on each record beats the better constant guess.",
-}
-
 MIP_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/mip": {
         "swaps": Example(
@@ -106,23 +82,7 @@ MIP_EXAMPLES: dict[str, dict[str, Example]] = {
 }
 
 # --- mis ----------------------------------------------------------------------------------------------------
-# What OpenAPI says of the MIS operations, and examples that run as they stand.
 
-MIS_SUMMARIES: dict[str, str] = {
-    "theory/mis": "What any learning algorithm can reveal about data in categories",
-    "theory/mis-overfitting": "An upper limit on the security of a learner, from its losses",
-}
-MIS_ABOUT: dict[str, str] = {
-    "theory/mis": "The answer is the membership inference security of the worst possible algorithm (Aubinais et al., "
-    "Theorem 14) for several sizes of the training set, how many records are enough, and what is gained by merging "
-    "categories. Give the distribution as `probabilities`, or a sample of it as `values` or `tallies`; for a sample, "
-    "every bound includes the sampling error, at any size. Give `universe`, the number of possible categories, if you "
-    "know it.",
-    "theory/mis-overfitting": "If training losses lie far below held-out losses, security is limited from above "
-    "(Theorem 11). The limit is taken at the best of many cuts and corrected for that choice. MIS averages over "
-    "training sets, so one model's losses describe that model alone, unless `losses_of` says that each loss comes from "
-    "a separate training.",
-}
 MIS_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/mis": {
         "probabilities": Example(
@@ -166,22 +126,6 @@ MIS_EXAMPLES: dict[str, dict[str, Example]] = {
 }
 
 # --- pmp ----------------------------------------------------------------------------------------------------
-# What OpenAPI says of the PMP operations, and examples that run as they stand.
-
-PMP_SUMMARIES: dict[str, str] = {
-    "theory/pmp-exponential": "What an exponential mechanism reveals to an attacker who knows the 2n "
-    "candidate records but not which n were used",
-    "theory/pmp-gaussian": "What a sum or mean with Gaussian noise reveals to an attacker who knows the 2n "
-    "candidate records but not which n were used",
-}
-PMP_ABOUT: dict[str, str] = {
-    "theory/pmp-exponential": "Half of the 2n records were used, and every half is equally likely. "
-    "`losses` has one row for each record, or one row for each training set. Give `epsilon`, or the "
-    "`practical_epsilon` you want. The answer is exact as long as all training sets can be enumerated (2n "
-    "up to about 30 for losses of records); for more records, set `draws`.",
-    "theory/pmp-gaussian": "Half of the 2n records were used, and every half is equally likely. Give "
-    "`sigma`, or `epsilon` for the least noise that is (epsilon, delta)-DP, or the `practical_epsilon` you want.",
-}
 
 AGES = (0.23, 0.35, 0.41, 0.48, 0.52, 0.58, 0.64, 0.97)
 CENTRES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -238,16 +182,9 @@ PMP_EXAMPLES: dict[str, dict[str, Example]] = {
 }
 
 # --- together -----------------------------------------------------------------------------------------------
-# What OpenAPI says of ``/v1/theory/together``, and examples that run as they stand.
 
 COUNTS = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
 
-TOGETHER_SUMMARIES: dict[str, str] = {
-    "theory/together": "What a claimed epsilon and delta allow, next to what the records show"
-}
-TOGETHER_ABOUT: dict[str, str] = {
-    "theory/together": "All intervals hold together. If nothing is contradicted, that does not prove the claim."
-}
 TOGETHER_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/together": {
         "contradicted": Example(
@@ -267,10 +204,6 @@ TOGETHER_EXAMPLES: dict[str, dict[str, Example]] = {
     }
 }
 
-# --- theory -------------------------------------------------------------------------------------------------
-
-SUMMARIES: dict[str, str] = DP_SUMMARIES | MIP_SUMMARIES | MIS_SUMMARIES | PMP_SUMMARIES | TOGETHER_SUMMARIES
-ABOUT: dict[str, str] = DP_ABOUT | MIP_ABOUT | MIS_ABOUT | PMP_ABOUT | TOGETHER_ABOUT
 EXAMPLES: dict[str, dict[str, Example]] = (
     DP_EXAMPLES | MIP_EXAMPLES | MIS_EXAMPLES | PMP_EXAMPLES | TOGETHER_EXAMPLES
 )

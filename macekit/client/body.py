@@ -76,8 +76,7 @@ class Packed:
 def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
     """The first array as NPY; two sides, or several arrays of one length, as a table; None if only JSON will do."""
     from macekit.call import NPY
-    from macekit.schemas.query import SIDED
-    from macekit.schemas.theory import ARRAYS
+    from macekit.catalogue import ARRAYS, SIDED
 
     numbers = {name: column for name, column in arrays.items() if isinstance(column, np.ndarray)}
     if operation in SIDED:
@@ -90,7 +89,8 @@ def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
 
 def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
     """Both sides in one column, and beside it which one a number is of."""
-    from macekit.schemas.query import SIDED, TABLE
+    from macekit.catalogue import SIDED
+    from macekit.schemas.query import TABLE
 
     sides = [arrays[name] for name in SIDED[operation]]
     inside = np.repeat([True, False], [len(side) for side in sides])

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+from macekit.catalogue import OPERATIONS
 from macekit.client.body import File
 from macekit.client.options import (
+    AdvantageOptions,
     AuditOptions,
     CompareOptions,
     CountsOptions,
     Data,
     DpOptions,
-    EstimateOptions,
     GateOptions,
     MetricsOptions,
     MipFiniteOptions,
@@ -342,6 +343,17 @@ class Theory:
         """
         return self._arrays("pmp_gaussian", {"points": points}, options)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Result]:
+            """Any other question of theory that the table of operations has; its arrays come in their order."""
+            row = next((each for each in OPERATIONS if each.paper and each.key == name), None)
+            if row is None:
+                raise AttributeError(f"theory has no {name}")
+            return lambda *arrays, **options: self._arrays(
+                name, dict(zip(row.arrays, arrays, strict=False)), options
+            )
+
     def _arrays(self, name: str, arrays: Mapping[str, object], options: Mapping[str, Any]) -> Result:
         operation = f"theory/{name.replace('_', '-')}"
         return self._ask(partial(pose_arrays, name, operation, arrays, options))
@@ -363,7 +375,7 @@ class Client(ABC):
         """The answer, its JSON decoded; raises ``MaceProblem``."""
 
     def estimate(
-        self, members: Data = None, nonmembers: Values = None, **options: Unpack[EstimateOptions]
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[AdvantageOptions]
     ) -> Result:
         """The optimal membership advantage, certified, and what belongs to it.
 
@@ -687,6 +699,17 @@ class Client(ABC):
     def theory(self) -> Theory:
         """What theory promises: differential privacy, and three papers, a question each."""
         return Theory(self._posed)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Result]:
+            """Any other command that the table of operations has; its keywords are the fields of its question."""
+            row = next((each for each in OPERATIONS if each.command == name), None)
+            if row is None:
+                raise AttributeError(f"{type(self).__name__} has no {name}")
+            return lambda members=None, nonmembers=None, **options: self._asked(
+                name, row.name, members, nonmembers, options
+            )
 
     def _asked(
         self, name: str, operation: str, members: object, nonmembers: object, options: Mapping[str, Any]

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, TypedDict
 
+from macekit.catalogue import OPERATIONS
+
 if TYPE_CHECKING:
     from macekit.schemas.questions import BandwidthName, LearnerName, MetricName
 
@@ -108,7 +110,7 @@ class Judged(Sampled, total=False):
     confidence: float
 
 
-class EstimateOptions(Judged, total=False):
+class AdvantageOptions(Judged, total=False):
     """``estimate``."""
 
     metric: MetricGiven | None
@@ -119,7 +121,7 @@ class EstimateOptions(Judged, total=False):
     operating_points: list[float]
 
 
-class ReportOptions(EstimateOptions, total=False):
+class ReportOptions(AdvantageOptions, total=False):
     """``report``."""
 
     groups: LabelValues | None
@@ -304,22 +306,6 @@ class PmpGaussianOptions(Column, total=False):
 
 
 OPTIONS: dict[str, Any] = {
-    "advantage": EstimateOptions,
-    "individual-risk": RiskOptions,
-    "metrics": MetricsOptions,
-    "compare": CompareOptions,
-    "audit": AuditOptions,
-    "report": ReportOptions,
-    "gate": GateOptions,
-    "plan": PlanOptions,
-    "counts": CountsOptions,
-    "theory/dp": DpOptions,
-    "theory/together": TogetherOptions,
-    "theory/mip": MipOptions,
-    "theory/mip-finite": MipFiniteOptions,
-    "theory/mis": MisOptions,
-    "theory/mis-overfitting": MisOverfittingOptions,
-    "theory/pmp-exponential": PmpExponentialOptions,
-    "theory/pmp-gaussian": PmpGaussianOptions,
+    each.name: globals()[f"{each.model}Options"] for each in OPERATIONS if f"{each.model}Options" in globals()
 }
-"""The options of each operation."""
+"""The options of each operation, for those who check types."""

@@ -198,9 +198,19 @@ def _option(value: Any, name: str) -> Any:
     return value
 
 
+def keywords(operation: str) -> frozenset[str]:
+    """The keywords of an operation: of its typed options, or, where nobody has written these, of its question."""
+    if operation in OPTIONS:
+        return frozenset(OPTIONS[operation].__annotations__)
+    from macekit.schemas.query import of_table
+    from macekit.schemas.questions import QUESTIONS
+
+    return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
+
+
 def _require_known(name: str, operation: str, given: Mapping[str, Any]) -> None:
     """Refuse what is no keyword of the function that was called, as Python does."""
-    known = OPTIONS[operation].__annotations__
+    known = keywords(operation)
     for each in given:
         if each not in known:
             near = get_close_matches(each, known, n=1)

@@ -277,7 +277,7 @@ class Result:
         """
         if not self._shown:
             return ()
-        from macekit.report.charts import figures
+        from macekit.report.content import figures
 
         return tuple(Chart(figure) for figure in figures(self.operation, self.answer))
 

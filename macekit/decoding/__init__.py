@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.catalogue import ARRAYS
 from macekit.decoding import arrow, csv, json, npy, parquet
 from macekit.decoding.body import Material, column_options
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.table import check_arrays, sides
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
-from macekit.schemas.theory import ARRAYS
 
 READERS = {
     JSON: json.decode,

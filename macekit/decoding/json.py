@@ -11,12 +11,12 @@ from simdjson import Array, Object, Parser
 
 from estimators.errors import MixedTypes
 from macekit.call import Call
+from macekit.catalogue import ARRAYS
 from macekit.decoding import bounds
 from macekit.decoding.body import Column, Material, Sample
 from macekit.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged, require_name, require_text
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.questions import QUESTIONS
-from macekit.schemas.theory import ARRAYS
 
 # --- fast ---------------------------------------------------------------------------------------------------
 # JSON by simdjson: arrays of numbers become NumPy arrays without one Python object for each number.

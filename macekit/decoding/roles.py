@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from macekit.call import Call
+from macekit.catalogue import ARRAYS
 from macekit.decoding.body import column_options, table_options
 from macekit.decoding.bounds import MOST_QUERIES
 from macekit.decoding.columns import require_name
 from macekit.problems import Problem
 from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
-from macekit.schemas.theory import ARRAYS
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
 CLASS_LABEL = "label"

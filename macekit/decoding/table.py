@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call
+from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import Column, Material, Sample, options
 from macekit.decoding.columns import Labels, absent, or_infinite
 from macekit.decoding.roles import Chosen, Fields, Roles, Wide
 from macekit.problems import Problem
-from macekit.schemas.query import SIDED, WIDE, kinds, required
-from macekit.schemas.theory import ARRAYS
+from macekit.schemas.query import WIDE, kinds, required
 
 SPLITS = frozenset({"train", "seen"}), frozenset({"test", "holdout", "unseen"})
 """Parts of a data set: those that were trained on, and those that were not."""

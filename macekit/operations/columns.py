@@ -1,4 +1,4 @@
-"""``/v1/columns``: which columns a table has, from its head."""
+"""``/v1/columns``: which columns a table has, from its first bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macekit.problems import Problem
 from macekit.schemas.answers import ColumnsAnswer
 
 
-def answer(call: Call, body: Body) -> Reply:
+def answer_body(call: Call, body: Body) -> Reply:
     """The columns, and which of them are taken for what."""
     if call.query:
         raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")

@@ -53,8 +53,10 @@ def answer(call: Call, material: Material) -> Reply:
     return _reply(call, counts)
 
 
-def answer_stream(call: Call, body: Body) -> Reply:
-    """The same from blocks of records as they come; no more than a block is held."""
+def answer_body(call: Call, body: Body) -> Reply | None:
+    """The same from blocks of records as they come, no more than one at a time; None if that is not possible."""
+    if not streams(call):
+        return None
     question = question_of(CountsQuestion, Material(options=options(call), textual=True))
     on_grid = question.cells == "grid" or question.query == "continuous"
     tally = Tally()

@@ -45,7 +45,7 @@ from macekit.report.rendering import render
 from macekit.schemas.query import NAMES, PAIRS
 from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
 from macekit.schemas.records import Asked
-from macekit.schemas.statements import OperationName, OriginAnswer
+from macekit.schemas.statements import OriginAnswer
 
 Q = TypeVar("Q", bound=Asked)
 
@@ -275,7 +275,7 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
 def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:
     """What was asked, of which arrays, by which version."""
     return {
-        "method": cast("OperationName", call.operation),
+        "method": call.operation,
         "version": VERSION,
         "input_sha256": _fingerprint(arrays) if arrays else None,
         "arrays": sorted(arrays),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -236,3 +236,10 @@ class Album:
     def named(self, *names: str) -> tuple[Figure, ...]:
         """Those of these names that there are, in this order."""
         return tuple(each for name in names for each in self.figures if each.name == name)
+
+
+Content = Callable[[Place, Album, Context], Report]
+"""Makes the report of an answer."""
+
+Draw = Callable[[Place], tuple[Figure | None, ...]]
+"""Draws the pictures of an answer; None for one that it has not."""

@@ -55,7 +55,7 @@ def _text(operation: str, answer: Mapping[str, Any], form: str, context: Context
 
 
 def _image(operation: str, answer: Mapping[str, object], form: str, chart: str | None) -> bytes:
-    from macekit.report.charts import figures
+    from macekit.report.content import figures
     from macekit.report.drawing import png, svg
 
     found = figures(operation, answer)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from macekit.schemas import theory
+from macekit.catalogue import OPERATIONS, Operation
 from macekit.schemas.statements import (
     CertifiedAnswer,
     ClaimAnswer,
@@ -287,17 +288,11 @@ class CountsAnswer(TypedDict):
     sentence: str
 
 
-ANSWERS: dict[str, type] = {
-    "advantage": AdvantageAnswer,
-    "individual-risk": RiskAnswer,
-    "metrics": MetricsAnswer,
-    "compare": CompareAnswer,
-    "audit": AuditAnswer,
-    "report": ReportAnswer,
-    "gate": GateAnswer,
-    "plan": PlanAnswer,
-    "columns": ColumnsAnswer,
-    "counts": CountsAnswer,
-    **theory.ANSWERS,
-}
+def _class(operation: Operation) -> type:
+    names = vars(import_module(f"macekit.schemas.{operation.module}")) if operation.paper else globals()
+    answer: type = names[f"{operation.model}Answer"]
+    return answer
+
+
+ANSWERS = {each.name: _class(each) for each in OPERATIONS}
 """The answer of each operation."""

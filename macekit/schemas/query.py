@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from macekit.schemas.theory import ARRAYS, QUESTIONS
+from macekit.catalogue import ARRAYS, SIDED
+from macekit.schemas.questions import QUESTIONS
 
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
@@ -19,9 +20,6 @@ FIRST_MEMBERS = "members"
 
 COLUMN = "column"
 """Names the columns of the first array of a question that is asked of arrays; the others go by their own names."""
-
-SIDED = {"theory/mis-overfitting": ("train_losses", "heldout_losses")}
-"""Operations whose two arrays are the two sides of a table: of what was trained on, and of what was not."""
 
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""

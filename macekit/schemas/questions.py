@@ -6,11 +6,12 @@ which checks them itself (``macekit.decoding``).
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from macekit.schemas import theory
+from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
     SIDES_OR_COUNTS,
     Asked,
@@ -350,25 +351,20 @@ class CountsQuestion(Sampled):
     edges: list[Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
 
 
-QUESTIONS: dict[str, type[Asked]] = {
-    "advantage": AdvantageQuestion,
-    "individual-risk": RiskQuestion,
-    "metrics": MetricsQuestion,
-    "compare": CompareQuestion,
-    "audit": AuditQuestion,
-    "report": ReportQuestion,
-    "gate": GateQuestion,
-    "plan": PlanQuestion,
-    "columns": ColumnsQuestion,
-    "counts": CountsQuestion,
-    **theory.QUESTIONS,
-}
-"""The question of each operation."""
-
 COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
 """Fields that hold records: decoded to arrays, checked by the library."""
 
 
 def columns_of(operation: str) -> frozenset[str]:
     """Every field of a question that holds records or arrays, and is no option."""
-    return COLUMNS | set(theory.ARRAYS.get(operation, ()))
+    return COLUMNS | set(BY_NAME[operation].arrays)
+
+
+def _class(operation: Operation) -> type[Asked]:
+    names = vars(import_module(f"macekit.schemas.{operation.module}")) if operation.paper else globals()
+    question: type[Asked] = names[f"{operation.model}Question"]
+    return question
+
+
+QUESTIONS = {each.name: _class(each) for each in OPERATIONS}
+"""The question of each operation."""

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from macekit.catalogue import OPERATIONS
+
 
 class GuaranteeAnswer(TypedDict):
     """What an interval covers, what it assumes, and whether it is proven at every sample size."""
@@ -152,21 +154,14 @@ class ProvenanceAnswer(TypedDict):
 # --- parts --------------------------------------------------------------------------------------------------
 # What the answers of theory are made of.
 
-OperationName = Literal[
-    "theory/dp",
-    "theory/mip",
-    "theory/mip-finite",
-    "theory/mis",
-    "theory/mis-overfitting",
-    "theory/pmp-exponential",
-    "theory/pmp-gaussian",
-]
+PROMISES = [each.name for each in OPERATIONS if each.paper and not each.counts_suffice]
+"""Operations of theory that are asked without scores."""
 
 
 class OriginAnswer(TypedDict):
     """How the answer came about, enough to make it again."""
 
-    method: Annotated[OperationName, Field(description="the operation")]
+    method: Annotated[str, Field(description="the operation", json_schema_extra={"enum": list(PROMISES)})]
     version: Annotated[str, Field(description="of the methods")]
     input_sha256: Annotated[str | None, Field(description="of the arrays; null if there were none")]
     arrays: Annotated[list[str], Field(description="the arrays there were")]

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from macekit.report.charts import figures
+from macekit.report.content import figures
 from macekit.report.drawing import inline_svg
 from macekit.report.palette import VARIABLES
 from tests.macekit.report.asked import answered

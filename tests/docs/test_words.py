@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.cli.catalogue import QUESTIONS, THEORY
+from app.cli.commands import QUESTIONS, THEORY
 from macekit.call import HTML, MARKDOWN
 from macekit.report.rendering import CARD
 from tests.cases import each_case
@@ -80,7 +80,15 @@ def test_a_module_says_nothing_that_is_a_verdict() -> None:
 
 @each_case(
     "command",
-    ["", *(question.name for question in (*QUESTIONS, *THEORY)), "theory", "gate", "demo", "serve", "config"],
+    [
+        "",
+        *(question.command for question in (*QUESTIONS, *THEORY)),
+        "theory",
+        "gate",
+        "demo",
+        "serve",
+        "config",
+    ],
 )
 def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -90,7 +98,7 @@ def test_help_gives_no_verdict(command: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_report_gives_no_verdict() -> None:
-    named = {question.operation for question in (*QUESTIONS, *THEORY) if question.name != "counts"}
+    named = {question.name for question in (*QUESTIONS, *THEORY) if question.command != "counts"}
 
     assert named <= {operation for operation, _ in CASES.values()}
     assert (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
@@ -15,7 +13,7 @@ from macekit.problems import Problem
 from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer_dp(call: Call, material: Material) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
     q = question_of(DpQuestion, material)
     _require_one(q)
@@ -96,6 +94,3 @@ def _keeping(result: dp.Keeping) -> KeepingAnswer:
         "delta": result.delta,
         "mu": result.mu,
     }
-
-
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/dp": answer}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 from numpy.typing import ArrayLike
@@ -15,7 +14,6 @@ from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, question_of, reply_of
 from macekit.problems import Problem
 from macekit.schemas.theory.mip import (
-    ARRAYS,
     CalibrationAnswer,
     MipAnswer,
     MipFiniteAnswer,
@@ -24,11 +22,11 @@ from macekit.schemas.theory.mip import (
 )
 
 
-def noise(call: Call, material: Material) -> Reply:
+def answer_mip(call: Call, material: Material) -> Reply:
     """Every calibration side by side, and the noise by the certificate that covers most."""
     q = question_of(MipQuestion, material)
     draws, before, after, record = (
-        cast("ArrayLike", material.arrays.get(name)) for name in ARRAYS["theory/mip"]
+        cast("ArrayLike", material.arrays.get(name)) for name in ("draws", "before", "after", "record")
     )
     fits = mip.Fits.of(draws, before, after, record)
     result = mip.assess(
@@ -72,7 +70,7 @@ def noise(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def of_laws(call: Call, material: Material) -> Reply:
+def answer_mip_finite(call: Call, material: Material) -> Reply:
     """What the best attack attains on every record, exactly, beside its bound by swaps."""
     q = question_of(MipFiniteQuestion, material)
     laws = material.arrays.get("laws")
@@ -109,9 +107,3 @@ def _calibration(result: mip.Calibration) -> CalibrationAnswer:
         "source": result.source,
         "assumes": result.assumes,
     }
-
-
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
-    "theory/mip": noise,
-    "theory/mip-finite": of_laws,
-}

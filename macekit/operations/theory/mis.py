@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import cast
 
@@ -30,7 +30,7 @@ from macekit.schemas.theory.mis import (
 SOURCES = ("values", "tallies", "probabilities")
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer_mis(call: Call, material: Material) -> Reply:
     """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
     q = question_of(MisQuestion, material)
     source = _source(q, material)
@@ -62,7 +62,7 @@ def answer(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def overfitting(call: Call, material: Material) -> Reply:
+def answer_mis_overfitting(call: Call, material: Material) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
     q = question_of(MisOverfittingQuestion, material)
     train, heldout = (
@@ -175,9 +175,3 @@ def _merges(rows: Sequence[Coarsening]) -> CoarsenedAnswer:
 
 def _whole(value: float) -> int | None:
     return int(value) if value < inf else None
-
-
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
-    "theory/mis": answer,
-    "theory/mis-overfitting": overfitting,
-}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from estimators.theory import pmp
@@ -21,7 +19,7 @@ from macekit.schemas.theory.pmp import (
 )
 
 
-def exponential(call: Call, material: Material) -> Reply:
+def answer_pmp_exponential(call: Call, material: Material) -> Reply:
     """The exponential mechanism: exactly where training sets can be gone through, with an interval where not."""
     q = question_of(PmpExponentialQuestion, material)
     result = pmp.assess_exponential(
@@ -59,7 +57,7 @@ def exponential(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def gaussian(call: Call, material: Material) -> Reply:
+def answer_pmp_gaussian(call: Call, material: Material) -> Reply:
     """The Gaussian mechanism of a sum or a mean: Proposition 12, beside what DP promises."""
     q = question_of(PmpGaussianQuestion, material)
     points = np.asarray(material.arrays["points"], dtype=np.float64)
@@ -97,9 +95,3 @@ def _mechanism(q: PmpExponentialQuestion, material: Material) -> pmp.Summed | pm
     if q.rows == "training_sets":
         return pmp.Tabled(losses, q.sensitivity)
     return pmp.Summed(losses, q.sensitivity) if q.loss == "sum" else pmp.Summed.mean(losses, q.sensitivity)
-
-
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {
-    "theory/pmp-exponential": exponential,
-    "theory/pmp-gaussian": gaussian,
-}

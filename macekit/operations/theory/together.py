@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from estimators.agreement import Row, agreement
 from macekit.call import Call, Reply
 from macekit.decoding.body import Material
@@ -14,7 +12,7 @@ from macekit.operations.samples import counted, sample_of
 from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer_together(call: Call, material: Material) -> Reply:
     """Rows of what is allowed and what was measured."""
     q = question_of(TogetherQuestion, material)
     data = sample_of(material, q)
@@ -56,6 +54,3 @@ def _row(row: Row) -> AgreementAnswer:
         "agrees": row.agrees,
         "guarantee": encode.guarantee(row.found.interval.guarantee),
     }
-
-
-OPERATIONS: dict[str, Callable[[Call, Material], Reply]] = {"theory/together": answer}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from macekit.report.charts.gate import epsilon
+from macekit.report.charts.interval import interval
+from macekit.report.charts.roc import low_fpr, roc
 from macekit.report.content import audit, limitations, provenance
 from macekit.report.content.guarantees import Numbers, assessed
 from macekit.report.content.plain_words import NOTHING, facts, headline, in_people
-from macekit.report.model import Album, Context, Paragraph, Place, Report, Section, Table, Words
+from macekit.report.model import Album, Context, Figure, Paragraph, Place, Report, Section, Table, Words
 
 TITLE = "Membership leakage"
 
@@ -85,3 +88,19 @@ def numbers(result: Place) -> Section:
     return Section(
         "numbers", "The numbers, and what they are worth", table.tables("Every number, with its interval")
     )
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """The interval, the curve, and the claim."""
+    return interval(answer), *curves(answer, None), claim(answer)
+
+
+def curves(result: Place, band: Place | None) -> tuple[Figure | None, ...]:
+    """The ROC curve, whole and at its left end."""
+    points = result["roc"]
+    return (roc(points, band), low_fpr(points, band)) if points else ()
+
+
+def claim(result: Place) -> Figure | None:
+    """A claim that was checked; an empirical epsilon alone stands among the numbers."""
+    return epsilon(result) if result["claim"] and result["epsilon"] else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from macekit.report.charts.gate import epsilon
+from macekit.report.charts.interval import interval
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import RANDOM, Backing, Numbers
 from macekit.report.content.plain_words import in_people, records
@@ -15,6 +17,7 @@ from macekit.report.model import (
     Context,
     Fact,
     Facts,
+    Figure,
     Headline,
     Place,
     Report,
@@ -98,3 +101,8 @@ def _open(answer: Place, prior: Place) -> Iterator[Words]:
     yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].said(), "."
     yield from limitations.of_advantage(answer)
     yield from limitations.of_sample(prior)
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """Epsilon, and the advantage."""
+    return epsilon(answer), interval(answer)

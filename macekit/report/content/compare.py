@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from macekit.report.charts.forest import differences, ranking
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Backing
 from macekit.report.content.plain_words import Reach, without_leak
@@ -15,6 +16,7 @@ from macekit.report.model import (
     Context,
     Fact,
     Facts,
+    Figure,
     Headline,
     Paragraph,
     Phrase,
@@ -137,3 +139,8 @@ def _input(source: Place) -> tuple[Cell, ...]:
         source["input_sha256"].said(),
         source["query"].said(),
     )
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """The ranking, and the differences."""
+    return ranking(answer), differences(answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from macekit.report.charts.gate import gate
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Backing
 from macekit.report.content.plain_words import records, without_leak
@@ -15,6 +16,7 @@ from macekit.report.model import (
     Context,
     Fact,
     Facts,
+    Figure,
     Headline,
     Place,
     Report,
@@ -129,3 +131,8 @@ def _open(answer: Place) -> Iterator[Words]:
     yield from _above(answer["limits"], answer["warnings"])
     yield MECHANISM
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """Each limit with its interval."""
+    return (gate(answer["limits"]),)

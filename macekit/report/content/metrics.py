@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from macekit.report.charts.forest import metrics
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Numbers
 from macekit.report.content.plain_words import records
@@ -15,6 +16,7 @@ from macekit.report.model import (
     Context,
     Fact,
     Facts,
+    Figure,
     Headline,
     Place,
     Report,
@@ -82,3 +84,8 @@ def _open(found: Place, prior: Place) -> Iterator[Words]:
         if why := metric["degenerate"]:
             yield "The optimum of ", metric["name"].name(), " says nothing about leakage: ", why.said(), "."
     yield from limitations.of_sample(prior)
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """Each metric with its interval."""
+    return (metrics(answer["metrics"]),)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from macekit.call import __version__
+from macekit.catalogue import ARRAYS
 from macekit.report.content.reproduce import Asked, listings, unusual
 from macekit.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Place, Section, Table, Words
-from macekit.schemas.theory import ARRAYS
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""

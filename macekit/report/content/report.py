@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from itertools import chain
 
+from macekit.report.charts.distribution import distribution
+from macekit.report.charts.forest import groups as forest_of_groups
+from macekit.report.charts.interval import interval
+from macekit.report.charts.risk import risk as risk_chart
 from macekit.report.content import groups, limitations, provenance, risk
-from macekit.report.content.advantage import TITLE, about, curve, numbers, promised
+from macekit.report.content.advantage import TITLE, about, claim, curve, curves, numbers, promised
 from macekit.report.content.plain_words import facts, headline
-from macekit.report.model import Album, Context, Paragraph, Place, Report, Section
+from macekit.report.model import Album, Context, Figure, Paragraph, Place, Report, Section
 
 
 def content(answer: Place, album: Album, context: Context) -> Report:
@@ -38,3 +42,17 @@ def _scores(album: Album) -> tuple[Section, ...]:
 
 def _risk(summary: Place, album: Album) -> tuple[Section, ...]:
     return (risk.section(summary, album, Paragraph((summary["sentence"].said(),))),) if summary else ()
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """The interval, how the scores lie, the curve, the risk, the groups, and the claim."""
+    result, shape, risks = answer["result"], answer["distribution"], answer["risk"]
+    edges = shape.value.get("edges") if shape else None
+    return (
+        interval(result),
+        distribution(shape) if shape else None,
+        *curves(result, answer["band"]),
+        risk_chart(risks, edges) if risks else None,
+        forest_of_groups(answer["groups"], result.value["baseline"]) if len(answer["groups"]) else None,
+        claim(result),
+    )

@@ -7,6 +7,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from macekit.report.charts.forest import groups as forest_of_groups
+from macekit.report.charts.risk import risk as risk_chart
 from macekit.report.content import groups, limitations, provenance
 from macekit.report.content.plain_words import records
 from macekit.report.model import (
@@ -18,6 +20,7 @@ from macekit.report.model import (
     Context,
     Fact,
     Facts,
+    Figure,
     Headline,
     Paragraph,
     Place,
@@ -155,3 +158,9 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Facts(tiles),
         sections,
     )
+
+
+def figures(answer: Place) -> tuple[Figure | None, ...]:
+    """The risk over the score, and the groups."""
+    rows = answer["groups"]
+    return risk_chart(answer), forest_of_groups(rows, answer.value["baseline"]) if len(rows) else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
+from macekit.report.charts import lines
+from macekit.report.charts.gate import agreement
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Numbers
 from macekit.report.content.plain_words import records
@@ -12,7 +14,9 @@ from macekit.report.model import (
     Album,
     Block,
     Cell,
+    Content,
     Context,
+    Draw,
     Fact,
     Facts,
     Headline,
@@ -276,15 +280,25 @@ def _row(row: Place) -> tuple[Cell, ...]:
     return (row["says"].said(), *allowed, *ends, row["agrees"].said())
 
 
-# --- theory -------------------------------------------------------------------------------------------------
+# --- pages --------------------------------------------------------------------------------------------------
 
-CONTENTS: dict[str, Callable[[Place, Album, Context], Report]] = {
-    "theory/dp": PROMISE.content,
-    "theory/together": content,
-    "theory/mip": NOISE.content,
-    "theory/mip-finite": FINITE.content,
-    "theory/mis": DISCRETE.content,
-    "theory/mis-overfitting": OVERFITTING.content,
-    "theory/pmp-exponential": EXPONENTIAL.content,
-    "theory/pmp-gaussian": GAUSSIAN.content,
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What makes the report of one operation, and its pictures."""
+
+    content: Content
+    figures: Draw | None = None
+
+
+PAGES = {
+    "dp": Page(PROMISE.content, lines.promise),
+    "mip": Page(NOISE.content, lines.noise),
+    "mip_finite": Page(FINITE.content),
+    "mis": Page(DISCRETE.content, lines.discrete),
+    "mis_overfitting": Page(OVERFITTING.content, lines.overfitting),
+    "pmp_exponential": Page(EXPONENTIAL.content),
+    "pmp_gaussian": Page(GAUSSIAN.content, lines.gaussian),
+    "together": Page(content, lambda answer: (agreement(answer["rows"]),)),
 }
+"""By the key of the operation."""

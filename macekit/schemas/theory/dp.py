@@ -160,8 +160,3 @@ class DpAnswer(TypedDict):
     keeping: KeepingAnswer | None
     warnings: list[WarningAnswer]
     provenance: OriginAnswer
-
-
-QUESTIONS: dict[str, type[Asked]] = {"theory/dp": DpQuestion}
-ANSWERS: dict[str, type] = {"theory/dp": DpAnswer}
-ARRAYS: dict[str, tuple[str, ...]] = {"theory/dp": ()}

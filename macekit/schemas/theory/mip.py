@@ -182,11 +182,3 @@ class MipFiniteAnswer(TypedDict):
     bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]
     provenance: OriginAnswer
-
-
-QUESTIONS: dict[str, type[Asked]] = {"theory/mip": MipQuestion, "theory/mip-finite": MipFiniteQuestion}
-ANSWERS: dict[str, type] = {"theory/mip": MipAnswer, "theory/mip-finite": MipFiniteAnswer}
-ARRAYS: dict[str, tuple[str, ...]] = {
-    "theory/mip": ("draws", "before", "after", "record"),
-    "theory/mip-finite": ("laws",),
-}

@@ -235,17 +235,3 @@ class MisOverfittingAnswer(TypedDict):
     curve: CutsAnswer
     warnings: list[WarningAnswer]
     provenance: OriginAnswer
-
-
-QUESTIONS: dict[str, type[Asked]] = {
-    "theory/mis": MisQuestion,
-    "theory/mis-overfitting": MisOverfittingQuestion,
-}
-ANSWERS: dict[str, type] = {
-    "theory/mis": MisAnswer,
-    "theory/mis-overfitting": MisOverfittingAnswer,
-}
-ARRAYS: dict[str, tuple[str, ...]] = {
-    "theory/mis": ("values", "tallies", "probabilities"),
-    "theory/mis-overfitting": ("train_losses", "heldout_losses"),
-}

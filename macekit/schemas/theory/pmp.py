@@ -139,17 +139,3 @@ class PmpGaussianAnswer(TypedDict):
     bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]
     provenance: OriginAnswer
-
-
-QUESTIONS: dict[str, type[Asked]] = {
-    "theory/pmp-exponential": PmpExponentialQuestion,
-    "theory/pmp-gaussian": PmpGaussianQuestion,
-}
-ANSWERS: dict[str, type] = {
-    "theory/pmp-exponential": PmpExponentialAnswer,
-    "theory/pmp-gaussian": PmpGaussianAnswer,
-}
-ARRAYS: dict[str, tuple[str, ...]] = {
-    "theory/pmp-exponential": ("losses",),
-    "theory/pmp-gaussian": ("points",),
-}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import SIDES_OR_COUNTS, Asked, Judged, Share
+from macekit.schemas.records import SIDES_OR_COUNTS, Judged, Share
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 from macekit.schemas.theory.dp import COINS, Adjacency, Inclusion
 
@@ -72,8 +72,3 @@ class TogetherAnswer(TypedDict):
     rows: list[AgreementAnswer]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
-
-
-QUESTIONS: dict[str, type[Asked]] = {"theory/together": TogetherQuestion}
-ANSWERS: dict[str, type] = {"theory/together": TogetherAnswer}
-ARRAYS: dict[str, tuple[str, ...]] = {"theory/together": ()}

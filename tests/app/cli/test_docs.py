@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.catalogue import QUESTIONS, THEORY
+from app.cli.commands import QUESTIONS, THEORY
 from macekit.formats import SUFFIXES
 from tests.app.cli.files import mace
 
@@ -28,7 +28,7 @@ def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path
 
 def test_the_page_has_three_examples_and_knows_every_command_and_suffix() -> None:
     assert len(SHOWN) >= 3
-    assert all(f"`mace {question.name}`" in PAGE for question in (*QUESTIONS, *THEORY))
+    assert all(f"`mace {question.command}`" in PAGE for question in (*QUESTIONS, *THEORY))
     assert all(f"`{suffix}`" in PAGE for suffix in SUFFIXES)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from app.cli import main, run
-from app.cli.catalogue import QUESTIONS
+from app.cli.commands import QUESTIONS
 from app.openapi.examples import JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from macekit.call import CSV, Body, Call
 from macekit.operations import perform
@@ -48,7 +48,7 @@ def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q.most_files == 1], ids=lambda q: q.name)
 def test_every_question_about_one_table_is_answered(folder: Path, capsys: Capture, question: object) -> None:
-    name, operation = question.name, question.operation  # type: ignore[attr-defined]
+    name, operation = question.command, question.name  # type: ignore[attr-defined]
 
     assert answered(capsys, name, "scores.csv") == service(operation, folder / "scores.csv")
     assert main([name, "scores.csv"]) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main, run
-from app.cli.catalogue import QUESTIONS
+from app.cli.commands import QUESTIONS
 from app.cli.gate import GATE
 from app.cli.outputs import is_shown, suffixes_of
 from macekit.report.saved import recognise
@@ -36,7 +36,7 @@ ARGUMENTS = {
     "risk": ["scores.csv", "--group", "group"],
     "gate": ["scores.csv", "--max-advantage", "0.1"],
 }
-SHOWN = [*(question for question in QUESTIONS if is_shown(question.operation)), GATE]
+SHOWN = [*(question for question in QUESTIONS if is_shown(question.name)), GATE]
 
 
 def arguments_of(name: str) -> list[str]:
@@ -45,7 +45,7 @@ def arguments_of(name: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "suffix"),
-    [(question.name, suffix) for question in SHOWN for suffix in suffixes_of(question.operation)],
+    [(question.command, suffix) for question in SHOWN for suffix in suffixes_of(question.name)],
 )
 def test_every_answer_is_written_as_every_suffix(
     folder: Path, capsys: Capture, name: str, suffix: str
@@ -83,11 +83,11 @@ def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Pat
     assert "group adult " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.name)
+@pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)
 def test_a_kept_answer_is_shown_again_without_the_scores(
     folder: Path, capsys: Capture, question: object
 ) -> None:
-    name, operation = question.name, question.operation  # type: ignore[attr-defined]
+    name, operation = question.command, question.name  # type: ignore[attr-defined]
     asked = [*arguments_of(name), *(["--top", "50"] if name == "risk" else [])]
     main([*asked, "-o", "kept.json", "-q"])
     kept = json.loads((folder / "kept.json").read_text())

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.catalogue import QUESTIONS
+from app.cli.commands import QUESTIONS
 from tests.app.cli.files import COMMAND, HUMBLE, mace
 
 DEADLINE = 60.0
@@ -274,9 +274,9 @@ def test_version_and_help_import_nothing_heavy() -> None:
         assert done.stdout.endswith("[]\n"), done.stderr
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.command)
 def test_help_begins_with_examples_and_ends_with_exit_statuses(question: object, tmp_path: Path) -> None:
-    name = question.name  # type: ignore[attr-defined]
+    name = question.command  # type: ignore[attr-defined]
 
     done = mace(name, "--help", folder=tmp_path)
 
@@ -295,7 +295,7 @@ def test_the_commands_are_listed_after_examples(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert "\nexamples:\n  mace demo\n" in done.stdout
-    assert all(f"\n    {question.name} " in done.stdout for question in QUESTIONS)
+    assert all(f"\n    {question.command} " in done.stdout for question in QUESTIONS)
 
 
 def test_an_unknown_command_suggests_the_nearest(tmp_path: Path) -> None:

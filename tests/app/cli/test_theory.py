@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from app.cli import main
-from app.cli.catalogue import THEORY, Question
+from app.cli.commands import THEORY
 from app.cli.promises import text
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
-from macekit.catalogue import flag
+from macekit.catalogue import ARRAYS, Operation, flag
 from macekit.operations import perform
 from macekit.schemas.query import of_table, spelled
-from macekit.schemas.theory import ARRAYS, QUESTIONS
+from macekit.schemas.questions import QUESTIONS
 from tests.app.cli.files import answered
 
 Capture = pytest.CaptureFixture[str]
-ASKED = [(question, name) for question in THEORY for name in JSON_EXAMPLES[question.operation]]
+ASKED = [(question, name) for question in THEORY for name in JSON_EXAMPLES[question.name]]
 OF_TABLES = [question for question in THEORY if question.most_files]
 
 
@@ -65,16 +65,16 @@ def failed(capsys: Capture, *arguments: str) -> str:
 
 
 def test_there_is_a_command_for_every_question_of_theory() -> None:
-    assert {question.operation for question in THEORY} == set(QUESTIONS)
-    assert all(question.name == question.operation.replace("/", " ") for question in THEORY)
+    assert {question.name for question in THEORY} == set(QUESTIONS)
+    assert all(question.command == question.name.replace("/", " ") for question in THEORY)
 
 
 @pytest.mark.parametrize(("question", "name"), ASKED, ids=[f"{q.operation}-{name}" for q, name in ASKED])
-def test_a_request_is_answered_as_the_service_does(question: Question, name: str, capsys: Capture) -> None:
-    value = JSON_EXAMPLES[question.operation][name].value
+def test_a_request_is_answered_as_the_service_does(question: Operation, name: str, capsys: Capture) -> None:
+    value = JSON_EXAMPLES[question.name][name].value
     assert isinstance(value, dict)
-    wanted = service(question.operation, JSON, json.dumps(value).encode())
-    words = question.name.split()
+    wanted = service(question.name, JSON, json.dumps(value).encode())
+    words = question.command.split()
     if question.most_files == 0:
         rdp = ",".join(f"{order}:{epsilon}" for order, epsilon in value.get("rdp", ()))
         plain = spelled({each: option for each, option in value.items() if each != "rdp"})
@@ -92,18 +92,18 @@ def test_a_request_is_answered_as_the_service_does(question: Question, name: str
     assert ("* " in out) == any(bound["tightest"] for bound in wanted.get("bounds", ()))
 
 
-@pytest.mark.parametrize("question", OF_TABLES, ids=lambda each: each.operation)
+@pytest.mark.parametrize("question", OF_TABLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("suffix", ["csv", "npy", "arrow", "parquet"])
 def test_every_form_of_file_gives_the_services_answer(
-    question: Question, suffix: str, capsys: Capture
+    question: Operation, suffix: str, capsys: Capture
 ) -> None:
-    operation = question.operation
+    operation = question.name
     file, media_type = next(each for each in files_of(operation).items() if each[0].endswith(suffix))
     pairs = pairs_of(operation)
     if operation == "theory/together" and suffix != "npy":
         pairs = (*pairs, ("score", "loss"))
 
-    found = answered(capsys, *question.name.split(), file, *typed(pairs))
+    found = answered(capsys, *question.command.split(), file, *typed(pairs))
 
     assert found == service(operation, media_type, file_bytes(file), *pairs)
 
@@ -207,23 +207,23 @@ def test_what_cannot_be_asked_is_misuse(name: str, capsys: Capture) -> None:
     assert said in failed(capsys, *arguments)
 
 
-@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.operation)
-def test_help_lists_the_options_of_the_question(question: Question, capsys: Capture) -> None:
+@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.name)
+def test_help_lists_the_options_of_the_question(question: Operation, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
-        main([*question.name.split(), "--help"])
+        main([*question.command.split(), "--help"])
 
     out = capsys.readouterr().out
     assert end.value.code == 0
-    assert f"\nexamples:\n  mace {question.name}" in out
+    assert f"\nexamples:\n  mace {question.command}" in out
     assert "exit status:\n  0    answered" in out
     assert "Undefined" not in out
     assert "/v1/" not in out
-    for name in ARRAYS[question.operation]:
-        assert (f" {flag(name)} " in out) == (name in of_table(question.operation))
+    for name in ARRAYS[question.name]:
+        assert (f" {flag(name)} " in out) == (name in of_table(question.name))
 
 
-@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.operation)
-def test_the_examples_of_help_are_commands_that_are_understood(question: Question, capsys: Capture) -> None:
+@pytest.mark.parametrize("question", THEORY, ids=lambda each: each.name)
+def test_the_examples_of_help_are_commands_that_are_understood(question: Operation, capsys: Capture) -> None:
     for line in question.examples:
         status = main(line.split()[1:])
 

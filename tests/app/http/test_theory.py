@@ -14,10 +14,9 @@ import pytest
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
-from macekit.catalogue import quick
+from macekit.catalogue import ARRAYS, quick
 from macekit.operations import perform
 from macekit.schemas.query import spelled
-from macekit.schemas.theory import ARRAYS
 from tests.app.http.asked import ENCODERS, post
 from tests.app.running import Running, running
 from tests.macekit.decoding.support import npy_bytes

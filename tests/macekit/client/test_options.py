@@ -12,13 +12,13 @@ import pytest
 from pydantic import BaseModel
 
 import macekit
+from macekit.catalogue import ARRAYS
 from macekit.client import options
 from macekit.client.client import Theory
 from macekit.client.options import OPTIONS
 from macekit.schemas import questions
 from macekit.schemas.query import TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
-from macekit.schemas.theory import ARRAYS
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""

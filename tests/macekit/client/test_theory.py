@@ -16,7 +16,7 @@ import pytest
 import macekit
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import file_bytes, files_of, options_with
-from macekit.schemas.theory import ARRAYS
+from macekit.catalogue import ARRAYS
 from tests.app.running import Running
 from tests.macekit.client.worlds import CONTAINERS
 

@@ -11,10 +11,11 @@ import pytest
 
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
+from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.body import Material
 from macekit.problems import Problem
-from macekit.schemas.query import SIDED, kinds, of_table, takes_arrays
-from macekit.schemas.theory import ARRAYS, QUESTIONS
+from macekit.schemas.query import kinds, of_table, takes_arrays
+from macekit.schemas.questions import QUESTIONS
 from tests.macekit.decoding.support import REFUSALS, arrow_bytes, npy_bytes, packed, read, table_bytes
 
 POINTS = np.random.default_rng(0).normal(size=(6, 3))

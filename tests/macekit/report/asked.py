@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from app.openapi.examples import JSON_EXAMPLES
-from macekit.report.content import CONTENTS
+from macekit.call import HTML
+from macekit.catalogue import OPERATIONS
 from macekit.report.model import Context
 from macekit.report.rendering import render
 from tests.app.posted import asked as answered
@@ -75,9 +76,10 @@ def _more() -> dict[str, tuple[str, Answer]]:
 
 CASES: dict[str, tuple[str, Answer]] = {
     **{
-        f"{operation}, {name}": (operation, example.value)
-        for operation in CONTENTS
-        for name, example in JSON_EXAMPLES.get(operation, {}).items()
+        f"{operation.name}, {name}": (operation.name, example.value)
+        for operation in OPERATIONS
+        if HTML in operation.forms
+        for name, example in JSON_EXAMPLES[operation.name].items()
         if isinstance(example.value, dict)
     },
     **_more(),

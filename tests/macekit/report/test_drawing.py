@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from macekit.report.charts import figures
+from macekit.report.content import figures
 from macekit.report.drawing import inline_svg, painted, png, svg
 from macekit.report.model import Figure, Table
 from macekit.report.palette import VARIABLES

@@ -12,8 +12,7 @@ import macekit
 from app.cli import main
 from macekit.call import Body, Call
 from macekit.operations import perform
-from macekit.report.charts import figures
-from macekit.report.content import content
+from macekit.report.content import content, figures
 from macekit.report.model import Listing, Table
 from tests.cases import each_case
 from tests.macekit.report.asked import CASES, answered

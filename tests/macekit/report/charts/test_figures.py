@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from estimators.statement import at_least, percent
-from macekit.report.charts import figures
+from macekit.report.content import figures
 from macekit.report.drawing import inline_svg, png, svg
 from macekit.report.formatting import between, distinct, ends, inert, three
 from macekit.report.model import Figure

@@ -1,0 +1,89 @@
+"""Count bare past participles among the names that the code binds: `scripts/check names`.
+
+A name such as ``found`` or ``told`` says what was done to a value, not what the value is, and nobody greps for it.
+A few remain where a word is the domain's own (``flagged``) or a contract with others has it; hence a share, not none.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("app", "estimators", "macekit")
+MOST = 0.003
+"""The largest share of bound names that may be participles."""
+
+PARTICIPLES = frozenset(
+    """
+    added allowed answered asked attained awaited begun born bound brought called calibrated caught checked chosen
+    counted covered cut decoded deemed described done drawn driven dropped encoded exposed felt fitted followed found
+    gathered given gone granted guessed had heard held hidden included joined judged kept known laid learnt left listed
+    looked made meant merged met missed mourned named needed offered opened parsed passed picked posed posted printed
+    promised put quoted raised ranked reached received refused rendered said sampled saved seen sent settled shown
+    skipped sought sold spelled spelt spent spoken spread stated stood stored sworn taken taught thought told tried
+    understood used wanted watched weighed won wrapped written
+    """.split()
+) - {"bound", "cut", "left", "put", "spread", "learnt"}
+"""Past participles that say nothing of what they name; without those that are nouns as well."""
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that a module binds, and the line: definitions, arguments, assignments, attributes set, imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield (node.id if isinstance(node, ast.Name) else node.attr), node.lineno
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name, node.lineno
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.asname, 0
+        elif isinstance(node, ast.MatchAs) and node.name:
+            yield node.name, node.lineno
+
+
+def participles(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> tuple[int, list[str]]:
+    """How many names are bound, and each that is a bare participle, with its place."""
+    total, places = 0, []
+    for package in packages:
+        for path in sorted((root / package).rglob("*.py")):
+            names = list(bindings(ast.parse(path.read_text(encoding="utf-8"))))
+            total += len(names)
+            places += [
+                f"{path.relative_to(root)}:{line}: {name}"
+                for name, line in names
+                if name.strip("_").lower() in PARTICIPLES
+            ]
+    return total, places
+
+
+def complaints() -> list[str]:
+    """What `scripts/check` prints: nothing while the share is small enough."""
+    total, places = participles()
+    share = len(places) / total
+    if share <= MOST:
+        return []
+    summary = f"{len(places)} of {total} names are bare participles ({share:.2%}); at most {MOST:.1%} may be"
+    return [summary, *places]
+
+
+def main() -> int:
+    """Print the share, and the names by how often they stand."""
+    total, places = participles()
+    common = Counter(place.rpartition(" ")[2] for place in places).most_common()
+    print(f"{len(places)} of {total} bound names are bare participles ({len(places) / total:.2%})")
+    print(", ".join(f"{name} {count}" for name, count in common))
+    for package in PACKAGES:
+        own, listed = participles(packages=(package,))
+        print(f"{package}: {len(listed)} of {own} ({len(listed) / own:.2%})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
