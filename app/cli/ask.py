@@ -26,7 +26,7 @@ from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
-from macekit.report.model import LISTED, Context
+from macekit.report.model import TOP_RECORDS, Context
 from macekit.report.saved import MARKS, BrokenAnswerError, checked, recognise
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
@@ -165,7 +165,7 @@ def _listed(given: argparse.Namespace, output: Output | None) -> tuple[tuple[str
     """How many records to print, if no option says so and the answer is not written as data."""
     if output is None:
         return () if given.json else (("top", str(SHOWN_RECORDS)),)
-    return (("top", str(LISTED)),) if isinstance(output.form, Rendered) else ()
+    return (("top", str(TOP_RECORDS)),) if isinstance(output.form, Rendered) else ()
 
 
 def _output(question: Operation, given: argparse.Namespace) -> Output | None:

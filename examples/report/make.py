@@ -16,7 +16,7 @@ from macekit.report.model import Context
 from macekit.report.rendering import render
 
 HERE = Path(__file__).parent
-CONTEXT = Context(source="scores.csv", made="2026-01-01T00:00Z")
+CONTEXT = Context(source="scores.csv", date="2026-01-01T00:00Z")
 FORMS = {"report.html": HTML, "report.md": MARKDOWN}
 
 

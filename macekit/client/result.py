@@ -143,7 +143,7 @@ class Result:
         """
         from macekit.report.model import Context
 
-        return cls(operation, answer, source, Context.now().made)
+        return cls(operation, answer, source, Context.now().date)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

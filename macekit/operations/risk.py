@@ -21,7 +21,7 @@ from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import metric, question_of, reply_of, require_form, stated
 from macekit.operations.samples import posted, sample_of
-from macekit.report.model import LISTED
+from macekit.report.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
 from macekit.schemas.records import Judged
@@ -40,7 +40,7 @@ def answer(call: Call, material: Material) -> Reply:
     question = question_of(RiskQuestion, material)
     require_form(call)
     if rendered(call) and question.top is None:
-        question = question.model_copy(update={"top": LISTED})
+        question = question.model_copy(update={"top": TOP_RECORDS})
     data = sample_of(material, question)
     targets, groups = _targets(material, data), cast("ArrayLike | None", material.groups)
     found = individual_risk(

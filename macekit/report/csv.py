@@ -19,13 +19,13 @@ from macekit.report.model import (
     Facts,
     Figure,
     Listing,
-    Name,
     Number,
     Paragraph,
     Phrase,
+    Quote,
     Report,
-    Said,
     Table,
+    Untrusted,
 )
 
 HEAD = ("section", "name", "column", "path", "value", "text")
@@ -98,7 +98,7 @@ def _words(section: str, name: str, column: str, said: Iterable[Cell]) -> Iterat
         value = "" if number.value is None else repr(number.value)
         yield _row(section, name, column, number.path, value)
     if not (len(found) == 1 and isinstance(found[0], Number)):
-        path = found[0].path if len(found) == 1 and isinstance(found[0], Said | Name) else ""
+        path = found[0].path if len(found) == 1 and isinstance(found[0], Quote | Untrusted) else ""
         yield _row(section, name, column, path, text=words(Phrase(found)))
 
 

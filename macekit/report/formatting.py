@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import assert_never
 
 from estimators.statement import at_least, at_most, figures_down, figures_up
-from macekit.report.model import Cell, Name, Number, Phrase, Said, Table
+from macekit.report.model import Cell, Number, Phrase, Quote, Table, Untrusted
 from macekit.text import plain, shown
 
 DASH = "–"
@@ -76,9 +76,9 @@ def words(cell: Cell) -> str:
     match cell:
         case Number():
             return spelt(cell)
-        case Said(text):
+        case Quote(text):
             return shown(text, LONGEST_SENTENCE)
-        case Name(text):
+        case Untrusted(text):
             return shown(text)
         case Phrase(parts):
             return "".join(words(part) for part in parts)

@@ -23,14 +23,14 @@ from macekit.report.model import (
     Figure,
     Headline,
     Listing,
-    Name,
     Number,
     Paragraph,
     Phrase,
+    Quote,
     Report,
-    Said,
     Section,
     Table,
+    Untrusted,
 )
 from macekit.report.palette import WORDS
 
@@ -186,8 +186,8 @@ def _cell(cell: Cell) -> str:
     match cell:
         case Number():
             return _number(cell)
-        case Said() | Name():
-            kind = "said" if isinstance(cell, Said) else "name"
+        case Quote() | Untrusted():
+            kind = "said" if isinstance(cell, Quote) else "name"
             path = f' data-path="{escape(cell.path)}"' if cell.path else ""
             return f'<bdi class="{kind}"{path}>{escape(words(cell))}</bdi>'
         case Phrase(parts):

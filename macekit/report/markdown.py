@@ -15,16 +15,16 @@ from macekit.report.model import (
     Facts,
     Figure,
     Headline,
+    Inline,
     Listing,
-    Name,
     Number,
     Paragraph,
     Phrase,
+    Quote,
     Report,
-    Said,
     Section,
     Table,
-    Words,
+    Untrusted,
 )
 from macekit.report.palette import WORDS
 
@@ -143,7 +143,7 @@ def _cell(cell: Cell) -> str:
     match cell:
         case Number():
             return words(cell)
-        case Said() | Name():
+        case Quote() | Untrusted():
             return inert(words(cell))
         case Phrase(parts):
             return inline(parts)
@@ -225,7 +225,7 @@ def _asked(report: Report) -> dict[str, float]:
     return {name: found[name] for name in SETTING if name in found}
 
 
-def _numbers(words: Words) -> Iterator[Number]:
+def _numbers(words: Inline) -> Iterator[Number]:
     for cell in words:
         if isinstance(cell, Number):
             yield cell

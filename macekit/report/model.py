@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 Kind = Literal["share", "plain", "floor", "ceiling", "count", "exact", "percent", "guesses"]
 
-LISTED = 20
-"""Records that a report lists: the most surely exposed."""
+TOP_RECORDS = 20
+"""Records that a report lists: those most surely exposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Quote:
     """A sentence of the answer, word for word."""
 
     text: str
@@ -37,7 +37,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Untrusted:
     """A name chosen by a user: shortened, and escaped wherever it is shown."""
 
     text: str
@@ -48,11 +48,11 @@ class Name:
 class Phrase:
     """Several words in one cell."""
 
-    words: Words
+    words: Inline
 
 
-Cell: TypeAlias = "str | Number | Said | Name | Phrase"
-Words: TypeAlias = "tuple[Cell, ...]"
+Cell: TypeAlias = "str | Number | Quote | Untrusted | Phrase"
+Inline: TypeAlias = "tuple[Cell, ...]"
 """Text with numbers in it."""
 
 
@@ -74,7 +74,7 @@ class Fact:
 
     label: str
     value: Cell
-    note: Words = ()
+    note: Inline = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ class Facts:
 class Paragraph:
     """A paragraph."""
 
-    words: Words
+    words: Inline
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
     """A list."""
 
-    items: tuple[Words, ...]
+    items: tuple[Inline, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Headline:
     """What is read first: the decision, if one was asked for, and the sentence."""
 
     decision: Literal["pass", "fail", "inconclusive"] | None
-    sentence: Said
+    sentence: Quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +160,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an answer does not know of itself: the file it was about, and when it was made (ISO 8601).
+    """What an answer does not know of itself: the file it was about, and the date of the report (ISO 8601).
 
     ``others`` are further files: that of nonmembers after that of members, or the other queries of a comparison.
     """
 
     source: str | None = None
-    made: str | None = None
+    date: str | None = None
     others: tuple[str, ...] = ()
 
     @classmethod
@@ -175,26 +175,25 @@ class Context:
         return cls(source, datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"), others)
 
 
-# --- place --------------------------------------------------------------------------------------------------
-# A place in an answer: numbers and sentences taken from it know where they came from, so no path can be
-# wrong.
+# --- answer path --------------------------------------------------------------------------------------------
+# Numbers and sentences are taken from the answer together with their place in it, so no path can be wrong.
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A value of the decoded answer, and its dotted path. Whatever is not there, or null, is an empty place."""
+class AnswerPath:
+    """A value of the decoded answer, and its dotted path; the value is None where nothing is there, or null."""
 
     value: Any
     path: str = ""
 
-    def __getitem__(self, key: str | int) -> Place:
+    def __getitem__(self, key: str | int) -> AnswerPath:
         path = f"{self.path}.{key}" if self.path else str(key)
-        held = self.value
+        value = self.value
         if isinstance(key, str):
-            return Place(held.get(key) if isinstance(held, dict) else None, path)
-        return Place(held[key], path)
+            return AnswerPath(value.get(key) if isinstance(value, dict) else None, path)
+        return AnswerPath(value[key], path)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[AnswerPath]:
         return (self[i] for i in range(len(self.value or ())))
 
     def __len__(self) -> int:
@@ -207,39 +206,38 @@ class Place:
         """The number here."""
         return Number(self.value, self.path, kind)
 
-    def said(self) -> Said:
+    def quote(self) -> Quote:
         """The sentence here."""
-        return Said(self.value or "", self.path)
+        return Quote(self.value or "", self.path)
 
-    def name(self) -> Name:
+    def untrusted(self) -> Untrusted:
         """The name here, which a user chose; labels may also be numbers and booleans."""
-        return Name(self.value if isinstance(self.value, str) else str(self.value), self.path)
+        return Untrusted(self.value if isinstance(self.value, str) else str(self.value), self.path)
 
 
-def at(answer: Place, path: str) -> Place:
-    """The place a dotted path leads to."""
+def at(answer: AnswerPath, path: str) -> AnswerPath:
+    """What a dotted path leads to."""
     for name in path.split("."):
         answer = answer[name]
     return answer
 
 
-# --- album --------------------------------------------------------------------------------------------------
-# The charts of one answer, by name: each section asks for its own.
+# --- figures ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Album:
-    """All figures there are."""
+class Figures:
+    """The charts of one answer; each section picks its own by name."""
 
-    figures: tuple[Figure, ...]
+    items: tuple[Figure, ...]
 
-    def named(self, *names: str) -> tuple[Figure, ...]:
-        """Those of these names that there are, in this order."""
-        return tuple(each for name in names for each in self.figures if each.name == name)
+    def pick(self, *names: str) -> tuple[Figure, ...]:
+        """The charts with these names that the answer has, in the order of the names."""
+        return tuple(each for name in names for each in self.items if each.name == name)
 
 
-Content = Callable[[Place, Album, Context], Report]
+Content = Callable[[AnswerPath, Figures, Context], Report]
 """Makes the report of an answer."""
 
-Draw = Callable[[Place], tuple[Figure | None, ...]]
+Draw = Callable[[AnswerPath], tuple[Figure | None, ...]]
 """Draws the pictures of an answer; None for one that it has not."""

@@ -10,7 +10,7 @@ from app.cli.demo import example_table
 from app.workers.intake import PACE
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.operations import perform
-from macekit.report.model import LISTED
+from macekit.report.model import TOP_RECORDS
 from macekit.report.rendering import render
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def page(name: str) -> str:
 def test_service_md_says_how_many_records_a_report_lists() -> None:
     (said,) = re.findall(r"individual-risk` lists the (\d+) records", page("service.md"))
 
-    assert int(said) == LISTED
+    assert int(said) == TOP_RECORDS
 
 
 def test_errors_md_says_when_an_upload_has_stalled() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from macekit.report.charts.frame import WIDTH, Spec, chart, drawable, placing, rows, scaled
 from macekit.report.formatting import distinct, many, rounded, short
-from macekit.report.model import Cell, Figure, Phrase, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.report.palette import INK, MEMBER, NONMEMBER, SURFACE
 
 # --- spans --------------------------------------------------------------------------------------------------
@@ -47,12 +47,12 @@ def _sliced(low: float, high: float, bins: int, keys: Sequence[int]) -> list[Spa
     return [(low + key * width, low + (key + 1) * width) for key in keys]
 
 
-def names(found: Place) -> list[Cell]:
+def names(found: AnswerPath) -> list[Cell]:
     """What each cell is called in a table."""
     cells = found["cells"]["cells"]
     kind = cells.value["kind"]
     if "labels" in cells.value:
-        return [label.name() for label in cells["labels"]]
+        return [label.untrusted() for label in cells["labels"]]
     if kind == "intervals" and len(cells["cuts"]):
         cuts = [cut.number("plain") for cut in cells["cuts"]]
         inner: list[Cell] = [Phrase((a, " to ", b)) for a, b in pairwise(cuts)]
@@ -78,7 +78,7 @@ MOST = 20
 ROWS = 200
 
 
-def distribution(drawn: Place) -> Figure | None:
+def distribution(drawn: AnswerPath) -> Figure | None:
     """Both sides over the score, or over the categories; none of scores too far apart for a picture."""
     found = drawn.value
     if found["kind"] == "intervals" and not drawable(found["edges"][0], found["edges"][-1]):
@@ -189,10 +189,10 @@ def _by_records(found: Any) -> list[int]:
     return sorted(range(len(pooled)), key=lambda i: (-pooled[i], i))
 
 
-def _table(drawn: Place) -> Table:
+def _table(drawn: AnswerPath) -> Table:
     if drawn.value["kind"] == "categories":
         order = _by_records(drawn.value)
-        names: list[Cell] = [drawn["labels"][i].name() for i in order[:ROWS]]
+        names: list[Cell] = [drawn["labels"][i].untrusted() for i in order[:ROWS]]
         return _counts(drawn, "category", order, names)
     edges = drawn["edges"]
     order = list(range(len(edges) - 1))
@@ -200,7 +200,7 @@ def _table(drawn: Place) -> Table:
     return _counts(drawn, "score", order, names)
 
 
-def _counts(drawn: Place, what: str, order: Sequence[int], names: Sequence[Cell]) -> Table:
+def _counts(drawn: AnswerPath, what: str, order: Sequence[int], names: Sequence[Cell]) -> Table:
     lines = tuple(
         (name, drawn["members"][i].number("count"), drawn["nonmembers"][i].number("count"))
         for i, name in zip(order, names, strict=False)

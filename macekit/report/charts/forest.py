@@ -8,7 +8,7 @@ from typing import Any
 
 from macekit.report.charts.frame import Spec, baseline, chart, padded, rows, scaled
 from macekit.report.formatting import between, distinct, ends, finite, inert, many, rounded, three
-from macekit.report.model import Cell, Figure, Phrase, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.report.palette import INK, MEMBER, MUTED, NONMEMBER
 
 MOST = 40
@@ -102,7 +102,7 @@ def left_out(shown: int, all_of: int, what: str) -> str:
 ROWS = 200
 
 
-def groups(found: Place, zero: float) -> Figure:
+def groups(found: AnswerPath, zero: float) -> Figure:
     """A line for each group; those whose risk nothing is known of come last."""
     ordered = sorted(found, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
     drawn = ordered[:MOST]
@@ -124,7 +124,7 @@ def groups(found: Place, zero: float) -> Figure:
     )
 
 
-def _described(ordered: list[Place], zero: float) -> str:
+def _described(ordered: list[AnswerPath], zero: float) -> str:
     top = ordered[0].value
     count = len(ordered)
     worst = "Nothing is known of any group."
@@ -136,10 +136,10 @@ def _described(ordered: list[Place], zero: float) -> str:
     )
 
 
-def _table(ordered: list[Place], where: str) -> Table:
+def _table(ordered: list[AnswerPath], where: str) -> Table:
     lines: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            g["label"].name(),
+            g["label"].untrusted(),
             g["records"].number("count"),
             *(g[column].number() for column in ("risk", "lower", "upper")),
         )
@@ -155,7 +155,7 @@ def _table(ordered: list[Place], where: str) -> Table:
 ENDS = ("estimate", "lower", "upper")
 
 
-def ranking(answer: Place) -> Figure:
+def ranking(answer: AnswerPath) -> Figure:
     """The advantage of each query, the largest first, as the answer ranks them."""
     found, zero = list(answer["ranking"]), float(answer["baseline"].value)
     lines = [_line(each.value["name"], each.value["advantage"]) for each in found[:MOST]]
@@ -166,7 +166,7 @@ def ranking(answer: Place) -> Figure:
     ) + left_out(len(lines), len(found), "queries")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            each["name"].name(),
+            each["name"].untrusted(),
             *(each["advantage"][end].number() for end in ENDS),
             each["best_rank"].number("count"),
             each["worst_rank"].number("count"),
@@ -179,7 +179,7 @@ def ranking(answer: Place) -> Figure:
     return Figure("ranking", "What each query gives away", text, spec, table)
 
 
-def differences(answer: Place) -> Figure | None:
+def differences(answer: AnswerPath) -> Figure | None:
     """How much more the first gives away than the second; what is decided and largest comes first."""
     found = sorted(answer["differences"], key=lambda d: (not d.value["decided"], -abs(d.value["estimate"])))
     if not found:
@@ -189,7 +189,7 @@ def differences(answer: Place) -> Figure | None:
     text = f"{count} of {many(len(found), 'difference')} are decided: their interval leaves out 0."
     text += left_out(len(lines), len(found), "differences")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Phrase((d["first"].name(), " − ", d["second"].name())), *(d[end].number() for end in ENDS))
+        (Phrase((d["first"].untrusted(), " − ", d["second"].untrusted())), *(d[end].number() for end in ENDS))
         for d in found[:ROWS]
     )
     head = ("first − second", *ENDS)
@@ -202,11 +202,11 @@ def _line(name: str, found: Mapping[str, Any], note: str = "") -> Line:
     return Line(name, found["estimate"], found["lower"], found["upper"], note)
 
 
-def _named(difference: Place) -> str:
+def _named(difference: AnswerPath) -> str:
     return " − ".join(inert(difference.value[end], 14) for end in ("first", "second"))
 
 
-def _decided(difference: Place) -> str:
+def _decided(difference: AnswerPath) -> str:
     return "  decided" if difference.value["decided"] else ""
 
 
@@ -214,7 +214,7 @@ def _decided(difference: Place) -> str:
 # Several metrics at their optimum, each with what guessing without the score gives.
 
 
-def metrics(found: Place) -> Figure:
+def metrics(found: AnswerPath) -> Figure:
     """A line for each metric; a tick marks its trivial value."""
     lines = [
         Line(named(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"])
@@ -234,6 +234,6 @@ def metrics(found: Place) -> Figure:
     return Figure("metrics", "Metrics at their optimum", text, spec, table)
 
 
-def named(metric: Place) -> str:
+def named(metric: AnswerPath) -> str:
     """A metric's name in words; one of the caller's own holds letters, digits and spaces only."""
     return inert(str(metric.value["name"]).replace("_", " "))

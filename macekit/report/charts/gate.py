@@ -19,7 +19,7 @@ from macekit.report.charts.frame import (
     words,
 )
 from macekit.report.formatting import inert, rounded, three
-from macekit.report.model import Cell, Figure, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Table
 from macekit.report.palette import INK, MUTED, THRESHOLD, WORDS
 
 MOST = 12
@@ -29,7 +29,7 @@ DECIDED = {"yes": "pass", "no": "fail", "open": "inconclusive"}
 """Whether a measurement agrees with what is allowed, as the decision on a limit."""
 
 
-def gate(found: Place) -> Figure:
+def gate(found: AnswerPath) -> Figure:
     """A row for each limit, those that fail first."""
     order = ("fail", "inconclusive", "pass")
     every = sorted(found, key=lambda limit: order.index(limit.value["decision"]))
@@ -39,7 +39,7 @@ def gate(found: Place) -> Figure:
     return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
 
 
-def agreement(found: Place) -> Figure | None:
+def agreement(found: AnswerPath) -> Figure | None:
     """The same for what a claim allows: a row for each quantity that it limits."""
     limited = [row for row in found if row["allowed"]]
     drawn = [
@@ -57,7 +57,7 @@ def agreement(found: Place) -> Figure | None:
     spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
     text = " ".join(f"{limit['name']}: {_said(limit)}" for limit in drawn)
     lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (row["says"].said(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
+        (row["says"].quote(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
         for row in limited
     )
     table = Table("Allowed and measured", ("quantity", "allowed at most", "lower", "upper"), lines)
@@ -121,7 +121,7 @@ def _said(limit: Mapping[str, Any]) -> str:
     return f"{said}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
 
 
-def _table(every: list[Place]) -> Table:
+def _table(every: list[AnswerPath]) -> Table:
     lines: list[tuple[Cell, ...]] = [
         (
             inert(limit.value["name"].replace("_", " ")),
@@ -138,7 +138,7 @@ def _table(every: list[Place]) -> Table:
 # What epsilon must be at least, beside what was claimed.
 
 
-def epsilon(answer: Place) -> Figure:
+def epsilon(answer: AnswerPath) -> Figure:
     """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
     found, claim = answer.value["epsilon"], answer.value["claim"]
     bound, least = rounded(found["lower_bound"]), at_least(found["lower_bound"])

@@ -18,13 +18,13 @@ from macekit.report.charts.frame import (
     threshold,
 )
 from macekit.report.formatting import between, ends, finite, rounded, three
-from macekit.report.model import Cell, Figure, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Table
 from macekit.report.palette import BASELINE, INK, MUTED, SURFACE, THRESHOLD, WORDS
 
 ROW = 46
 
 
-def interval(answer: Place) -> Figure:
+def interval(answer: AnswerPath) -> Figure:
     """The chart that is read first: where the interval lies says what was decided."""
     found = answer.value
     limit = (found.get("verdict") or {}).get("threshold")
@@ -182,7 +182,7 @@ def _described(found: Mapping[str, Any]) -> str:
     return text
 
 
-def _table(answer: Place) -> Table:
+def _table(answer: AnswerPath) -> Table:
     rows_of: list[tuple[Cell, ...]] = [_row("certified", answer["advantage"])]
     if answer.value.get("paper"):
         rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
@@ -195,5 +195,5 @@ def _table(answer: Place) -> Table:
     return Table("The advantage", ("", "value", "lower", "upper"), tuple(rows_of))
 
 
-def _row(name: str, part: Place) -> tuple[Cell, ...]:
+def _row(name: str, part: AnswerPath) -> tuple[Cell, ...]:
     return name, part["estimate"].number(), part["lower"].number(), part["upper"].number()

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from macekit.report.charts.frame import DASHED, Spec, chart, rows, scaled
 from macekit.report.formatting import inert, rounded, spelt
-from macekit.report.model import LISTED, Cell, Figure, Kind, Number, Place, Table, at
+from macekit.report.model import TOP_RECORDS, AnswerPath, Cell, Figure, Kind, Number, Table, at
 from macekit.report.palette import BASELINE, INK, MEMBER, NONMEMBER, OPEN, THRESHOLD
 
 HEIGHT = 300
@@ -49,7 +49,7 @@ class Series:
 
 
 def curves(
-    name: str, title: str, held: Place, x: Axis, y: Axis, series: Sequence[Series], *beneath: Spec
+    name: str, title: str, held: AnswerPath, x: Axis, y: Axis, series: Sequence[Series], *beneath: Spec
 ) -> Figure | None:
     """Curves over one axis, with the numbers behind them; none where there are fewer than two points to join."""
     drawn = [(each, _points(held[x.name], at(held, each.name), x, y)) for each in series]
@@ -86,7 +86,7 @@ def _said(point: Point, x: Axis, series: Series) -> str:
     return f"{spelt(Number(point[1], '', series.kind))} at {spelt(Number(point[0], '', x.kind))}"
 
 
-def _points(xs: Place, ys: Place, x: Axis, y: Axis) -> list[Point]:
+def _points(xs: AnswerPath, ys: AnswerPath, x: Axis, y: Axis) -> list[Point]:
     """What there is to see: a logarithmic axis has no place for 0, nor for a hundred empty decades."""
     return [
         (a, b)
@@ -131,16 +131,16 @@ def _of(looks: Sequence[Look], place: int) -> Look:
     return looks[min(place, len(looks) - 1)]
 
 
-def _table(title: str, held: Place, x: Axis, series: Sequence[Series], told: Set[float]) -> Table:
+def _table(title: str, held: AnswerPath, x: Axis, series: Sequence[Series], told: Set[float]) -> Table:
     """Evenly spread rows of the lists that were drawn, with the ends of which the description speaks."""
     xs = held[x.name].value
-    spread = {round(i * (len(xs) - 1) / (LISTED - 1)) for i in range(LISTED)}
+    spread = {round(i * (len(xs) - 1) / (TOP_RECORDS - 1)) for i in range(TOP_RECORDS)}
     places = sorted(spread | {place for place, value in enumerate(xs) if value in told})
     lines = tuple(tuple(_row(held, x, series, place)) for place in places)
     return Table(title, (x.title, *(each.label for each in series)), lines)
 
 
-def _row(held: Place, x: Axis, series: Sequence[Series], place: int) -> Iterator[Cell]:
+def _row(held: AnswerPath, x: Axis, series: Sequence[Series], place: int) -> Iterator[Cell]:
     yield held[x.name][place].number(x.kind)
     for each in series:
         column = at(held, each.name)
@@ -153,7 +153,7 @@ def _row(held: Place, x: Axis, series: Sequence[Series], place: int) -> Iterator
 Found = tuple[Figure | None, ...]
 
 
-def promise(answer: Place) -> Found:
+def promise(answer: AnswerPath) -> Found:
     """The most a true positive rate can be, and the deltas that go with epsilons."""
     fpr, tpr = (
         Axis("fpr", "false positive rate", unit=True),
@@ -169,7 +169,7 @@ def promise(answer: Place) -> Found:
     )
 
 
-def noise(answer: Place) -> Found:
+def noise(answer: AnswerPath) -> Found:
     """Scale of the noise over eta, a curve for each way to find it."""
     held = answer["curve"]
     scales = held["scale"]
@@ -179,7 +179,7 @@ def noise(answer: Place) -> Found:
     return (curves("noise", "Noise against eta", held, eta, scale, series),)
 
 
-def discrete(answer: Place) -> Found:
+def discrete(answer: AnswerPath) -> Found:
     """Delta of the worst algorithm over the records it is trained on."""
     n = Axis("n", "training records", logarithmic=True, kind="count")
     series = (
@@ -194,14 +194,14 @@ def discrete(answer: Place) -> Found:
     )
 
 
-def overfitting(answer: Place) -> Found:
+def overfitting(answer: AnswerPath) -> Found:
     """The upper bound on the security over cuts of the loss."""
     cut, security = Axis("threshold", "cut of the loss"), Axis("security", "security, at most", unit=True)
     series = (Series("security_at_most", "at most"),)
     return (curves("cuts", "What each cut of the loss shows", answer["curve"], cut, security, series),)
 
 
-def gaussian(answer: Place) -> Found:
+def gaussian(answer: AnswerPath) -> Found:
     """Deltas over epsilon: practical, on these records, and of the mechanism."""
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta, at most", logarithmic=True)
     series = (

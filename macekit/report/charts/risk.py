@@ -22,7 +22,7 @@ from macekit.report.charts.frame import (
     words,
 )
 from macekit.report.formatting import between, many, rounded, three
-from macekit.report.model import Cell, Figure, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Table
 from macekit.report.palette import BASELINE, MEMBER
 
 STEPS = 250
@@ -34,7 +34,7 @@ NAMED = ("categories", "values")
 COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
 
 
-def risk(found: Place, edges: Sequence[float] | None = None) -> Figure | None:
+def risk(found: AnswerPath, edges: Sequence[float] | None = None) -> Figure | None:
     """Steps over a score, lines by category; none for vectors, whose cells lie on no line."""
     cells = found.value["cells"]
     kind = cells["cells"]["kind"]
@@ -143,7 +143,7 @@ def _surest(cells: Mapping[str, Any], known: Sequence[int]) -> int:
     return max(known, key=seen)
 
 
-def _table(found: Place, names: Sequence[Cell]) -> Table:
+def _table(found: AnswerPath, names: Sequence[Cell]) -> Table:
     cells = found["cells"]
     every = tuple(
         (

@@ -10,7 +10,7 @@ from typing import Any
 
 from macekit.report.charts.frame import BANDED, DASHED, Spec, chart, halo, note, rows, scaled, words
 from macekit.report.formatting import between, ends, finite, rounded, three
-from macekit.report.model import Cell, Figure, Phrase, Place, Table
+from macekit.report.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.report.palette import BASELINE, INK, MEMBER
 
 MOST = 240
@@ -86,7 +86,7 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return [{name: rounded(point[name]) for name in ("fpr", *ENDS)} for point in of]
 
 
-def asked(roc: Place) -> Table:
+def asked(roc: AnswerPath) -> Table:
     """The points asked for, in numbers, and the area."""
     lines: list[tuple[Cell, ...]] = [
         (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
@@ -101,7 +101,7 @@ def asked(roc: Place) -> Table:
 # The ROC: what share of members an adversary names for the share of nonmembers it names by mistake.
 
 
-def roc(found: Place, band: Place | None) -> Figure:
+def roc(found: AnswerPath, band: AnswerPath | None) -> Figure:
     """The curve with its band over the diagonal of an adversary who guesses."""
     given = found.value
     x = scaled("fpr", "false positive rate", (0, 1), tickCount=5)
@@ -127,7 +127,7 @@ def roc(found: Place, band: Place | None) -> Figure:
     return Figure("roc", "ROC: members found against false alarms", text, spec, asked(found))
 
 
-def _band(band: Place, x: Spec) -> list[Spec]:
+def _band(band: AnswerPath, x: Spec) -> list[Spec]:
     """Intervals along the curve, each by itself."""
     encoding = {"x": x, "y": {"field": "lower", "type": "quantitative"}, "y2": {"field": "upper"}}
     return [
@@ -147,7 +147,7 @@ LEAST = 1e-6
 """The farthest out that is drawn."""
 
 
-def low_fpr(found: Place, band: Place | None) -> Figure | None:
+def low_fpr(found: AnswerPath, band: AnswerPath | None) -> Figure | None:
     """The points asked for with their intervals; none where no point was asked for."""
     given = found.value
     if not given["operating_points"]:

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
-from macekit.report.model import Album, Content, Context, Draw, Figure, Place, Report
+from macekit.report.model import AnswerPath, Content, Context, Draw, Figure, Figures, Report
 
 
 def content(operation: str, answer: Mapping[str, Any], context: Context | None = None) -> Report:
     """The report of one answer of ``operation``, its JSON decoded."""
     make, _ = _page(operation)
-    return make(Place(answer), Album(figures(operation, answer)), context or Context())
+    return make(AnswerPath(answer), Figures(figures(operation, answer)), context or Context())
 
 
 def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:
@@ -27,7 +27,7 @@ def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:
     if not has_figures(operation):
         return ()
     _, draw = _page(operation)
-    return tuple(figure for figure in draw(Place(answer)) if figure is not None) if draw else ()
+    return tuple(figure for figure in draw(AnswerPath(answer)) if figure is not None) if draw else ()
 
 
 def has_figures(operation: str) -> bool:

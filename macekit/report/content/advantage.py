@@ -8,18 +8,28 @@ from macekit.report.charts.roc import low_fpr, roc
 from macekit.report.content import audit, limitations, provenance
 from macekit.report.content.guarantees import Numbers, assessed
 from macekit.report.content.plain_words import NOTHING, facts, headline, in_people
-from macekit.report.model import Album, Context, Figure, Paragraph, Place, Report, Section, Table, Words
+from macekit.report.model import (
+    AnswerPath,
+    Context,
+    Figure,
+    Figures,
+    Inline,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+)
 
 TITLE = "Membership leakage"
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Everything about one sample."""
     prior = answer["provenance"]["options"]["prior"]
     sections = (
-        *about(answer, album, prior),
-        *curve(answer["roc"], album),
-        *promised(answer, album),
+        *about(answer, figures, prior),
+        *curve(answer["roc"], figures),
+        *promised(answer, figures),
         numbers(answer),
         limitations.section(limitations.of_assessment(answer, prior), answer["warnings"]),
         provenance.section("advantage", answer["provenance"], context),
@@ -27,19 +37,21 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     return Report(TITLE, headline(answer, answer), facts(answer, answer), sections)
 
 
-def about(result: Place, album: Album, prior: Place, flags: Place = NOTHING) -> tuple[Section, ...]:
+def about(
+    result: AnswerPath, figures: Figures, prior: AnswerPath, flags: AnswerPath = NOTHING
+) -> tuple[Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
-    pictured = album.named("interval")
+    pictured = figures.pick("interval")
     shown = (Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
     people = in_people(result, prior, flags)
     return (*shown, Section("people", "What it means in people", people))
 
 
-def curve(roc: Place, album: Album) -> tuple[Section, ...]:
+def curve(roc: AnswerPath, figures: Figures) -> tuple[Section, ...]:
     """Every threshold at once, where scores have an order."""
     if not roc:
         return ()
-    area: Words = (
+    area: Inline = (
         "An attacker who accuses every record with a score above a threshold finds some of the members and "
         "falsely accuses some nonmembers; the curve shows every threshold. The area under the curve is ",
         roc["auc"].number(),
@@ -62,11 +74,11 @@ def curve(roc: Place, album: Album) -> tuple[Section, ...]:
     head = ("False positive rate", "True positive rate", "Lower end", "Upper end")
     rates = (Table("Members found, at the false positive rates asked for", head, points),) if points else ()
     return (
-        Section("roc", "Every threshold at once", (Paragraph(area), *album.named("roc", "low-fpr"), *rates)),
+        Section("roc", "Every threshold at once", (Paragraph(area), *figures.pick("roc", "low-fpr"), *rates)),
     )
 
 
-def _far_left(roc: Place) -> Words:
+def _far_left(roc: AnswerPath) -> Inline:
     """Where to look; with reversed scores every rate of the curve is that of the wrong guess."""
     if not limitations.reversed_scores(roc):
         return ("The far left of the curve shows attackers who can afford almost no false accusations.",)
@@ -76,12 +88,12 @@ def _far_left(roc: Place) -> Words:
     )
 
 
-def promised(result: Place, album: Album) -> tuple[Section, ...]:
+def promised(result: AnswerPath, figures: Figures) -> tuple[Section, ...]:
     """The promise that was named, if one was."""
-    return audit.promise_sections(result, album, "epsilon") if result["claim"] else ()
+    return audit.promise_sections(result, figures, "epsilon") if result["claim"] else ()
 
 
-def numbers(result: Place) -> Section:
+def numbers(result: AnswerPath) -> Section:
     """The table of numbers, with their guarantees."""
     table = Numbers()
     assessed(table, result)
@@ -90,17 +102,17 @@ def numbers(result: Place) -> Section:
     )
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """The interval, the curve, and the claim."""
     return interval(answer), *curves(answer, None), claim(answer)
 
 
-def curves(result: Place, band: Place | None) -> tuple[Figure | None, ...]:
+def curves(result: AnswerPath, band: AnswerPath | None) -> tuple[Figure | None, ...]:
     """The ROC curve, whole and at its left end."""
     points = result["roc"]
     return (roc(points, band), low_fpr(points, band)) if points else ()
 
 
-def claim(result: Place) -> Figure | None:
+def claim(result: AnswerPath) -> Figure | None:
     """A claim that was checked; an empirical epsilon alone stands among the numbers."""
     return epsilon(result) if result["claim"] and result["epsilon"] else None

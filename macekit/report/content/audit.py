@@ -10,7 +10,7 @@ from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import RANDOM, Backing, Numbers
 from macekit.report.content.plain_words import in_people, records
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Block,
     Bullets,
     Cell,
@@ -18,28 +18,28 @@ from macekit.report.model import (
     Fact,
     Facts,
     Figure,
+    Figures,
     Headline,
-    Place,
+    Inline,
     Report,
     Section,
-    Words,
 )
 
 # --- promise ------------------------------------------------------------------------------------------------
 # A promised epsilon, beside what the records show: in an audit, and wherever one was named.
 
 
-def promise_sections(answer: Place, album: Album, *figures: str) -> tuple[Section, ...]:
-    """What was promised and what the records show, with the figures of these names; none without a promise or bound."""
-    said = [each.said() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each]
-    blocks: tuple[Block, ...] = (*album.named(*figures), Bullets(tuple((each,) for each in said)))
+def promise_sections(answer: AnswerPath, figures: Figures, *names: str) -> tuple[Section, ...]:
+    """What was promised and what the records show, with the charts of these names; none without a promise or bound."""
+    said = [each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each]
+    blocks: tuple[Block, ...] = (*figures.pick(*names), Bullets(tuple((each,) for each in said)))
     return (Section("promise", "What was promised, and what the records show", blocks),) if said else ()
 
 
 # --- audit --------------------------------------------------------------------------------------------------
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Whether the promise is contradicted, the numbers beside it, and the advantage in people."""
     epsilon, claim, source = answer["epsilon"], answer["claim"], answer["provenance"]
     prior = source["options"]["prior"]
@@ -59,7 +59,7 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     ]
     broken = claim["decision"].value == "contradicted"
     sections = (
-        *promise_sections(answer, album, "epsilon", "interval"),
+        *promise_sections(answer, figures, "epsilon", "interval"),
         Section(
             "people",
             "What it means in people",
@@ -71,15 +71,15 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     )
     return Report(
         "Audit of a promised epsilon",
-        Headline("fail" if broken else None, answer["sentence"].said()),
+        Headline("fail" if broken else None, answer["sentence"].quote()),
         Facts(tuple(tiles)),
         sections,
     )
 
 
-def _promise(claim: Place, baseline: Place) -> Iterator[Fact]:
+def _promise(claim: AnswerPath, baseline: AnswerPath) -> Iterator[Fact]:
     if claim:
-        at: Words = ("at delta ", claim["delta"].number("exact"))
+        at: Inline = ("at delta ", claim["delta"].number("exact"))
         yield Fact("Epsilon promised", claim["epsilon"].number("exact"), at)
         allows = claim["advantage_ceiling"].number()
         yield Fact(
@@ -87,7 +87,7 @@ def _promise(claim: Place, baseline: Place) -> Iterator[Fact]:
         )
 
 
-def _numbers(answer: Place) -> Numbers:
+def _numbers(answer: AnswerPath) -> Numbers:
     table, epsilon = Numbers(), answer["epsilon"]
     bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
     table.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
@@ -96,13 +96,13 @@ def _numbers(answer: Place) -> Numbers:
     return table
 
 
-def _open(answer: Place, prior: Place) -> Iterator[Words]:
+def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
     yield from limitations.of_promise(answer["claim"])
-    yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].said(), "."
+    yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].quote(), "."
     yield from limitations.of_advantage(answer)
     yield from limitations.of_sample(prior)
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """Epsilon, and the advantage."""
     return epsilon(answer), interval(answer)

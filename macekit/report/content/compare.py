@@ -9,7 +9,7 @@ from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Backing
 from macekit.report.content.plain_words import Reach, without_leak
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Block,
     Bullets,
     Cell,
@@ -17,14 +17,14 @@ from macekit.report.model import (
     Fact,
     Facts,
     Figure,
+    Figures,
     Headline,
+    Inline,
     Paragraph,
     Phrase,
-    Place,
     Report,
     Section,
     Table,
-    Words,
 )
 
 MOST = 200
@@ -35,28 +35,28 @@ DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "De
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The ranking, then the differences, then the inputs one by one."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
-    held: Words = (largest["confidence"].number("percent"), " confidence")
+    held: Inline = (largest["confidence"].number("percent"), " confidence")
     prior = sources[0]["options"]["prior"]
     blind = without_leak(answer["baseline"], prior)
     tiles = (
         Fact("The largest is at least", largest["lower"].number(), held),
         Fact("The largest is at most", largest["upper"].number(), (*held, *_reach(ranking[0]["advantage"]))),
         blind,
-        Fact("Comes first", ranking[0]["name"].name(), ("by its estimate",)),
+        Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
     )
     ranked: tuple[Block, ...] = (
         Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
-        *album.named("ranking"),
+        *figures.pick("ranking"),
         _table("Ranking", RANKS, ranking, _rank),
     )
     sections = [Section("ranking", "Ranking", ranked)]
     if len(differences):
         told: tuple[Block, ...] = (
-            *album.named("differences"),
+            *figures.pick("differences"),
             _table("Differences", DIFFERENCES, differences, _difference),
         )
         sections.append(Section("differences", "Differences", told))
@@ -67,13 +67,13 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     ]
     return Report(
         "Comparison of membership leakage",
-        Headline(None, answer["sentence"].said()),
+        Headline(None, answer["sentence"].quote()),
         Facts(tiles),
         tuple(sections),
     )
 
 
-def _reach(advantage: Place) -> Words:
+def _reach(advantage: AnswerPath) -> Inline:
     """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
     if "resolution" in advantage["guarantee"]["covers"].value:
         return (", each query at its own resolution",)
@@ -81,16 +81,16 @@ def _reach(advantage: Place) -> Words:
 
 
 def _table(
-    caption: str, head: tuple[str, ...], rows: Place, made: Callable[[Place], tuple[Cell, ...]]
+    caption: str, head: tuple[str, ...], rows: AnswerPath, made: Callable[[AnswerPath], tuple[Cell, ...]]
 ) -> Table:
     shown = tuple(made(row) for row in list(rows)[:MOST])
     return Table(caption, head, shown, "", len(rows) - len(shown), rows.path)
 
 
-def _rank(place: Place) -> tuple[Cell, ...]:
+def _rank(place: AnswerPath) -> tuple[Cell, ...]:
     found = place["advantage"]
     return (
-        place["name"].name(),
+        place["name"].untrusted(),
         found["estimate"].number(),
         found["lower"].number(),
         found["upper"].number(),
@@ -99,9 +99,9 @@ def _rank(place: Place) -> tuple[Cell, ...]:
     )
 
 
-def _difference(pair: Place) -> tuple[Cell, ...]:
+def _difference(pair: AnswerPath) -> tuple[Cell, ...]:
     return (
-        Phrase((pair["first"].name(), " – ", pair["second"].name())),
+        Phrase((pair["first"].untrusted(), " – ", pair["second"].untrusted())),
         pair["estimate"].number(),
         pair["lower"].number(),
         pair["upper"].number(),
@@ -109,7 +109,7 @@ def _difference(pair: Place) -> tuple[Cell, ...]:
     )
 
 
-def _backings(answer: Place) -> Iterator[Words]:
+def _backings(answer: AnswerPath) -> Iterator[Inline]:
     """What the largest, a rank and a difference cover."""
     stated = [("The largest covers ", answer["maximum"])]
     stated += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
@@ -119,13 +119,13 @@ def _backings(answer: Place) -> Iterator[Words]:
         yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
 
 
-def _origin(section: Section, sources: Place) -> Section:
+def _origin(section: Section, sources: AnswerPath) -> Section:
     """The origin of the first input is that of all but for the records themselves."""
     shown = list(sources)[:MOST]
     rows = tuple((each["n_members"].number("count"), *_input(each)) for each in shown)
     note = "In the order in which they came."
     inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(shown), sources.path)
-    words: Words = (
+    words: Inline = (
         "The table of origin describes the first input; method and options are the same for all.",
     )
     return Section(
@@ -133,14 +133,14 @@ def _origin(section: Section, sources: Place) -> Section:
     )
 
 
-def _input(source: Place) -> tuple[Cell, ...]:
+def _input(source: AnswerPath) -> tuple[Cell, ...]:
     return (
         source["n_nonmembers"].number("count"),
-        source["input_sha256"].said(),
-        source["query"].said(),
+        source["input_sha256"].quote(),
+        source["query"].quote(),
     )
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """The ranking, and the differences."""
     return ranking(answer), differences(answer)

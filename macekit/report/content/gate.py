@@ -9,7 +9,7 @@ from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Backing
 from macekit.report.content.plain_words import records, without_leak
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Block,
     Bullets,
     Cell,
@@ -17,30 +17,30 @@ from macekit.report.model import (
     Fact,
     Facts,
     Figure,
+    Figures,
     Headline,
-    Place,
+    Inline,
     Report,
     Section,
     Table,
-    Words,
 )
 from macekit.report.palette import WORDS
 
-MECHANISM: Words = (
+MECHANISM: Inline = (
     "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
     "this one model; keeping it does not show that a promise about the training is kept.",
 )
 HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The decision over all limits, then each of them."""
     source, limits = answer["provenance"], answer["limits"]
     grouped = any(limit["name"].value == "group_risk" for limit in limits)
     blocks: tuple[Block, ...] = (
-        *album.named("gate"),
+        *figures.pick("gate"),
         Table("Every limit", HEAD, tuple(map(_row, limits))),
-        Bullets(tuple((limit["about"].name(), ": ", limit["reason"].said(), ".") for limit in limits)),
+        Bullets(tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)),
     )
     sections = (
         Section("limits", "Limits", blocks),
@@ -48,13 +48,13 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
     )
-    headline = Headline(answer["decision"].value, answer["sentence"].said())
+    headline = Headline(answer["decision"].value, answer["sentence"].quote())
     return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
 
 
-def _facts(answer: Place) -> Iterator[Fact]:
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
     for limit in list(answer["limits"])[:4]:
-        at: Words = ("at most ", limit["maximum"].number(), " is acceptable")
+        at: Inline = ("at most ", limit["maximum"].number(), " is acceptable")
         end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
         word = "at least" if end.path.endswith("lower") else "at most"
         yield Fact(f"{_label(limit)}, {word}", end.number(), at)
@@ -67,7 +67,7 @@ def _facts(answer: Place) -> Iterator[Fact]:
     yield from records(answer["provenance"])
 
 
-def _label(limit: Place) -> str:
+def _label(limit: AnswerPath) -> str:
     known = {
         "advantage": "Advantage",
         "epsilon": "Epsilon",
@@ -77,9 +77,9 @@ def _label(limit: Place) -> str:
     return known.get(limit["name"].value, "Limit")
 
 
-def _row(limit: Place) -> tuple[Cell, ...]:
+def _row(limit: AnswerPath) -> tuple[Cell, ...]:
     return (
-        limit["about"].name(),
+        limit["about"].untrusted(),
         limit["maximum"].number(),
         WORDS[limit["decision"].value].word,
         limit["estimate"].number(),
@@ -89,7 +89,7 @@ def _row(limit: Place) -> tuple[Cell, ...]:
     )
 
 
-def _above(limits: Place, warnings: Place) -> Iterator[Words]:
+def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
     """The adversaries that no upper end covers."""
     if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
         yield (
@@ -100,10 +100,10 @@ def _above(limits: Place, warnings: Place) -> Iterator[Words]:
     contradicted = any(each["code"].value == "class_rejected" for each in warnings)
     for limit in limits:
         if "resolution" not in limit["guarantee"]["covers"].value:
-            assumes = limit["guarantee"]["assumes"].said()
+            assumes = limit["guarantee"]["assumes"].quote()
             yield (
                 "The upper end of ",
-                limit["about"].name(),
+                limit["about"].untrusted(),
                 " holds only as far as its assumption does: ",
                 assumes,
                 ".",
@@ -112,11 +112,11 @@ def _above(limits: Place, warnings: Place) -> Iterator[Words]:
                 yield limitations.CONTRADICTED
 
 
-def _backings(limits: Place) -> Iterator[Words]:
+def _backings(limits: AnswerPath) -> Iterator[Inline]:
     for limit in limits:
         backing = Backing.of(limit["guarantee"])
         yield (
-            limit["about"].name(),
+            limit["about"].untrusted(),
             " covers ",
             backing.covers,
             "; it assumes: ",
@@ -125,7 +125,7 @@ def _backings(limits: Place) -> Iterator[Words]:
         )
 
 
-def _open(answer: Place) -> Iterator[Words]:
+def _open(answer: AnswerPath) -> Iterator[Inline]:
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
     yield from _above(answer["limits"], answer["warnings"])
@@ -133,6 +133,6 @@ def _open(answer: Place) -> Iterator[Words]:
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """Each limit with its interval."""
     return (gate(answer["limits"]),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from macekit.report.model import Album, Block, Cell, Paragraph, Place, Section, Table, Words
+from macekit.report.model import AnswerPath, Block, Cell, Figures, Inline, Paragraph, Section, Table
 
 MOST = 200
 """Groups that are shown: the most surely exposed of them, if there are more."""
@@ -19,7 +19,7 @@ HEAD = (
     "Upper end",
 )
 
-ABOUT: Words = (
+ABOUT: Inline = (
     "Risk is the mean over a group's records, from limits that hold for all records at once. A group's own "
     "advantage is measured on its records alone, with limits that hold for all groups at once.",
 )
@@ -28,24 +28,26 @@ COIN = 0.5
 """The prior at which no risk is less than that of a model that does not leak."""
 
 
-def sections(groups: Place, album: Album, prior: Place, baseline: Place) -> tuple[Section, ...]:
+def sections(
+    groups: AnswerPath, figures: Figures, prior: AnswerPath, baseline: AnswerPath
+) -> tuple[Section, ...]:
     """The groups, if there are any."""
     if not len(groups):
         return ()
     blocks: tuple[Block, ...] = (
         Paragraph((*ABOUT, *_blind(prior, baseline))),
-        *album.named("groups"),
+        *figures.pick("groups"),
         table(groups),
     )
     return (Section("groups", "Groups", blocks),)
 
 
-def _blind(prior: Place, baseline: Place) -> Words:
+def _blind(prior: AnswerPath, baseline: AnswerPath) -> Inline:
     """What both numbers are without any leak."""
     return (" Without any leak both are ", baseline.number(), *either_way(prior), ".")
 
 
-def either_way(prior: Place) -> Words:
+def either_way(prior: AnswerPath) -> Inline:
     """What a risk below the baseline is not: a smaller leak."""
     if prior.value in (None, COIN):
         return ()
@@ -56,7 +58,7 @@ def either_way(prior: Place) -> Words:
     )
 
 
-def table(groups: Place) -> Table:
+def table(groups: AnswerPath) -> Table:
     """A row for each, in the answer's order."""
     shown = list(groups)
     if len(shown) > MOST:
@@ -67,10 +69,10 @@ def table(groups: Place) -> Table:
     return Table("Risk by group", HEAD, tuple(map(_row, shown)), note, len(groups) - len(shown), groups.path)
 
 
-def _row(group: Place) -> tuple[Cell, ...]:
+def _row(group: AnswerPath) -> tuple[Cell, ...]:
     own = group["advantage"]
     return (
-        group["label"].name(),
+        group["label"].untrusted(),
         group["records"].number("count"),
         group["flagged"].number("count"),
         group["risk"].number(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 
 from macekit.report.formatting import words
-from macekit.report.model import Cell, Phrase, Place, Table
+from macekit.report.model import AnswerPath, Cell, Phrase, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
 CHECKED = "checked by simulation, including with no leakage at all (docs/methods.md)"
@@ -27,9 +27,9 @@ class Backing:
     unless: str = "no"
 
     @classmethod
-    def of(cls, guarantee: Place, unless: str = "no") -> Backing:
+    def of(cls, guarantee: AnswerPath, unless: str = "no") -> Backing:
         """As the answer states it."""
-        covers, assumes = guarantee["covers"].said(), guarantee["assumes"].said()
+        covers, assumes = guarantee["covers"].quote(), guarantee["assumes"].quote()
         return cls(covers, assumes, bool(guarantee["finite_sample"].value), unless)
 
     @property
@@ -45,22 +45,24 @@ class Numbers:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
 
-    def interval(self, label: Cell, given: Place, confidence: Place, backing: Backing | None = None) -> None:
+    def interval(
+        self, label: Cell, given: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
+    ) -> None:
         """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
         ends = (given["estimate"].number(), given["lower"].number(), given["upper"].number())
         self.row(label, ends, confidence, backing or Backing.of(given["guarantee"]))
 
     def row(
-        self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: Place, backing: Backing | None
+        self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: AnswerPath, backing: Backing | None
     ) -> None:
         """A number with the ends it has."""
         held: Cell = confidence.number("percent") if confidence and backing else ""
         always = "" if backing is None else "yes" if backing.always else backing.unless
         self.rows.append((label, *ends, held, always, "" if backing is None else self._letter(backing)))
 
-    def derived(self, label: str, value: Place) -> None:
+    def derived(self, label: str, value: AnswerPath) -> None:
         """A number that follows from another, without an interval of its own."""
-        self.row(label, (value.number(), "", ""), Place(None), None)
+        self.row(label, (value.number(), "", ""), AnswerPath(None), None)
 
     def tables(self, caption: str) -> tuple[Table, ...]:
         """The numbers, then what stands behind them."""
@@ -90,16 +92,16 @@ def lettered(place: int) -> str:
     return (lettered(rest - 1) if rest else "") + ascii_uppercase[last]
 
 
-def assessed(numbers: Numbers, result: Place) -> None:
+def assessed(numbers: Numbers, result: AnswerPath) -> None:
     """Every number of an advantage answer, the one to decide on first."""
     confidence = result["advantage"]["confidence"]
     numbers.interval("Optimal advantage", result["advantage"], confidence)
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
     if paper := result["paper"]:
-        label = Phrase(("The paper's statistic ", paper["statistic"].said()))
+        label = Phrase(("The paper's statistic ", paper["statistic"].quote()))
         numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
     if metric := result["metric"]:
-        numbers.interval(Phrase(("Best ", metric["name"].name())), metric, metric["confidence"])
+        numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])
     if roc := result["roc"]:
         _roc(numbers, roc, confidence)
     if epsilon := result["epsilon"]:
@@ -115,7 +117,7 @@ def assessed(numbers: Numbers, result: Place) -> None:
     )
 
 
-def _roc(numbers: Numbers, roc: Place, confidence: Place) -> None:
+def _roc(numbers: Numbers, roc: AnswerPath, confidence: AnswerPath) -> None:
     ends = (roc["auc"].number(), roc["auc_lower"].number(), roc["auc_upper"].number())
     numbers.row("Area under the ROC (AUC)", ends, confidence, Backing.of(roc["guarantee"]))
     backing = Backing.of(roc["rates_guarantee"])

@@ -6,41 +6,43 @@ from collections.abc import Iterable, Iterator
 
 from macekit.report.content import plain_words
 from macekit.report.content.guarantees import CHECKED, Backing
-from macekit.report.model import Bullets, Phrase, Place, Section, Words
+from macekit.report.model import AnswerPath, Bullets, Inline, Phrase, Section
 
 MOST = 40
 """Items of one kind; a report with a thousand groups does not need a thousand sentences."""
 
-SCOPE: Words = (
+SCOPE: Inline = (
     "Only this score of this model was looked at. Another attack, another score, or several scores together "
     "may find more.",
 )
-INDEPENDENCE: Words = (
+INDEPENDENCE: Inline = (
     "Records are taken to be independent of each other. Several rows about one person are not: keep one of each.",
 )
-CONFIDENCE: Words = (
+CONFIDENCE: Inline = (
     "Every interval is wrong for some samples. Its confidence says for what share of samples it is right.",
 )
 
-CONTRADICTED: Words = (
+CONTRADICTED: Inline = (
     "The records contradict the assumption behind the upper end, so there is no upper limit, and more records "
     "will not change that. Choose another class of attacks with the option estimator.",
 )
 
 
-def section(items: Iterable[Words], *warnings: Place) -> Section:
+def section(items: Iterable[Inline], *warnings: AnswerPath) -> Section:
     """The list, warnings at its end, each once."""
-    said: dict[str, Words] = {}
+    said: dict[str, Inline] = {}
     for each in warnings:
         for warning in each:
-            said.setdefault(warning["message"].value, ("Note: ", warning["message"].said(), "."))
+            said.setdefault(warning["message"].value, ("Note: ", warning["message"].quote(), "."))
     told = list(said.values())
-    rest: list[Words] = [(f"{len(told) - MOST} more warnings are in the JSON.",)] if len(told) > MOST else []
+    rest: list[Inline] = [(f"{len(told) - MOST} more warnings are in the JSON.",)] if len(told) > MOST else []
     blocks = Bullets((*items, *told[:MOST], *rest))
     return Section("not-established", "What was not established", (blocks,))
 
 
-def of_assessment(result: Place, prior: Place, flags: Place = plain_words.NOTHING) -> Iterator[Words]:
+def of_assessment(
+    result: AnswerPath, prior: AnswerPath, flags: AnswerPath = plain_words.NOTHING
+) -> Iterator[Inline]:
     """What one sample's advantage leaves open."""
     yield from _verdict(result["verdict"])
     yield from of_advantage(result, flags)
@@ -50,28 +52,28 @@ def of_assessment(result: Place, prior: Place, flags: Place = plain_words.NOTHIN
     if paper := result["paper"]:
         yield (
             "The interval of the paper's statistic covers ",
-            paper["covers"].said(),
+            paper["covers"].quote(),
             ". It is not the one to decide on.",
         )
     yield from of_promise(result["claim"])
     if epsilon := result["epsilon"]:
-        yield "The bound on epsilon assumes: ", epsilon["guarantee"]["assumes"].said(), "."
+        yield "The bound on epsilon assumes: ", epsilon["guarantee"]["assumes"].quote(), "."
     if why := result["metric"]["degenerate"]:
         yield (
             "The optimum of ",
-            result["metric"]["name"].name(),
+            result["metric"]["name"].untrusted(),
             " says nothing about leakage: ",
-            why.said(),
+            why.quote(),
             ".",
         )
 
 
-def reversed_scores(roc: Place) -> bool:
+def reversed_scores(roc: AnswerPath) -> bool:
     """Whether members are shown to score lower than nonmembers."""
     return bool(roc["auc_upper"]) and roc["auc_upper"].value < 0.5
 
 
-def _of_rates(roc: Place) -> Iterator[Words]:
+def _of_rates(roc: AnswerPath) -> Iterator[Inline]:
     """What the true positive rates leave open: they are those of one direction."""
     points = list(roc["operating_points"])
     if points and reversed_scores(roc):
@@ -90,7 +92,7 @@ def _of_rates(roc: Place) -> Iterator[Words]:
         )
 
 
-def of_promise(claim: Place) -> Iterator[Words]:
+def of_promise(claim: AnswerPath) -> Iterator[Inline]:
     """What a promise that stands is not."""
     if claim["decision"].value == "not contradicted":
         yield (
@@ -98,7 +100,7 @@ def of_promise(claim: Place) -> Iterator[Words]:
         )
 
 
-def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[Words]:
+def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) -> Iterator[Inline]:
     """What the certified interval leaves open at either end."""
     advantage = result["advantage"]
     covers = advantage["guarantee"]["covers"]
@@ -113,7 +115,7 @@ def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[
     else:
         yield (
             "The upper end holds only as far as its assumption does: ",
-            advantage["guarantee"]["assumes"].said(),
+            advantage["guarantee"]["assumes"].quote(),
             ".",
         )
     if advantage["class_rejected"].value:
@@ -122,7 +124,7 @@ def of_advantage(result: Place, flags: Place = plain_words.NOTHING) -> Iterator[
         yield _gain(result, flags)
 
 
-def _gain(result: Place, flags: Place) -> Words:
+def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
     if plain_words.none(result, flags):
         return (
             "It was not shown that anything leaks at all: the lower end does not lie above the baseline.",
@@ -130,7 +132,7 @@ def _gain(result: Place, flags: Place) -> Words:
     return ("A gain over the baseline at this prior was not shown: the lower end does not lie above it.",)
 
 
-def of_sample(prior: Place) -> Iterator[Words]:
+def of_sample(prior: AnswerPath) -> Iterator[Inline]:
     """What no sample of scores can tell."""
     yield SCOPE
     yield INDEPENDENCE
@@ -143,37 +145,37 @@ def of_sample(prior: Place) -> Iterator[Words]:
     yield CONFIDENCE
 
 
-def of_guarantee(guarantee: Place) -> Iterator[Words]:
+def of_guarantee(guarantee: AnswerPath) -> Iterator[Inline]:
     """What limits rest on, where no table of guarantees says it."""
-    yield "The limits assume: ", guarantee["assumes"].said(), f".{Backing.of(guarantee).caveat}"
+    yield "The limits assume: ", guarantee["assumes"].quote(), f".{Backing.of(guarantee).caveat}"
 
 
-def of_groups(groups: Place) -> Iterator[Words]:
+def of_groups(groups: AnswerPath) -> Iterator[Inline]:
     """Groups of which little can be said."""
     small = [
         group for group in groups if any(w["code"].value == "group_too_small" for w in group["warnings"])
     ]
     if small:
-        names = _listed([(group["label"].name(),) for group in small[:MOST]])
+        names = _listed([(group["label"].untrusted(),) for group in small[:MOST]])
         others = f", and {len(small) - MOST} more" if len(small) > MOST else ""
         yield "These groups are too small for an informative advantage of their own: ", names, f"{others}."
 
 
-def _verdict(verdict: Place) -> Iterator[Words]:
+def _verdict(verdict: AnswerPath) -> Iterator[Inline]:
     if verdict["decision"].value == "pass":
         yield (
             "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
         )
     elif verdict["decision"].value == "inconclusive":
-        yield "No decision was reached at the threshold: ", verdict["reason"].said(), "."
+        yield "No decision was reached at the threshold: ", verdict["reason"].quote(), "."
 
 
-def _asymptotic(result: Place) -> Iterator[Words]:
-    names: list[Words] = []
+def _asymptotic(result: AnswerPath) -> Iterator[Inline]:
+    names: list[Inline] = []
     if result["advantage"]["guarantee"]["finite_sample"].value is False:
         names.append(("the optimal advantage",))
     if result["metric"]["guarantee"]["finite_sample"].value is False:
-        names.append(("the best ", result["metric"]["name"].name()))
+        names.append(("the best ", result["metric"]["name"].untrusted()))
     if result["roc"]:
         names.append(("the AUC and the true positive rates",))
     if names:
@@ -184,9 +186,9 @@ def _asymptotic(result: Place) -> Iterator[Words]:
         )
 
 
-def _listed(items: list[Words]) -> Phrase:
+def _listed(items: list[Inline]) -> Phrase:
     """``a, b and c``."""
-    found: list[Words] = []
+    found: list[Inline] = []
     for place, item in enumerate(items):
         between = "" if place == 0 else " and " if place == len(items) - 1 else ", "
         found.append((between, *item))

@@ -9,7 +9,7 @@ from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Numbers
 from macekit.report.content.plain_words import records
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Block,
     Bullets,
     Cell,
@@ -17,12 +17,12 @@ from macekit.report.model import (
     Fact,
     Facts,
     Figure,
+    Figures,
     Headline,
-    Place,
+    Inline,
     Report,
     Section,
     Table,
-    Words,
 )
 
 HEAD = (
@@ -35,25 +35,25 @@ HEAD = (
 )
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
     found, source = answer["metrics"], answer["provenance"]
     table = Numbers()
     for metric in found:
-        table.interval(metric["name"].name(), metric, metric["confidence"])
+        table.interval(metric["name"].untrusted(), metric, metric["confidence"])
     first = found[0]
     tiles = (
-        Fact("At least", first["lower"].number(), (first["name"].name(),)),
-        Fact("At most", first["upper"].number(), (first["name"].name(),)),
+        Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
+        Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
         Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
         *records(source),
     )
     prior = source["options"]["prior"]
     blocks: tuple[Block, ...] = (
-        *album.named("metrics"),
+        *figures.pick("metrics"),
         *table.tables("The largest value of each metric, over adversaries"),
         Table("How each is reached", HEAD, tuple(map(_row, found))),
-        Bullets(tuple((metric["sentence"].said(),) for metric in found)),
+        Bullets(tuple((metric["sentence"].quote(),) for metric in found)),
     )
     sections = (
         Section("metrics", "Metrics", blocks),
@@ -62,15 +62,15 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     )
     return Report(
         "Metrics of membership leakage",
-        Headline(None, first["sentence"].said()),
+        Headline(None, first["sentence"].quote()),
         Facts(tiles),
         sections,
     )
 
 
-def _row(metric: Place) -> tuple[Cell, ...]:
+def _row(metric: AnswerPath) -> tuple[Cell, ...]:
     return (
-        metric["name"].name(),
+        metric["name"].untrusted(),
         metric["trivial"].number(),
         metric["threshold"].number(),
         metric["least_share"].number(),
@@ -79,13 +79,19 @@ def _row(metric: Place) -> tuple[Cell, ...]:
     )
 
 
-def _open(found: Place, prior: Place) -> Iterator[Words]:
+def _open(found: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
     for metric in found:
         if why := metric["degenerate"]:
-            yield "The optimum of ", metric["name"].name(), " says nothing about leakage: ", why.said(), "."
+            yield (
+                "The optimum of ",
+                metric["name"].untrusted(),
+                " says nothing about leakage: ",
+                why.quote(),
+                ".",
+            )
     yield from limitations.of_sample(prior)
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """Each metric with its interval."""
     return (metrics(answer["metrics"]),)

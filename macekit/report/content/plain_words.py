@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from macekit.report.content.guarantees import CHECKED
-from macekit.report.model import Fact, Facts, Headline, Paragraph, Place, Words
+from macekit.report.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph
 
 CELL = "A cell is a group of equal or similar values."
 """The one word of the sentence that a reader may never have met."""
@@ -22,19 +22,19 @@ class Reach:
     ``seen`` is what the attacker is shown: the score of a record, or its vector.
     """
 
-    aside: Words
+    aside: Inline
     seen: str
-    right: Words
+    right: Inline
 
     @classmethod
-    def of(cls, advantage: Place) -> Reach:
+    def of(cls, advantage: AnswerPath) -> Reach:
         """The class that the answer's own guarantee states."""
         covers = advantage["guarantee"]["covers"].value
-        cells: Words = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
+        cells: Inline = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
         between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
-        sure: Words = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
+        sure: Inline = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
         if advantage["class_rejected"].value:
-            least: Words = ("the best attacker is right at least ", between[0], *sure)
+            least: Inline = ("the best attacker is right at least ", between[0], *sure)
             return cls(
                 (", but the records contradict the assumed class of attacks: choose another",),
                 "score",
@@ -54,7 +54,7 @@ class Reach:
                 ),
             )
         if "resolution" in covers:
-            best: Words = ("sorted into ", *cells, " of similar values, the best attacker")
+            best: Inline = ("sorted into ", *cells, " of similar values, the best attacker")
             return cls(
                 (", for a score sorted into ", *cells),
                 "score",
@@ -68,11 +68,11 @@ class Reach:
         )
 
 
-def _cells(resolution: Place) -> str:
+def _cells(resolution: AnswerPath) -> str:
     return " cell" if resolution.value == 1 else " cells"
 
 
-def assumed(advantage: Place) -> str:
+def assumed(advantage: AnswerPath) -> str:
     """The assumed class: the last words of the assumption behind the upper end."""
     return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
 
@@ -80,17 +80,17 @@ def assumed(advantage: Place) -> str:
 # --- evidence -----------------------------------------------------------------------------------------------
 # Other evidence of a leak in an answer whose advantage does not rise above the baseline.
 
-NOTHING = Place(None)
+NOTHING = AnswerPath(None)
 """No flags, of an answer that has none."""
 
 
-def none(result: Place, flags: Place) -> bool:
+def none(result: AnswerPath, flags: AnswerPath) -> bool:
     """Whether no number of the answer is evidence of a leak."""
     flagged = bool(flags["records"].value)
     return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
 
 
-def found(result: Place, flags: Place, prior: Place) -> Iterator[Words]:
+def found(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
     """The numbers that do; flags only where a record would not be flagged without any leak."""
     if _beside_half(roc := result["roc"]):
         yield (
@@ -107,11 +107,11 @@ def found(result: Place, flags: Place, prior: Place) -> Iterator[Words]:
         yield flags["records"].number("count"), " records are flagged"
 
 
-def _beside_half(roc: Place) -> bool:
+def _beside_half(roc: AnswerPath) -> bool:
     return bool(roc["auc_lower"]) and not roc["auc_lower"].value <= 0.5 <= roc["auc_upper"].value
 
 
-def _bound(epsilon: Place) -> bool:
+def _bound(epsilon: AnswerPath) -> bool:
     return (epsilon["lower_bound"].value or 0.0) > 0.0
 
 
@@ -122,16 +122,16 @@ COIN = 0.5
 """The prior at which guessing without the score is tossing a coin."""
 
 
-def headline(answer: Place, result: Place) -> Headline:
+def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
-    return Headline(result["verdict"]["decision"].value, answer["sentence"].said())
+    return Headline(result["verdict"]["decision"].value, answer["sentence"].quote())
 
 
-def facts(answer: Place, result: Place) -> Facts:
+def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     """The interval, the values to compare it with, and the number of records, as tiles."""
     advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
-    held: Words = (advantage["confidence"].number("percent"), " confidence")
-    blind: Words = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
+    held: Inline = (advantage["confidence"].number("percent"), " confidence")
+    blind: Inline = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
     tiles = [
         Fact("Advantage at least", advantage["lower"].number(), held),
         Fact("Advantage at most", advantage["upper"].number(), (*held, *Reach.of(advantage).aside)),
@@ -144,18 +144,18 @@ def facts(answer: Place, result: Place) -> Facts:
     return Facts((*tiles, *records(source)))
 
 
-def records(source: Place) -> tuple[Fact, ...]:
+def records(source: AnswerPath) -> tuple[Fact, ...]:
     """How many records stand behind an answer."""
-    both: Words = ("and ", source["n_nonmembers"].number("count"), " nonmember records")
+    both: Inline = ("and ", source["n_nonmembers"].number("count"), " nonmember records")
     return (Fact("Member records", source["n_members"].number("count"), both),)
 
 
-def at_prior(prior: Place) -> Words:
+def at_prior(prior: AnswerPath) -> Inline:
     """The prior that a baseline belongs to, where the answer names it."""
     return (", at a prior of ", prior.number("exact")) if prior else ()
 
 
-def without_leak(baseline: Place, prior: Place) -> Fact:
+def without_leak(baseline: AnswerPath, prior: AnswerPath) -> Fact:
     """The baseline as a tile."""
     return Fact(
         "Advantage without any leak",
@@ -164,12 +164,12 @@ def without_leak(baseline: Place, prior: Place) -> Fact:
     )
 
 
-def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Paragraph, ...]:
+def in_people(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = NOTHING) -> tuple[Paragraph, ...]:
     """The advantage as right guesses in a hundred: (1 + advantage) / 2."""
     advantage, baseline = result["advantage"], result["baseline"]
     coin, reach = prior.value in (None, COIN), Reach.of(advantage)
     blind = "by tossing a coin" if coin else "by always guessing the likelier side"
-    first: Words = (
+    first: Inline = (
         f"Show an attacker the {reach.seen} of one record and ask whether the record was used to train the model. "
         f"Without the {reach.seen}, {blind}, the attacker is right ",
         baseline.number("guesses"),
@@ -178,7 +178,7 @@ def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Para
     )
     found = [Paragraph(first)]
     if not coin:
-        likelier: Words = (
+        likelier: Inline = (
             "Before any score is seen, a record is taken to be a member with probability ",
             prior.number("exact"),
             " (the prior). Most guesses are right for that reason alone, so a large advantage is not alarming by "
@@ -190,16 +190,16 @@ def in_people(result: Place, prior: Place, flags: Place = NOTHING) -> tuple[Para
     return (*found, Paragraph(_rests_on(advantage)))
 
 
-def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
+def _at_baseline(result: AnswerPath, prior: AnswerPath, flags: AnswerPath) -> Inline:
     """What a lower end at the baseline means; it means even less where another number is evidence of a leak."""
     if none(result, flags):
         return (
             "The lower end is what guessing without the score achieves. So these records do not show that the score "
             "gives anything away; they do not show that it gives nothing away, either.",
         )
-    said: list[Words] = list(found(result, flags, prior))
+    said: list[Inline] = list(found(result, flags, prior))
     shown = [part for each in said for part in ("; ", *each)][1:]
-    more: Words = (" Other numbers are evidence of a leak: ", *shown, ".") if shown else ()
+    more: Inline = (" Other numbers are evidence of a leak: ", *shown, ".") if shown else ()
     return (
         "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
         "baseline at this prior; they do not rule one out, either.",
@@ -207,7 +207,7 @@ def _at_baseline(result: Place, prior: Place, flags: Place) -> Words:
     )
 
 
-def _rests_on(advantage: Place) -> Words:
+def _rests_on(advantage: AnswerPath) -> Inline:
     """What the sentence assumes; where the records contradict that, the headline has no basis, either."""
     if advantage["class_rejected"].value:
         return (
@@ -219,4 +219,4 @@ def _rests_on(advantage: Place) -> Words:
     covered = (
         "is proven at every sample size" if guarantee["finite_sample"].value else f"was {CHECKED}, not proven"
     )
-    return "The interval assumes: ", guarantee["assumes"].said(), f". Its coverage {covered}."
+    return "The interval assumes: ", guarantee["assumes"].quote(), f". Its coverage {covered}."

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from macekit.report.content import provenance
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Bullets,
     Context,
     Fact,
     Facts,
+    Figures,
     Headline,
-    Place,
+    Inline,
     Report,
     Section,
     Table,
-    Words,
 )
 
-OPEN: tuple[Words, ...] = (
+OPEN: tuple[Inline, ...] = (
     ("A plan is made before there are records: it assumes that the expected advantage is the true one.",),
     (
         "It was worked out for scores that are normal on both sides and differ by a shift; other scores may "
@@ -27,7 +27,7 @@ OPEN: tuple[Words, ...] = (
 )
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The number, its two sides, and what it leaves open."""
     tiles = (
         Fact("Records", answer["records"].number("count"), ("in all",)),
@@ -39,4 +39,4 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         Section("not-established", "What was not established", (Bullets(OPEN),)),
         Section("provenance", "Where this comes from", (origin,)),
     )
-    return Report("Records needed", Headline(None, answer["sentence"].said()), Facts(tiles), sections)
+    return Report("Records needed", Headline(None, answer["sentence"].quote()), Facts(tiles), sections)

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from macekit.call import __version__
 from macekit.catalogue import ARRAYS
 from macekit.report.content.reproduce import Asked, listings, unusual
-from macekit.report.model import Block, Cell, Context, Name, Paragraph, Phrase, Place, Section, Table, Words
+from macekit.report.model import (
+    AnswerPath,
+    Block,
+    Cell,
+    Context,
+    Inline,
+    Paragraph,
+    Phrase,
+    Section,
+    Table,
+    Untrusted,
+)
 
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""
@@ -15,14 +26,14 @@ MOST = 60
 COUNTED = "counts over "
 """How the library begins to say that it was given counts."""
 
-COLUMNS: Words = (
+COLUMNS: Inline = (
     "The same input gives the same answer, to the last digit, with the same version of the method. The commands "
     "below name the columns that the question named; GROUP stands for a column whose name is not known, and … for "
     "the records.",
 )
 
 
-def section(operation: str, source: Place, context: Context, grouped: bool = False) -> Section:
+def section(operation: str, source: AnswerPath, context: Context, grouped: bool = False) -> Section:
     """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
     options = unusual(operation, source["options"].value or {})
     counted = str(source["query"].value).startswith(COUNTED)
@@ -31,7 +42,7 @@ def section(operation: str, source: Place, context: Context, grouped: bool = Fal
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
-def of_theory(source: Place, context: Context) -> Section:
+def of_theory(source: AnswerPath, context: Context) -> Section:
     """The same of what was asked of arrays, or of nothing."""
     operation, arrays = source["method"].value, _known(source["method"], source["arrays"])
     asked = Asked(operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays)
@@ -39,45 +50,45 @@ def of_theory(source: Place, context: Context) -> Section:
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
-def _known(operation: Place, arrays: Place) -> tuple[str, ...]:
+def _known(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
     """The arrays it was asked of: names of ours, since a kept answer may say anything."""
     return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
 
-def _tables(source: Place, context: Context) -> Iterator[Table]:
+def _tables(source: AnswerPath, context: Context) -> Iterator[Table]:
     yield Table("Origin", ("", ""), tuple(origin(source, context)))
     options = tuple(_options(source["options"]))[:MOST]
     if options:
         yield Table("Options, as they were understood", ("Option", "Value"), options)
 
 
-def origin(source: Place, context: Context) -> Iterator[tuple[Cell, Cell]]:
+def origin(source: AnswerPath, context: Context) -> Iterator[tuple[Cell, Cell]]:
     """What was asked about, by what, and when."""
     for file in () if context.source is None else (context.source, *context.others):
-        yield "Input", Name(file)
+        yield "Input", Untrusted(file)
     if source["n_members"]:
         yield "Member records", source["n_members"].number("count")
         yield "Nonmember records", source["n_nonmembers"].number("count")
     if source["input_sha256"]:
-        yield "SHA-256 of the input", source["input_sha256"].said()
+        yield "SHA-256 of the input", source["input_sha256"].quote()
     if source["query"]:
-        yield "How scores were read", source["query"].said()
+        yield "How scores were read", source["query"].quote()
     if source:
-        method = Phrase((source["method"].said(), ", version ", source["version"].said()))
+        method = Phrase((source["method"].quote(), ", version ", source["version"].quote()))
         yield "Method", method
     if source["seed"]:
         yield "Seed", source["seed"].number("exact")
-    if context.made is not None:
-        yield "Report made", Name(context.made)
-    yield "Report made by", Name(f"mace {__version__}")
+    if context.date is not None:
+        yield "Report made", Untrusted(context.date)
+    yield "Report made by", Untrusted(f"mace {__version__}")
 
 
-def _options(options: Place) -> Iterator[tuple[Cell, Cell]]:
+def _options(options: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
     for name in options.value or {}:
         yield from _option(name, options[name])
 
 
-def _option(name: str, held: Place) -> Iterator[tuple[Cell, Cell]]:
+def _option(name: str, held: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
     """One row; an option that holds options, a row for each."""
     if isinstance(held.value, dict):
         for inner in held.value:
@@ -90,15 +101,15 @@ def _option(name: str, held: Place) -> Iterator[tuple[Cell, Cell]]:
         for each in held:
             parts += [", "] if parts else []
             parts.append(_value(each))
-        yield Name(name), Phrase(tuple(parts))
+        yield Untrusted(name), Phrase(tuple(parts))
     else:
-        yield Name(name), _value(held)
+        yield Untrusted(name), _value(held)
 
 
-def _value(held: Place) -> Cell:
+def _value(held: AnswerPath) -> Cell:
     if isinstance(held.value, bool):
         return "yes" if held.value else "no"
-    return held.number("exact") if isinstance(held.value, int | float) else held.name()
+    return held.number("exact") if isinstance(held.value, int | float) else held.untrusted()
 
 
 def _ordinal(place: int) -> str:

@@ -11,10 +11,10 @@ from macekit.report.charts.risk import risk as risk_chart
 from macekit.report.content import groups, limitations, provenance, risk
 from macekit.report.content.advantage import TITLE, about, claim, curve, curves, numbers, promised
 from macekit.report.content.plain_words import facts, headline
-from macekit.report.model import Album, Context, Figure, Paragraph, Place, Report, Section
+from macekit.report.model import AnswerPath, Context, Figure, Figures, Paragraph, Report, Section
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The decision first, then what it rests on, then what it does not say and where it comes from."""
     result, grouped = answer["result"], answer["groups"]
     prior = answer["provenance"]["options"]["prior"]
@@ -22,12 +22,12 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     open_questions = chain(limitations.of_assessment(result, prior, flags), limitations.of_groups(grouped))
     warnings = answer["warnings"], result["warnings"], answer["risk"]["warnings"]
     sections = (
-        *about(result, album, prior, flags),
-        *_scores(album),
-        *curve(result["roc"], album),
-        *_risk(answer["risk"], album),
-        *groups.sections(grouped, album, prior, result["baseline"]),
-        *promised(result, album),
+        *about(result, figures, prior, flags),
+        *_scores(figures),
+        *curve(result["roc"], figures),
+        *_risk(answer["risk"], figures),
+        *groups.sections(grouped, figures, prior, result["baseline"]),
+        *promised(result, figures),
         numbers(result),
         limitations.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
@@ -35,16 +35,16 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     return Report(TITLE, headline(answer, result), facts(answer, result), sections)
 
 
-def _scores(album: Album) -> tuple[Section, ...]:
-    drawn = album.named("distribution")
+def _scores(figures: Figures) -> tuple[Section, ...]:
+    drawn = figures.pick("distribution")
     return (Section("scores", "The scores of both sides", drawn),) if drawn else ()
 
 
-def _risk(summary: Place, album: Album) -> tuple[Section, ...]:
-    return (risk.section(summary, album, Paragraph((summary["sentence"].said(),))),) if summary else ()
+def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+    return (risk.section(summary, figures, Paragraph((summary["sentence"].quote(),))),) if summary else ()
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """The interval, how the scores lie, the curve, the risk, the groups, and the claim."""
     result, shape, risks = answer["result"], answer["distribution"], answer["risk"]
     edges = shape.value.get("edges") if shape else None

@@ -12,8 +12,8 @@ from macekit.report.charts.risk import risk as risk_chart
 from macekit.report.content import groups, limitations, provenance
 from macekit.report.content.plain_words import records
 from macekit.report.model import (
-    LISTED,
-    Album,
+    TOP_RECORDS,
+    AnswerPath,
     Block,
     Bullets,
     Cell,
@@ -21,13 +21,13 @@ from macekit.report.model import (
     Fact,
     Facts,
     Figure,
+    Figures,
     Headline,
+    Inline,
     Paragraph,
-    Place,
     Report,
     Section,
     Table,
-    Words,
 )
 
 # --- exposure -----------------------------------------------------------------------------------------------
@@ -38,12 +38,12 @@ ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upp
 HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
 
 
-def section(risk: Place, album: Album, *before: Block) -> Section:
+def section(risk: AnswerPath, figures: Figures, *before: Block) -> Section:
     """Risk over the score: in words, and drawn."""
-    return Section("risk", "Individual risk over the score", (*before, *_told(risk), *album.named("risk")))
+    return Section("risk", "Individual risk over the score", (*before, *_told(risk), *figures.pick("risk")))
 
 
-def _told(risk: Place) -> tuple[Paragraph, Bullets]:
+def _told(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
     """What a risk is, and what its limits cover."""
     meaning = (
         "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "
@@ -51,10 +51,10 @@ def _told(risk: Place) -> tuple[Paragraph, Bullets]:
         "group of similar scores) share one risk."
     )
     covers = (
-        ("For one record named in advance, the interval covers ", risk["guarantee"]["covers"].said(), "."),
+        ("For one record named in advance, the interval covers ", risk["guarantee"]["covers"].quote(), "."),
         (
             "For all records together, the wider interval covers ",
-            risk["simultaneous_guarantee"]["covers"].said(),
+            risk["simultaneous_guarantee"]["covers"].quote(),
             ".",
         ),
         (
@@ -66,7 +66,7 @@ def _told(risk: Place) -> tuple[Paragraph, Bullets]:
     return Paragraph((meaning,)), Bullets((*covers, *_below(risk["baseline"])))
 
 
-def _below(baseline: Place) -> tuple[Words, ...]:
+def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
     """What a risk below the baseline is not, at a prior that has one."""
     if not baseline.value:
         return ()
@@ -80,12 +80,12 @@ def _below(baseline: Place) -> tuple[Words, ...]:
     )
 
 
-def most_exposed(records: Place, top: int | None = None) -> Table:
+def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
     """The records that are most surely seen to be members; those of the same cell in the order they came.
 
     All that were asked for with ``top`` are listed.
     """
-    order = _surest(records)[: LISTED if top is None else top]
+    order = _surest(records)[: TOP_RECORDS if top is None else top]
     rows = tuple(_row(records, int(at)) for at in order)
     note = (
         "The strongest evidence first, by the interval that holds for all records together. A record's number is its "
@@ -95,7 +95,7 @@ def most_exposed(records: Place, top: int | None = None) -> Table:
     return Table("Records with the strongest evidence of membership", HEAD, rows, note, more, records.path)
 
 
-def _surest(records: Place) -> NDArray[np.int64]:
+def _surest(records: AnswerPath) -> NDArray[np.int64]:
     """By the lower ends where a record looks like a member; where not, one is the surer the lower its upper ends."""
     column = {name: np.asarray(records[name].value, dtype=float) for name in ENDS}
     member = column["signed_risk"] > 0.0
@@ -105,7 +105,7 @@ def _surest(records: Place) -> NDArray[np.int64]:
     return np.lexsort((-column["signed_risk"], -alone, -together, unknown))
 
 
-def _row(records: Place, at: int) -> tuple[Cell, ...]:
+def _row(records: AnswerPath, at: int) -> tuple[Cell, ...]:
     return (
         records["index"][at].number("exact"),
         records["risk"][at].number(),
@@ -120,7 +120,7 @@ def _row(records: Place, at: int) -> tuple[Cell, ...]:
 # --- risk ---------------------------------------------------------------------------------------------------
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The flags first, then the risk over the score, the most exposed records, and the groups."""
     source, flags, grouped = answer["provenance"], answer["flags"], answer["groups"]
     prior, top = source["options"]["prior"], source["options"].value.get("top")
@@ -139,9 +139,9 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         *records(source),
     )
     sections = (
-        section(answer, album),
+        section(answer, figures),
         Section("records", "Records", (most_exposed(answer["records"], top),)),
-        *groups.sections(grouped, album, prior, answer["baseline"]),
+        *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
             chain(
                 limitations.of_guarantee(answer["guarantee"]),
@@ -154,13 +154,13 @@ def content(answer: Place, album: Album, context: Context) -> Report:
     )
     return Report(
         "Individual risk",
-        Headline(None, answer["sentence"].said()),
+        Headline(None, answer["sentence"].quote()),
         Facts(tiles),
         sections,
     )
 
 
-def figures(answer: Place) -> tuple[Figure | None, ...]:
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
     """The risk over the score, and the groups."""
     rows = answer["groups"]
     return risk_chart(answer), forest_of_groups(rows, answer.value["baseline"]) if len(rows) else None

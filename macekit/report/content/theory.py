@@ -11,7 +11,7 @@ from macekit.report.content.guarantees import Numbers
 from macekit.report.content.plain_words import records
 from macekit.report.content.theory_layout import PAPERS, Columns, Shown, Tile
 from macekit.report.model import (
-    Album,
+    AnswerPath,
     Block,
     Cell,
     Content,
@@ -19,22 +19,22 @@ from macekit.report.model import (
     Draw,
     Fact,
     Facts,
+    Figures,
     Headline,
-    Place,
+    Inline,
     Report,
     Section,
     Table,
-    Words,
 )
 
 # --- dp -----------------------------------------------------------------------------------------------------
 # What a promise of differential privacy allows.
 
-TAKEN: Words = (
+TAKEN: Inline = (
     "The bounds take the promise as given. Whether the training kept it is not examined here: see mace audit and "
     "mace theory together.",
 )
-INDEPENDENT: Words = (
+INDEPENDENT: Inline = (
     "These bounds are for records that were drawn at random into the training set; several rows about one person "
     "are protected less than a single row.",
 )
@@ -54,11 +54,11 @@ PROMISE = Shown(
 # How much noise keeps every attack near guessing, and what an algorithm with finitely many outputs gives
 # away.
 
-ONCE: Words = (
+ONCE: Inline = (
     "The noise is drawn once, for one release of parameters fitted to one random half. Each further release from "
     "the same data gives away more.",
 )
-HALF: Words = (
+HALF: Inline = (
     "The guarantee is about this data set, this way of fitting and a training set drawn at random; an attacker "
     "who already knows something about who was drawn is not covered.",
 )
@@ -126,11 +126,11 @@ FINITE = Shown(
 # --- mis ----------------------------------------------------------------------------------------------------
 # What any algorithm may give away of data in categories, and what overfitting does.
 
-WORST: Words = (
+WORST: Inline = (
     "Delta is that of the worst possible algorithm, which releases all it saw. A given one may give away less.",
 )
-MIS_INDEPENDENT: Words = ("Records are taken to be independent draws from one distribution.",)
-ONE_SIDED: Words = (
+MIS_INDEPENDENT: Inline = ("Records are taken to be independent draws from one distribution.",)
+ONE_SIDED: Inline = (
     "Losses bound the security from above only: they show what is given away at least, never that no more is.",
 )
 
@@ -181,7 +181,7 @@ OVERFITTING = Shown(
 # --- pmp ----------------------------------------------------------------------------------------------------
 # What a mechanism reveals to an attacker who knows the candidate records but not which were used.
 
-PRACTICAL: Words = (
+PRACTICAL: Inline = (
     "The practical epsilon is about an attacker who knows the candidate records but not which half was used. For an "
     "attacker who knows more - some members for certain, or several releases - only the epsilon of the mechanism "
     "holds.",
@@ -229,16 +229,16 @@ GAUSSIAN = Shown(
 # What theory allows beside what was measured.
 
 HEAD = ("Quantity", "Allowed at most", "In one run", "Estimate", "Lower end", "Upper end", "Agrees")
-RESOLVED: Words = (
+RESOLVED: Inline = (
     "A yes is about this score at the resolution that its guarantee names. An attacker who reads the score more finely "
     "may see more, so a false claim can have a yes in every row. A no holds at every resolution.",
 )
-NOT_SHOWN: Words = (
+NOT_SHOWN: Inline = (
     "That nothing contradicts the claim does not show that it was kept: another attack may find more.",
 )
 
 
-def content(answer: Place, album: Album, context: Context) -> Report:
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The decision, then quantity by quantity what is allowed and what was found."""
     source = answer["provenance"]
     tiles = (
@@ -255,12 +255,12 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         *records(source),
     )
     blocks: tuple[Block, ...] = (
-        *album.figures,
+        *figures.items,
         Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"]))),
     )
     backing = Numbers()
     for row in answer["rows"]:
-        backing.interval(row["says"].said(), row, answer["confidence"])
+        backing.interval(row["says"].quote(), row, answer["confidence"])
     sections = (
         Section("agreement", "What theory allows, and what was measured", blocks),
         Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
@@ -270,14 +270,14 @@ def content(answer: Place, album: Album, context: Context) -> Report:
         provenance.section("theory/together", source, context),
     )
     broken = answer["decision"].value == "contradicted"
-    headline = Headline("fail" if broken else None, answer["sentence"].said())
+    headline = Headline("fail" if broken else None, answer["sentence"].quote())
     return Report("Theory and measurement together", headline, Facts(tiles), sections)
 
 
-def _row(row: Place) -> tuple[Cell, ...]:
+def _row(row: AnswerPath) -> tuple[Cell, ...]:
     ends = (row[name].number() for name in ("estimate", "lower", "upper"))
     allowed = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
-    return (row["says"].said(), *allowed, *ends, row["agrees"].said())
+    return (row["says"].quote(), *allowed, *ends, row["agrees"].quote())
 
 
 # --- pages --------------------------------------------------------------------------------------------------

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from macekit.report.content import limitations, provenance
 from macekit.report.model import (
-    LISTED,
-    Album,
+    TOP_RECORDS,
+    AnswerPath,
     Block,
     Cell,
     Context,
     Fact,
     Facts,
+    Figures,
     Headline,
+    Inline,
     Kind,
     Paragraph,
-    Place,
     Report,
     Section,
     Table,
-    Words,
     at,
 )
 
@@ -41,7 +41,7 @@ QUANTITIES = {
 """What the quantities of bounds are called; one that is not listed is called what it is."""
 TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
 REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
-PAPERS: Words = (
+PAPERS: Inline = (
     "These bounds are about how a model is trained, on average over training sets and noise; no model was examined.",
 )
 
@@ -55,7 +55,7 @@ class Tile:
     kind: Kind
     note: str = ""
 
-    def fact(self, answer: Place) -> Fact:
+    def fact(self, answer: AnswerPath) -> Fact:
         """The tile, filled in."""
         return Fact(self.label, at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
 
@@ -70,26 +70,26 @@ class Columns:
     worst: str | None = None
     """The column whose largest entries come first; the order of the answer, if none."""
 
-    def table(self, answer: Place) -> Iterator[Table]:
+    def table(self, answer: AnswerPath) -> Iterator[Table]:
         """The table, shortened; none if the answer has no such columns."""
         held = at(answer, self.path)
         length = len(held) if isinstance(held.value, list) else len(held[self.columns[0][1]]) if held else 0
         rows = tuple(
             tuple(_cell(self._entry(held, name, row), kind) for _, name, kind in self.columns)
-            for row in self._order(held, length)[:LISTED]
+            for row in self._order(held, length)[:TOP_RECORDS]
         )
         head = tuple(label for label, _, _ in self.columns)
         if rows:
             yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
 
-    def _order(self, held: Place, length: int) -> Sequence[int]:
+    def _order(self, held: AnswerPath, length: int) -> Sequence[int]:
         """Which rows come first."""
         if self.worst is None:
             return range(length)
         column: list[float] = held[self.worst].value
         return sorted(range(length), key=lambda row: -column[row])
 
-    def _entry(self, held: Place, name: str, row: int) -> Place:
+    def _entry(self, held: AnswerPath, name: str, row: int) -> AnswerPath:
         """One entry, of a list of objects or of an object of lists."""
         return held[row][name] if isinstance(held.value, list) else held[name][row]
 
@@ -101,14 +101,14 @@ class Shown:
     title: str
     tiles: tuple[Tile, ...]
     columns: tuple[Columns, ...] = ()
-    left_open: tuple[Words, ...] = (PAPERS,)
+    left_open: tuple[Inline, ...] = (PAPERS,)
     tightest: int = 0
     value: str = "At most"
 
-    def content(self, answer: Place, album: Album, context: Context) -> Report:
+    def content(self, answer: AnswerPath, figures: Figures, context: Context) -> Report:
         """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
         tables = tuple(table for columns in self.columns for table in columns.table(answer))
-        blocks: tuple[Block, ...] = (*album.figures, *tables)
+        blocks: tuple[Block, ...] = (*figures.items, *tables)
         sections = (
             *bounds(answer["bounds"], self.value),
             *((Section("curves", "Over the range", blocks),) if blocks else ()),
@@ -119,10 +119,10 @@ class Shown:
             *(tile.fact(answer) for tile in self.tiles if at(answer, tile.path)),
             *list(_tightest(answer["bounds"]))[: self.tightest],
         )
-        return Report(self.title, Headline(None, answer["sentence"].said()), Facts(tiles), sections)
+        return Report(self.title, Headline(None, answer["sentence"].quote()), Facts(tiles), sections)
 
 
-def bounds(found: Place, value: str) -> Iterator[Section]:
+def bounds(found: AnswerPath, value: str) -> Iterator[Section]:
     """Every bound beside the others of the same quantity, the tightest marked."""
     if not found or not len(found):
         return
@@ -130,32 +130,32 @@ def bounds(found: Place, value: str) -> Iterator[Section]:
     rows = tuple(_bound(each, usual) for each in found)
     refuted = any(not each["proven"].value for each in found)
     marked = any(each["tightest"].value for each in found)
-    note: Words = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
+    note: Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
     blocks: list[Block] = [Table("Bounds side by side", head, rows)]
-    blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].said(), "."))]
+    blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))]
     blocks += [Paragraph(note)] if note else []
     yield Section("bounds", "Every bound, side by side", tuple(blocks))
 
 
-def _usual(found: Place) -> Place:
+def _usual(found: AnswerPath) -> AnswerPath:
     """A bound that assumes what most of them do: that is said once."""
     said = [each["assumes"].value for each in found]
     return next(each for each in found if said.count(each["assumes"].value) == max(map(said.count, said)))
 
 
-def _bound(each: Place, usual: Place) -> tuple[Cell, ...]:
+def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
     return (
         _quantity(each),
         each["value"].number("ceiling"),
-        each["says"].said(),
-        each["source"].said(),
-        "" if each["assumes"].value == usual["assumes"].value else each["assumes"].said(),
+        each["says"].quote(),
+        each["source"].quote(),
+        "" if each["assumes"].value == usual["assumes"].value else each["assumes"].quote(),
         _mark(each),
     )
 
 
-def _tightest(found: Place) -> Iterator[Fact]:
+def _tightest(found: AnswerPath) -> Iterator[Fact]:
     """The tightest bound of each quantity."""
     told: set[str] = set()
     for each in found:
@@ -165,22 +165,22 @@ def _tightest(found: Place) -> Iterator[Fact]:
             yield Fact(
                 f"{QUANTITIES.get(quantity, quantity)}, at most",
                 each["value"].number("ceiling"),
-                (each["source"].said(),),
+                (each["source"].quote(),),
             )
 
 
-def _quantity(bound: Place) -> Cell:
+def _quantity(bound: AnswerPath) -> Cell:
     known = QUANTITIES.get(bound["quantity"].value)
-    return bound["quantity"].said() if known is None else known
+    return bound["quantity"].quote() if known is None else known
 
 
-def _mark(bound: Place) -> str:
+def _mark(bound: AnswerPath) -> str:
     if not bound["proven"].value:
         return "refuted"
     return "tightest" if bound["tightest"].value else ""
 
 
-def _cell(held: Place, kind: Kind) -> Cell:
+def _cell(held: AnswerPath, kind: Kind) -> Cell:
     if isinstance(held.value, bool):
         return "yes" if held.value else "no"
-    return held.said() if isinstance(held.value, str) else held.number(kind)
+    return held.quote() if isinstance(held.value, str) else held.number(kind)

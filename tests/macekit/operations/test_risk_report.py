@@ -7,7 +7,7 @@ import re
 
 from macekit.call import HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
-from macekit.report.model import LISTED
+from macekit.report.model import TOP_RECORDS
 from tests.app.http.asked import as_json, world
 
 
@@ -18,7 +18,7 @@ def page(**options: object) -> str:
 
 
 def test_so_many_records_are_listed_as_the_same_question_would_answer_by_itself() -> None:
-    assert page() == page(top=LISTED)
+    assert page() == page(top=TOP_RECORDS)
     assert page() != page(top=3)
 
 
@@ -26,7 +26,7 @@ def test_flags_are_counted_over_all_records() -> None:
     alone = json.loads(bytes(perform(Call("individual-risk"), Body.of(as_json(*world(500)))).body))
 
     assert str(alone["flags"]["records"]) in page()
-    assert alone["flags"]["records"] > LISTED
+    assert alone["flags"]["records"] > TOP_RECORDS
 
 
 def test_a_report_lists_as_many_records_as_were_asked_for() -> None:
@@ -35,4 +35,4 @@ def test_a_report_lists_as_many_records_as_were_asked_for() -> None:
         table = bytes(reply.body).decode().partition("| Record |")[2].partition("\n\n")[0]
         return len(re.findall(r"^\| \d+ \|", table, re.MULTILINE))
 
-    assert [listed(top) for top in (5, LISTED, 2 * LISTED)] == [5, LISTED, 2 * LISTED]
+    assert [listed(top) for top in (5, TOP_RECORDS, 2 * TOP_RECORDS)] == [5, TOP_RECORDS, 2 * TOP_RECORDS]

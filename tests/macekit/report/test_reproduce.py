@@ -21,7 +21,7 @@ from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 from macekit.operations import perform
 from macekit.report.content.provenance import section
 from macekit.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual
-from macekit.report.model import Context, Listing, Place
+from macekit.report.model import AnswerPath, Context, Listing
 from tests.cases import each_case
 
 CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
@@ -61,7 +61,7 @@ def origin(answer: Any) -> Any:
 
 
 def listings(operation: str, answer: Any, source: str) -> dict[str, str]:
-    found = section(operation, Place(origin(answer)), Context(source))
+    found = section(operation, AnswerPath(origin(answer)), Context(source))
     return {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
 
 
@@ -194,7 +194,7 @@ def test_counts_are_posted_as_counts() -> None:
     question = {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}}
     answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
 
-    found = section("report", Place(origin(answer)), Context())
+    found = section("report", AnswerPath(origin(answer)), Context())
     texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
 
     assert texts["In a shell"].startswith('request.json holds\n{"counts": {…}')
@@ -211,7 +211,7 @@ def test_a_request_that_was_no_file_is_a_request_again(
 ) -> None:
     question = {**SAMPLE, "threshold": 0.2, "prior": 0.25}
     answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
-    found = section("report", Place(origin(answer)), Context())
+    found = section("report", AnswerPath(origin(answer)), Context())
     texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
     monkeypatch.chdir(tmp_path)
     (tmp_path / "request.json").write_text(json.dumps(question))

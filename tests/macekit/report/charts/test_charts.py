@@ -10,17 +10,17 @@ from typing import Any
 
 from macekit.report.content import figures, has_figures
 from macekit.report.drawing import inline_svg
-from macekit.report.model import Cell, Figure, Name, Number, Phrase
+from macekit.report.model import Cell, Figure, Number, Phrase, Untrusted
 from tests.cases import each_case
 from tests.macekit.report.asked import Answer
 from tests.macekit.report.charts.worlds import NAMES, world
 
 
-def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Name]:
+def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Untrusted]:
     for cell in cells:
         if isinstance(cell, Phrase):
             yield from numbers(cell.words)
-        elif isinstance(cell, Number | Name):
+        elif isinstance(cell, Number | Untrusted):
             yield cell
 
 
@@ -68,8 +68,8 @@ def test_every_number_of_a_table_stands_in_the_answer(name: str) -> None:
             assert len(row) == len(figure.table.head)
             for cell in numbers(row):
                 said = at(answer, cell.path)
-                assert (str(said) if isinstance(cell, Name) else said) == (
-                    cell.text if isinstance(cell, Name) else cell.value
+                assert (str(said) if isinstance(cell, Untrusted) else said) == (
+                    cell.text if isinstance(cell, Untrusted) else cell.value
                 )
 
 
