@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
+
+from macekit.call import __version__
 
 DIGITS = 10
 """Significant digits that are kept of a number: the last ones depend on the processor's own exp and log."""
@@ -16,7 +17,7 @@ NUMBER = re.compile(r"(?<![\w.#-])-?\d+\.\d+(?:[eE][-+]?\d+)?")
 MASKS = (
     (re.compile(r"\b\d{4}(\\?-\d\d){2}[T ]\d\d(\\?:\d\d){1,2}( UTC|Z)?"), "DATE"),
     (re.compile(r"urn:mace:request:[0-9a-f]{32}"), "urn:mace:request:ID"),
-    (re.compile(r"\bmace " + version("mace").replace(".", r"\\?\.") + r"(?![\w.])"), "mace VERSION"),
+    (re.compile(r"\bmace " + __version__.replace(".", r"\\?\.") + r"(?![\w.])"), "mace VERSION"),
 )
 """What is put in the place of what; a Markdown report has a backslash before punctuation."""
 
