@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from typing import assert_never
 
-from estimators.statement import at_least, at_most, figures_down, figures_up
+from estimators.statement import at_least, at_most, figures_down, figures_up, percent
 from macekit.report.model import Cell, Number, Phrase, Quote, Table, Untrusted
 from macekit.text import plain, shown
 
@@ -18,6 +18,9 @@ DASH = "–"
 LOWER = frozenset({"lower", "lower_bound", "simultaneous_lower", "auc_lower"})
 UPPER = frozenset({"upper", "simultaneous_upper", "auc_upper"})
 """What ends of intervals are called: they are rounded outward, so that what is read holds."""
+
+CONFIDENCE = "confidence"
+"""What a confidence is called: it is written with every digit, so that only certainty reads as 100%."""
 
 FINEST = 24
 """Digits after the point that tell the largest advantage a float can be from certainty."""
@@ -44,7 +47,7 @@ def spelt(number: Number) -> str:
         case "exact":
             return repr(value)
         case "percent":
-            return f"{100 * value:.6g}%"
+            return percent(value) if called(number.path) == CONFIDENCE else f"{100 * value:.6g}%"
         case "guesses":
             return _guesses(number, value)
         case _ as never:

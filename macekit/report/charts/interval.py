@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from estimators.statement import percent
 from macekit.report.charts.frame import (
     Spec,
     across,
@@ -174,7 +175,7 @@ def _described(found: Mapping[str, Any]) -> str:
     best = found["advantage"]
     said = "" if best["estimate"] is None else f"The estimate is {three(best['estimate'])}. "
     text = (
-        f"{said}With {100 * best['confidence']:.6g}% confidence the advantage lies "
+        f"{said}With {percent(best['confidence'])} confidence the advantage lies "
         f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(found['baseline'])}."
     )
     if verdict := found.get("verdict"):

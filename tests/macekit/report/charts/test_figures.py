@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -49,6 +50,15 @@ def test_the_interval_stands_between_baseline_and_threshold() -> None:
     assert "0.800" in drawn.description
     assert "0.850" in drawn.description
     assert found["verdict"]["decision"] in drawn.description
+
+
+def test_a_confidence_just_below_one_is_not_described_as_certain() -> None:
+    operation, answer = deepcopy(world("prior of a tenth"))
+    answer["result"]["advantage"]["confidence"] = 0.99999999
+
+    described = next(each for each in figures(operation, answer) if each.name == "interval").description
+
+    assert "With 99.999999% confidence" in described
 
 
 @each_case("name", ["prior of a tenth", "far from zero", "eight records a side"])
