@@ -27,7 +27,7 @@ from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
 from macekit.report.model import TOP_RECORDS, Context
-from macekit.report.saved import MARKS, BrokenAnswerError, checked, recognise
+from macekit.report.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
 
@@ -86,7 +86,7 @@ def _read(source: Source, data: memoryview, call: Call) -> Found | None:
         if call.query:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
         return Found(
-            operation, Reply(200, JSON, msgspec.json.encode(checked(operation, answer))), source.name
+            operation, Reply(200, JSON, msgspec.json.encode(validate_answer(operation, answer))), source.name
         )
     except msgspec.DecodeError:
         if _unbounded(data):

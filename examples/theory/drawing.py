@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from macekit.report.charts.frame import Spec, chart, rows
-from macekit.report.drawing import painted
+from macekit.report.drawing import vega_svg
 from macekit.report.palette import BASELINE, FAIL, INK, MEMBER, NONMEMBER, OPEN, PASS, THRESHOLD
-from macekit.report.svg import Drawing, alone
+from macekit.report.svg import Drawing, standalone
 
 COLOURS = (MEMBER, NONMEMBER, PASS, THRESHOLD, BASELINE, OPEN, FAIL, INK)
 DASH = [5, 4]
@@ -66,13 +66,13 @@ def write_svg(figures: Spec | Sequence[Spec], path: str | Path) -> None:
 def svg(figures: Spec | Sequence[Spec]) -> str:
     """The same as text."""
     several = [figures] if isinstance(figures, Mapping) else figures
-    return alone([_drawn(spec) for spec in several]) + "\n"
+    return standalone([_drawn(spec) for spec in several]) + "\n"
 
 
 def _drawn(spec: Spec) -> tuple[Drawing, str, str]:
     title = str(spec.get("title", ""))
     untitled = {name: part for name, part in spec.items() if name not in ("title", "description")}
-    return Drawing.of(painted(untitled)), title, str(spec.get("description", title))
+    return Drawing.of(vega_svg(untitled)), title, str(spec.get("description", title))
 
 
 def _points(xs: ArrayLike, ys: ArrayLike, log_x: bool, log_y: bool) -> list[tuple[int, float, float]]:

@@ -55,7 +55,7 @@ def csv(report: Report) -> str:
     return sink.getvalue()
 
 
-def inert(text: str) -> str:
+def disarm_formula(text: str) -> str:
     """A text that no spreadsheet runs."""
     return FORMULA.sub(r"\g<0>'", text)
 
@@ -65,8 +65,8 @@ Row = tuple[str, str, str, str, str, str]
 
 def _block(section: str, block: Block) -> Iterator[Row]:
     match block:
-        case Paragraph(said):
-            yield from _words(section, "", "", said)
+        case Paragraph(cells):
+            yield from _words(section, "", "", cells)
         case Bullets(items):
             for item in items:
                 yield from _words(section, "", "", item)
@@ -91,19 +91,19 @@ def _table(section: str, table: Table) -> Iterator[Row]:
                 yield from _words(section, name, head, (cell,))
 
 
-def _words(section: str, name: str, column: str, said: Iterable[Cell]) -> Iterator[Row]:
+def _words(section: str, name: str, column: str, cells: Iterable[Cell]) -> Iterator[Row]:
     """The numbers in a text, each by itself; and the text, if it says more than one number."""
-    found = tuple(said)
-    for number in _numbers(found):
+    parts = tuple(cells)
+    for number in _numbers(parts):
         value = "" if number.value is None else repr(number.value)
         yield _row(section, name, column, number.path, value)
-    if not (len(found) == 1 and isinstance(found[0], Number)):
-        path = found[0].path if len(found) == 1 and isinstance(found[0], Quote | Untrusted) else ""
-        yield _row(section, name, column, path, text=words(Phrase(found)))
+    if not (len(parts) == 1 and isinstance(parts[0], Number)):
+        path = parts[0].path if len(parts) == 1 and isinstance(parts[0], Quote | Untrusted) else ""
+        yield _row(section, name, column, path, text=words(Phrase(parts)))
 
 
-def _numbers(said: Iterable[Cell]) -> Iterator[Number]:
-    for cell in said:
+def _numbers(cells: Iterable[Cell]) -> Iterator[Number]:
+    for cell in cells:
         if isinstance(cell, Number):
             yield cell
         elif isinstance(cell, Phrase):
@@ -111,4 +111,11 @@ def _numbers(said: Iterable[Cell]) -> Iterator[Number]:
 
 
 def _row(section: str, name: str, column: str = "", path: str = "", value: str = "", text: str = "") -> Row:
-    return inert(section), inert(name), inert(column), path, value, inert(text)
+    return (
+        disarm_formula(section),
+        disarm_formula(name),
+        disarm_formula(column),
+        path,
+        value,
+        disarm_formula(text),
+    )

@@ -1,4 +1,4 @@
-"""From a figure to a drawing: Vega-Lite draws, offline and without a browser; what it draws is made inert and small.
+"""From a chart to SVG or PNG: Vega-Lite draws it, offline and without a browser, and the SVG is made small and safe.
 
 The engine (V8, by vl-convert) is imported when something is drawn and not before: it does not survive a fork, so only
 a process that forks no more may draw. Nothing is fetched: a specification that names an address is refused.
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from macekit.report.model import Figure
-from macekit.report.svg import Drawing, alone, inline
+from macekit.report.svg import Drawing, inline, standalone
 
 # --- engine -------------------------------------------------------------------------------------------------
 # The engine that draws: V8 with Vega-Lite in it, started at the first drawing of a process and kept from
@@ -25,7 +25,7 @@ VERSION = "6.4"
 """Of Vega-Lite: named, so that a newer engine draws the same."""
 
 
-def painted(spec: Mapping[str, Any]) -> str:
+def vega_svg(spec: Mapping[str, Any]) -> str:
     """A specification as SVG, as the engine writes it."""
     _make_room()
     import vl_convert
@@ -33,7 +33,7 @@ def painted(spec: Mapping[str, Any]) -> str:
     return vl_convert.vegalite_to_svg(dict(spec), vl_version=VERSION, allowed_base_urls=[])
 
 
-def rastered(svg: str, scale: float) -> bytes:
+def rasterise(svg: str, scale: float) -> bytes:
     """A drawing as PNG."""
     _make_room()
     import vl_convert
@@ -47,9 +47,9 @@ def _make_room() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if soft == resource.RLIM_INFINITY:
         return
-    wanted = soft + ROOM
+    limit = soft + ROOM
     resource.setrlimit(
-        resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
     )
 
 
@@ -61,18 +61,18 @@ SCALE = 2.0
 
 def inline_svg(figure: Figure, name: str) -> str:
     """An element for a page that has no other of this ``name``: its colours are the page's variables."""
-    return inline(_drawn(figure), name, figure.title, figure.description)
+    return inline(_drawing(figure), name, figure.title, figure.description)
 
 
 def svg(figures: Sequence[Figure]) -> bytes:
     """A file of its own: all figures, one below the other, on a white ground, each under its title."""
-    return alone([(_drawn(figure), figure.title, figure.description) for figure in figures]).encode()
+    return standalone([(_drawing(figure), figure.title, figure.description) for figure in figures]).encode()
 
 
 def png(figures: Sequence[Figure]) -> bytes:
     """The same as pixels."""
-    return rastered(svg(figures).decode(), SCALE)
+    return rasterise(svg(figures).decode(), SCALE)
 
 
-def _drawn(figure: Figure) -> Drawing:
-    return Drawing.of(painted(figure.spec))
+def _drawing(figure: Figure) -> Drawing:
+    return Drawing.of(vega_svg(figure.spec))

@@ -1,4 +1,4 @@
-"""How numbers and other people's words are spelt, the same in every form of a report."""
+"""How numbers, names and sentences are written, the same in every form of a report and in charts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST_SENTENCE = 2000
 """Characters of a sentence that are shown; names within it may be long."""
 
 
-def spelt(number: Number) -> str:
+def format_number(number: Number) -> str:
     """A number as readers see it; never "-0"."""
     value = number.value
     if value is None:
@@ -47,38 +47,38 @@ def spelt(number: Number) -> str:
         case "exact":
             return repr(value)
         case "percent":
-            return percent(value) if called(number.path) == CONFIDENCE else f"{100 * value:.6g}%"
+            return percent(value) if field_name(number.path) == CONFIDENCE else f"{100 * value:.6g}%"
         case "guesses":
             return _guesses(number, value)
         case _ as never:
             assert_never(never)
 
 
-def called(path: str) -> str:
-    """What stands at a path: the name of its list, of an entry."""
+def field_name(path: str) -> str:
+    """The last name in a path; an entry of a list has the name of the list."""
     return next((part for part in reversed(path.split(".")) if not part.isdecimal()), "")
 
 
 def _outward(number: Number) -> Callable[[float], str]:
-    name = called(number.path)
+    name = field_name(number.path)
     return at_least if name in LOWER else at_most if name in UPPER else "{:z.3f}".format
 
 
 def _guesses(number: Number, value: float) -> str:
     """Right guesses in a hundred: with so many digits that only what is certain reads as all, or as none."""
-    name = called(number.path)
+    name = field_name(number.path)
     towards = ROUND_FLOOR if name in LOWER else ROUND_CEILING if name in UPPER else ROUND_HALF_EVEN
     exact = 50 * (1 + Decimal(repr(value)))
-    said = (exact.quantize(Decimal(1).scaleb(-digits), towards) for digits in range(1, FINEST))
-    told = next((each for each in said if each not in (0, 100) or each == exact), exact)
-    return f"{told:f}".removesuffix(".0")
+    candidates = (exact.quantize(Decimal(1).scaleb(-digits), towards) for digits in range(1, FINEST))
+    nearest = next((each for each in candidates if each not in (0, 100) or each == exact), exact)
+    return f"{nearest:f}".removesuffix(".0")
 
 
 def words(cell: Cell) -> str:
     """Any cell as text that is only read: nothing in it acts on a terminal, a page or a reader's eye."""
     match cell:
         case Number():
-            return spelt(cell)
+            return format_number(cell)
         case Quote(text):
             return shown(text, LONGEST_SENTENCE)
         case Untrusted(text):
@@ -92,8 +92,8 @@ def words(cell: Cell) -> str:
 def numeric(table: Table) -> tuple[bool, ...]:
     """Of each column, whether it holds numbers and nothing else: those are set to the right."""
     columns = [[cell for cell in column if cell != ""] for column in zip(*table.rows, strict=True)]
-    found = tuple(bool(cells) and all(isinstance(cell, Number) for cell in cells) for cells in columns)
-    return found or (False,) * len(table.head)
+    flags = tuple(bool(cells) and all(isinstance(cell, Number) for cell in cells) for cells in columns)
+    return flags or (False,) * len(table.head)
 
 
 # --- words --------------------------------------------------------------------------------------------------
@@ -141,11 +141,11 @@ def finite(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None and math.isfinite(value)]
 
 
-def inert(label: object, most: int = MOST) -> str:
-    """A name from outside on one line, shortened; what would act instead of being seen is spelled out."""
+def short_label(label: object, most: int = MOST) -> str:
+    """A name from outside on one line, shortened, with control characters written out."""
     text = short(label) if isinstance(label, float) else str(label)
-    seen = _fitting(plain(text[: most + 1]), most)
-    return seen if seen.strip() else "(blank)"
+    visible = _fitting(plain(text[: most + 1]), most)
+    return visible if visible.strip() else "(blank)"
 
 
 def _fitting(text: str, most: int) -> str:
@@ -162,15 +162,15 @@ def _columns(letter: str) -> int:
 
 
 def distinct(labels: Sequence[object]) -> list[str]:
-    """The names, inert, each told from all others: a scale has one place for each."""
-    taken: set[str] = set()
-    found = []
+    """The names as short labels that all differ: a scale has one place for each."""
+    earlier: set[str] = set()
+    result = []
     for label in labels:
-        name = plainly = inert(label)
+        name = plainly = short_label(label)
         again = 1
-        while name in taken:
+        while name in earlier:
             again += 1
             name = f"{plainly} ({again})"
-        taken.add(name)
-        found.append(name)
-    return found
+        earlier.add(name)
+        result.append(name)
+    return result

@@ -1,7 +1,7 @@
-"""A report as one HTML document that fetches nothing, runs nothing, and shows other people's words as words.
+"""A report as one HTML document that fetches nothing, runs nothing, and escapes other people's words.
 
-The policy allows the one style sheet inside, by its hash, and nothing else: even a string that slipped through would
-be inert.
+The policy allows the one style sheet inside, by its hash, and nothing else: even a string that was not escaped could
+not act.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from macekit.report.drawing import inline_svg
-from macekit.report.formatting import numeric, spelt, words
+from macekit.report.formatting import format_number, numeric, words
 from macekit.report.model import (
     Block,
     Bullets,
@@ -74,28 +74,28 @@ def _headline(headline: Headline) -> str:
     """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
     first, stop, rest = words(headline.sentence).partition(". ")
     path = escape(headline.sentence.path)
-    said = (
+    sentence = (
         f'<p class="sentence"><bdi class="said" data-path="{path}">'
         f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
     )
     if headline.decision is None:
-        return f'<div class="headline">{said}</div>\n'
+        return f'<div class="headline">{sentence}</div>\n'
     verdict = WORDS[headline.decision]
     badge = f'<p class="badge"><span aria-hidden="true">{verdict.sign}</span> {verdict.word}</p>\n'
-    return f'<div class="headline {verdict.style}">{badge}{said}</div>\n'
+    return f'<div class="headline {verdict.style}">{badge}{sentence}</div>\n'
 
 
 def _section(section: Section) -> str:
     blocks = "".join(
-        _figures(run) if drawn else "".join(map(_block, run)) for drawn, run in _runs(section.blocks)
+        _figures(run) if is_figure else "".join(map(_block, run)) for is_figure, run in _runs(section.blocks)
     )
     return f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>\n{blocks}</section>\n'
 
 
 def _block(block: Block) -> str:
     match block:
-        case Paragraph(said):
-            return f"<p>{_words(said)}</p>\n"
+        case Paragraph(cells):
+            return f"<p>{_words(cells)}</p>\n"
         case Bullets(items):
             return f"<ul>{''.join(f'<li>{_words(item)}</li>' for item in items)}</ul>\n"
         case Listing(caption, text):
@@ -117,8 +117,8 @@ def _block(block: Block) -> str:
 
 def _runs(blocks: Iterable[Block]) -> Iterator[tuple[bool, list[Block]]]:
     """Blocks that stand together: figures, and what is none."""
-    for drawn, run in groupby(blocks, lambda block: isinstance(block, Figure)):
-        yield drawn, list(run)
+    for is_figure, run in groupby(blocks, lambda block: isinstance(block, Figure)):
+        yield is_figure, list(run)
 
 
 def _figures(figures: Iterable[Block]) -> str:
@@ -160,8 +160,8 @@ def _note(table: Table) -> str:
         if table.more
         else ""
     )
-    said = " ".join(filter(None, (_text(table.note), more)))
-    return f'<p class="note">{said}</p>\n' if said else ""
+    text = " ".join(filter(None, (_text(table.note), more)))
+    return f'<p class="note">{text}</p>\n' if text else ""
 
 
 def _head(name: str, right: bool) -> str:
@@ -178,8 +178,8 @@ def _row(row: Iterable[Cell], right: Iterable[bool]) -> str:
     return f'<tr><th scope="row">{_cell(first[0])}</th>{cells}</tr>'
 
 
-def _words(said: Iterable[Cell]) -> str:
-    return "".join(map(_cell, said))
+def _words(cells: Iterable[Cell]) -> str:
+    return "".join(map(_cell, cells))
 
 
 def _cell(cell: Cell) -> str:
@@ -200,7 +200,7 @@ def _number(number: Number) -> str:
     """What is read, and beside it what is meant: all digits, and where in the answer they stand."""
     value = "" if number.value is None else repr(number.value)
     kind = f' data-kind="{number.kind}"' if number.kind in READ_OFF else ""
-    return f'<data value="{value}" data-path="{escape(number.path)}"{kind}>{spelt(number)}</data>'
+    return f'<data value="{value}" data-path="{escape(number.path)}"{kind}>{format_number(number)}</data>'
 
 
 def _code(text: str) -> str:

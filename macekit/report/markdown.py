@@ -1,4 +1,4 @@
-"""A report as GitHub-flavoured Markdown: other people's words stay words, numbers stand under each other."""
+"""A report as GitHub-flavoured Markdown or as a section of a model card, with other people's words escaped."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from macekit.report.model import (
 )
 from macekit.report.palette import WORDS
 
-MEANT = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
+SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
 """Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves."""
 
-CALLED = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
+MENTIONS = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
 """Characters that a site reads as a mention, escaped or not: they are separated from the name."""
 
 COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.IGNORECASE)
@@ -66,69 +66,69 @@ def head(headline: Headline) -> Iterator[str]:
         yield sentence
 
 
-def section(given: Section, level: int = 2) -> Iterator[str]:
+def section(part: Section, level: int = 2) -> Iterator[str]:
     """A heading, and what stands under it."""
-    yield f"{'#' * level} {given.title}"
-    for each in given.blocks:
+    yield f"{'#' * level} {part.title}"
+    for each in part.blocks:
         yield from block(each)
 
 
-def block(given: Block) -> Iterator[str]:
+def block(part: Block) -> Iterator[str]:
     """One block, in as many paragraphs as it takes."""
-    match given:
-        case Paragraph(said):
-            yield inline(said)
+    match part:
+        case Paragraph(cells):
+            yield inline(cells)
         case Bullets(items):
             yield "\n".join(f"- {inline(item)}" for item in items)
         case Listing(caption, text):
-            yield f"{escaped(caption)}:"
+            yield f"{plain_text(caption)}:"
             yield fenced(text)
         case Facts(items):
             rows = tuple((fact.label, fact.value, Phrase(fact.note)) for fact in items)
             yield table(Table("At a glance", ("At a glance", "", ""), rows))
         case Table():
-            yield from _captioned(given)
+            yield from _captioned(part)
         case Figure():
-            yield f"**{escaped(given.title)}.** {escaped(given.description)}"
-            if len(given.table.rows) <= MOST_ROWS:
-                yield from _captioned(given.table)
+            yield f"**{plain_text(part.title)}.** {plain_text(part.description)}"
+            if len(part.table.rows) <= MOST_ROWS:
+                yield from _captioned(part.table)
 
 
-def _captioned(given: Table) -> Iterator[str]:
-    if given.caption:
-        yield f"**{escaped(given.caption)}**"
-    yield table(given)
-    more = f"{given.more:,} more in the JSON, at `{given.where}`." if given.more else ""
-    said = " ".join(filter(None, (escaped(given.note), more)))
-    if said:
-        yield said
+def _captioned(part: Table) -> Iterator[str]:
+    if part.caption:
+        yield f"**{plain_text(part.caption)}**"
+    yield table(part)
+    more = f"{part.more:,} more in the JSON, at `{part.where}`." if part.more else ""
+    text = " ".join(filter(None, (plain_text(part.note), more)))
+    if text:
+        yield text
 
 
-def table(given: Table) -> str:
+def table(part: Table) -> str:
     """Rows under a head; columns of numbers are set to the right."""
-    rules = ["---:" if right else "---" for right in numeric(given)]
+    rules = ["---:" if right else "---" for right in numeric(part)]
     lines = [
-        [escaped(name) for name in given.head],
+        [plain_text(name) for name in part.head],
         rules,
-        *([inline((c,)) for c in row] for row in given.rows),
+        *([inline((c,)) for c in row] for row in part.rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def inline(said: Iterable[Cell]) -> str:
+def inline(cells: Iterable[Cell]) -> str:
     """Text with numbers in it, on one line."""
-    return "".join(map(_cell, said))
+    return "".join(map(_cell, cells))
 
 
-def escaped(text: str) -> str:
-    """Text of which nothing is taken for more than itself."""
-    return inert(words(text))
+def plain_text(text: str) -> str:
+    """Text for a reader, with nothing in it that Markdown would interpret."""
+    return escape_markdown(words(text))
 
 
-def inert(text: str) -> str:
-    """The same of a text that is spelt already."""
-    meant = CALLED.sub(rf"\1{CUT}", ADDRESS.sub(r"\1\.", MEANT.sub(r"\\\1", text)))
-    return COMMIT.sub(lambda found: CUT.join(PIECE.findall(found[0])), meant)
+def escape_markdown(text: str) -> str:
+    """A text in which no character has a meaning to Markdown or to the site that shows it."""
+    text = MENTIONS.sub(rf"\1{CUT}", ADDRESS.sub(r"\1\.", SPECIAL.sub(r"\\\1", text)))
+    return COMMIT.sub(lambda match: CUT.join(PIECE.findall(match[0])), text)
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -144,18 +144,18 @@ def _cell(cell: Cell) -> str:
         case Number():
             return words(cell)
         case Quote() | Untrusted():
-            return inert(words(cell))
+            return escape_markdown(words(cell))
         case Phrase(parts):
             return inline(parts)
         case _:
-            return escaped(cell)
+            return plain_text(cell)
 
 
 # --- card ---------------------------------------------------------------------------------------------------
 # A report as a section of a Hugging Face model card, with the metadata that lists its numbers as results.
 
 TITLE = "Membership leakage"
-SHOWN = (
+CARD_SECTIONS = (
     "people",
     "promise",
     "metrics",
@@ -188,13 +188,13 @@ class Result:
 def card(report: Report) -> str:
     """The section: a short verdict, the numbers, how they were measured, their limits, and the metadata."""
     parts = [f"## {TITLE}", *head(report.headline), *block(report.facts)]
-    for name in SHOWN:
-        found = report.section(name)
-        if found is not None:
-            parts += section(Section(found.name, found.title, found.blocks), 3)
+    for name in CARD_SECTIONS:
+        part = report.section(name)
+        if part is not None:
+            parts += section(Section(part.name, part.title, part.blocks), 3)
     results = list(_results(report))
     if results:
-        parts += ["### Metadata", METADATA, fenced("\n".join(_index(results, _asked(report))), "yaml")]
+        parts += ["### Metadata", METADATA, fenced("\n".join(_index(results, _setting(report))), "yaml")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -204,25 +204,25 @@ def _results(report: Report) -> Iterator[Result]:
     if decision is not None:
         yield Result("mace_decision", "Decision", json.dumps(decision))
     for fact in report.facts.items:
-        held = fact.value
-        if isinstance(held, Number) and held.value is not None and held.kind != "count":
-            kind = held.path.removeprefix("result.").replace(".", "_")
-            yield Result(f"mace_{kind}", fact.label, repr(held.value))
+        number = fact.value
+        if isinstance(number, Number) and number.value is not None and number.kind != "count":
+            kind = number.path.removeprefix("result.").replace(".", "_")
+            yield Result(f"mace_{kind}", fact.label, repr(number.value))
 
 
-def _asked(report: Report) -> dict[str, float]:
+def _setting(report: Report) -> dict[str, float]:
     """What the results hold for, from what the tiles say beside their numbers and the options as understood."""
     cells = [cell for fact in report.facts.items for cell in _numbers(fact.note)]
     origin = report.section("provenance")
     for part in () if origin is None else origin.blocks:
         if isinstance(part, Table):
             cells += [cell for row in part.rows for cell in _numbers(row)]
-    found: dict[str, float] = {}
+    setting: dict[str, float] = {}
     for cell in cells:
         name = cell.path.rpartition(".")[2]
         if name in SETTING and cell.value is not None:
-            found.setdefault(name, cell.value)
-    return {name: found[name] for name in SETTING if name in found}
+            setting.setdefault(name, cell.value)
+    return {name: setting[name] for name in SETTING if name in setting}
 
 
 def _numbers(words: Inline) -> Iterator[Number]:
@@ -233,7 +233,7 @@ def _numbers(words: Inline) -> Iterator[Number]:
             yield from _numbers(cell.words)
 
 
-def _index(results: list[Result], asked: dict[str, float]) -> Iterator[str]:
+def _index(results: list[Result], setting: dict[str, float]) -> Iterator[str]:
     """``model-index`` as the hub reads it; text in JSON's quotes, which are YAML's, too."""
     yield from (
         "model-index:",
@@ -251,7 +251,7 @@ def _index(results: list[Result], asked: dict[str, float]) -> Iterator[str]:
         yield f"    - type: {json.dumps(result.kind)}"
         yield f"      name: {json.dumps(result.name)}"
         yield f"      value: {result.value}"
-        if asked:
+        if setting:
             yield "      args:"
-        for name, value in asked.items():
+        for name, value in setting.items():
             yield f"        {name}: {value!r}"

@@ -1,4 +1,4 @@
-"""The colours of charts by what they mean: a specification names the light ones, a page puts its own in their place.
+"""The colours of charts and decisions by what they mean: a specification has the light ones, a page replaces them.
 
 Every meaning has a colour of its own, so that one can be told from another in a finished drawing; shapes, dashes and
 words say the same as the colours do (Okabe and Ito's advice: blue and orange stay apart for every kind of eye).

@@ -1,7 +1,4 @@
-"""A gate's answer as JUnit XML: one test case for each limit, as GitHub's and GitLab's readers know it.
-
-A limit that is exceeded is a failure, one that is open an error: neither is a passed test.
-"""
+"""A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from macekit.report.markdown import inert
+from macekit.report.markdown import escape_markdown
 from macekit.report.palette import WORDS
 from macekit.text import plain
 
@@ -18,10 +15,13 @@ ELEMENTS = {"fail": "failure", "inconclusive": "error"}
 
 
 def junit(answer: Mapping[str, Any]) -> bytes:
-    """The file; names from outside are spelt so that XML can hold them."""
+    """One test case a limit: one that is exceeded is a failure, one that is open an error; neither is a passed test.
+
+    Characters that XML cannot hold are written out.
+    """
     limits = answer["limits"]
     decisions = [limit["decision"] for limit in limits]
-    counted = {
+    totals = {
         "name": SUITE,
         "tests": str(len(limits)),
         "failures": str(decisions.count("fail")),
@@ -29,8 +29,8 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         "skipped": "0",
         "time": "0",
     }
-    top = ET.Element("testsuites", counted)
-    suite = ET.SubElement(top, "testsuite", counted)
+    top = ET.Element("testsuites", totals)
+    suite = ET.SubElement(top, "testsuite", totals)
     properties = ET.SubElement(suite, "properties")
     source = answer["provenance"]
     for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
@@ -39,8 +39,8 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         _case(suite, limit)
     ET.SubElement(suite, "system-out").text = plain(answer["sentence"])
     ET.indent(top)
-    written: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"
+    document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
@@ -48,9 +48,9 @@ def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
     case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
     if limit["decision"] in ELEMENTS:
         reason, stands = plain(limit["reason"]), limit["guarantee"]
-        told = {"type": limit["decision"], "message": reason}
-        found = ET.SubElement(case, ELEMENTS[limit["decision"]], told)
-        found.text = f"{reason}\nCovers: {plain(stands['covers'])}.\nAssumes: {plain(stands['assumes'])}."
+        attributes = {"type": limit["decision"], "message": reason}
+        element = ET.SubElement(case, ELEMENTS[limit["decision"]], attributes)
+        element.text = f"{reason}\nCovers: {plain(stands['covers'])}.\nAssumes: {plain(stands['assumes'])}."
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------
@@ -97,15 +97,17 @@ def summary(answer: Mapping[str, Any]) -> bytes:
         "| --- | ---: | ---: | ---: | ---: | --- |",
     ]
     rows += [_row(limit) for limit in answer["limits"]]
-    notes = [f"- {_inert(note['message'])}" for note in answer["warnings"]]
-    counted = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
-    made = f"{counted}; methods version {_inert(source['version'])}; input SHA-256 `{source['input_sha256']}`"
+    notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
+    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
+    origin = (
+        f"{scores}; methods version {_escape(source['version'])}; input SHA-256 `{source['input_sha256']}`"
+    )
     parts = [
         f"### mace gate: {answer['decision']}",
-        _inert(answer["sentence"]),
+        _escape(answer["sentence"]),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
-        f"{made}. It speaks of this score at the resolution stated, not of the mechanism.",
+        f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",
     ]
     return ("\n" + "\n\n".join(parts) + "\n").encode()
 
@@ -118,7 +120,7 @@ def annotation(answer: Mapping[str, Any]) -> str:
 
 def _row(limit: Mapping[str, Any]) -> str:
     numbers = [limit[name] for name in ("maximum", "estimate", "lower", "upper")]
-    cells = [_inert(limit["about"]), *(_number(value) for value in numbers), f"**{limit['decision']}**"]
+    cells = [_escape(limit["about"]), *(_number(value) for value in numbers), f"**{limit['decision']}**"]
     return f"| {' | '.join(cells)} |"
 
 
@@ -126,5 +128,5 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:z.4g}"
 
 
-def _inert(text: str) -> str:
-    return inert(plain(text))
+def _escape(text: str) -> str:
+    return escape_markdown(plain(text))

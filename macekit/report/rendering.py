@@ -1,4 +1,4 @@
-"""From an answer to a file."""
+"""From an answer to a report in one of its forms, as bytes."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ def _image(operation: str, answer: Mapping[str, object], form: str, chart: str |
     from macekit.report.content import figures
     from macekit.report.drawing import png, svg
 
-    found = figures(operation, answer)
-    if not found:
+    available = figures(operation, answer)
+    if not available:
         raise Problem("not-acceptable", f"{operation}: this answer has no chart", field="Accept")
-    shown = found if chart is None else _named(found, chart)
-    return svg(shown) if form == SVG else png(shown)
+    selection = available if chart is None else _pick(available, chart)
+    return svg(selection) if form == SVG else png(selection)
 
 
-def _named(figures: tuple[Figure, ...], chart: str) -> tuple[Figure, ...]:
-    shown = tuple(figure for figure in figures if figure.name == chart)
-    if not shown:
+def _pick(figures: tuple[Figure, ...], chart: str) -> tuple[Figure, ...]:
+    selection = tuple(figure for figure in figures if figure.name == chart)
+    if not selection:
         names = ", ".join(figure.name for figure in figures)
         raise Problem("unknown-name", f"chart: this answer has {names}", field="chart")
-    return shown
+    return selection

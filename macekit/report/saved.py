@@ -1,4 +1,4 @@
-"""An answer that was kept: whose it is, and whether it is whole, so that it can be rendered without the scores."""
+"""A saved answer: which operation it is of and whether it is intact, so that it can be rendered without the scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARALLEL = frozenset(
 """Lists that have one entry for each record, cell, bin or point, and so are equally long side by side."""
 
 
-COUNTED = frozenset(
+COUNT_FIELDS = frozenset(
     {"members", "nonmembers", "outside_members", "outside_nonmembers", "records", "unknown", "flagged"}
 )
 """How many there are: never fewer than none."""
@@ -51,7 +51,7 @@ def recognise(answer: object) -> str | None:
     )
 
 
-def checked(operation: str, answer: object) -> dict[str, Any]:
+def validate_answer(operation: str, answer: object) -> dict[str, Any]:
     """The answer with what belongs to it and nothing else: of the right shape, and agreeing with itself.
 
     It is not signed: that its numbers are those of some scores is shown only by asking again.
@@ -59,14 +59,14 @@ def checked(operation: str, answer: object) -> dict[str, Any]:
     if not _shallow(answer, DEEPEST):
         raise BrokenAnswerError("nested too deeply")
     try:
-        found: dict[str, Any] = TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
+        result: dict[str, Any] = TypeAdapter(ANSWERS[operation]).validate_python(answer, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the answer"
         raise BrokenAnswerError(f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}") from None
-    for fault in _faults(found, ""):
+    for fault in _faults(result, ""):
         raise BrokenAnswerError(fault)
-    return found
+    return result
 
 
 def _shallow(value: object, levels: int) -> bool:
@@ -77,9 +77,9 @@ def _shallow(value: object, levels: int) -> bool:
     return levels > 0 and all(_shallow(part, levels - 1) for part in parts)
 
 
-def _likeness(keys: Any, known: Any) -> float:
+def _likeness(keys: Any, other: Any) -> float:
     """How much of both is shared."""
-    return len(keys & known) / len(keys | known)
+    return len(keys & other) / len(keys | other)
 
 
 def _faults(value: Any, path: str) -> Iterator[str]:
@@ -136,21 +136,21 @@ def _impossible(part: Mapping[str, Any], path: str) -> Iterator[str]:
         if name in NEVER_EMPTY and value == []:
             yield f"{where}: empty"
         counts = value if isinstance(value, list) else [value]
-        if name in COUNTED and any(isinstance(each, int) and each < 0 for each in counts):
+        if name in COUNT_FIELDS and any(isinstance(each, int) and each < 0 for each in counts):
             yield f"{where}: less than 0"
 
 
-def _undrawable(drawn: Mapping[str, Any], path: str) -> Iterator[str]:
+def _undrawable(scores: Mapping[str, Any], path: str) -> Iterator[str]:
     """What is wrong with how the scores lie: intervals have edges, and categories have labels."""
-    known = drawn["edges"] if drawn["kind"] == "intervals" else drawn["labels"]
-    other = drawn["labels"] if drawn["kind"] == "intervals" else drawn["edges"]
-    if known is None or other is not None:
-        yield f"{path}: {drawn['kind']} have edges if they are intervals, and labels if they are categories"
-    elif drawn["kind"] == "intervals" and len(known) != len(drawn["members"]) + 1:
+    expected = scores["edges"] if scores["kind"] == "intervals" else scores["labels"]
+    other = scores["labels"] if scores["kind"] == "intervals" else scores["edges"]
+    if expected is None or other is not None:
+        yield f"{path}: {scores['kind']} have edges if they are intervals, and labels if they are categories"
+    elif scores["kind"] == "intervals" and len(expected) != len(scores["members"]) + 1:
         yield f"{path}: edges are not one more than the bins"
-    elif drawn["kind"] == "intervals" and any(left >= right for left, right in pairwise(known)):
+    elif scores["kind"] == "intervals" and any(left >= right for left, right in pairwise(expected)):
         yield f"{path}: edges do not increase"
-    if not drawn["members"]:
+    if not scores["members"]:
         yield f"{path}: no bins"
 
 

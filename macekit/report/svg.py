@@ -1,4 +1,4 @@
-"""What Vega drew, made fit to stand in a page: only shapes and text, no more digits than can be seen, names of its own.
+"""SVG from Vega, made fit for a page: only shapes and text, no more digits than can be seen, ids of its own.
 
 Elements and attributes are taken over from a list; whatever is not on it is an error here, and never on a page.
 """
@@ -21,14 +21,14 @@ FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 WIDER = 0.15
 """How much wider another font may be: room is left for it beside the labels at the left."""
 
-PLACED = frozenset({"d", "transform", "x", "x1", "x2", "y", "y1", "y2", "width", "height"})
-PAINTED = frozenset({"fill", "stroke"})
-KEPT = frozenset(
+POSITION_ATTRIBUTES = frozenset({"d", "transform", "x", "x1", "x2", "y", "y1", "y2", "width", "height"})
+COLOUR_ATTRIBUTES = frozenset({"fill", "stroke"})
+PLAIN_ATTRIBUTES = frozenset(
     {"clip-path", "fill-opacity", "font-size", "font-style", "font-weight", "id", "opacity", "r", "rx"}
     | {"stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit"}
     | {"stroke-opacity", "stroke-width", "text-anchor"}
 )
-DROPPED = frozenset(
+IGNORED_ATTRIBUTES = frozenset(
     {"aria-hidden", "aria-label", "aria-roledescription", "class", "font-family", "pointer-events", "role"}
 )
 """What means nothing here: there is one font, and the drawing as a whole has a role."""
@@ -66,46 +66,46 @@ class Drawing:
     def left(self) -> float:
         """How much stands at the left of the axes: names, mostly."""
         moved = next((part.get("transform", "") for part in self.parts if part.tag == f"{SPACE}g"), "")
-        found = MOVED.match(moved)
-        return float(found[1]) if found else 0.0
+        match = MOVED.match(moved)
+        return float(match[1]) if match else 0.0
 
-    def written(self, hand: Hand) -> str:
+    def markup(self, style: SvgStyle) -> str:
         """All parts as text."""
-        return "".join(piece for part in self.parts for piece in _written(part, hand))
+        return "".join(piece for part in self.parts for piece in _markup(part, style))
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class SvgStyle:
     """How a drawing is written: what its names begin with, and which colours are put in place of its own."""
 
     prefix: str
     colours: Mapping[str, str]
 
 
-def inline(drawn: Drawing, name: str, title: str, description: str) -> str:
+def inline(drawing: Drawing, name: str, title: str, description: str) -> str:
     """An element for a page: as wide as there is room, coloured by the page, with words for who cannot see it."""
-    painted = drawn.written(Hand(f"{name}-", VARIABLE))
-    room = WIDER * drawn.left
-    width, height = _number(drawn.width + room + MARGIN), _number(drawn.height)
+    body = drawing.markup(SvgStyle(f"{name}-", VARIABLE))
+    room = WIDER * drawing.left
+    width, height = _number(drawing.width + room + MARGIN), _number(drawing.height)
     ids = f"{name}-title", f"{name}-desc"
     size = f'viewBox="{_number(-room)} 0 {width} {height}" width="{width}" height="{height}"'
     return (
         f'<svg {NAMESPACE} role="img" aria-labelledby="{ids[0]} {ids[1]}" {size} font-family="{FONT}">'
-        f'<title id="{ids[0]}">{escape(title)}</title><desc id="{ids[1]}">{escape(description)}</desc>{painted}</svg>'
+        f'<title id="{ids[0]}">{escape(title)}</title><desc id="{ids[1]}">{escape(description)}</desc>{body}</svg>'
     )
 
 
-def alone(drawings: Sequence[tuple[Drawing, str, str]]) -> str:
+def standalone(drawings: Sequence[tuple[Drawing, str, str]]) -> str:
     """A file: all drawings one below the other, on a white ground, each under its title."""
-    width = max(drawn.width for drawn, _, _ in drawings) + 2 * MARGIN
+    width = max(drawing.width for drawing, _, _ in drawings) + 2 * MARGIN
     pieces, top = [], float(MARGIN)
-    for i, (drawn, title, description) in enumerate(drawings):
+    for i, (drawing, title, description) in enumerate(drawings):
         place = f'x="{MARGIN}" y="{_number(top + 14)}"'
         heading = f'<text {place} font-size="15" font-weight="bold" fill="{INK}">{escape(title)}</text>'
-        body = drawn.written(Hand(f"figure{i}-", {}))
+        body = drawing.markup(SvgStyle(f"figure{i}-", {}))
         moved = f'<g transform="translate({MARGIN},{_number(top + HEAD)})">{body}</g>'
         pieces.append(f"<g>{heading}<desc>{escape(description)}</desc>{moved}</g>")
-        top += HEAD + drawn.height + 2 * MARGIN
+        top += HEAD + drawing.height + 2 * MARGIN
     height = top - MARGIN
     name = escape("; ".join(title for _, title, _ in drawings))
     return (
@@ -127,7 +127,7 @@ def _renumber(root: ET.Element) -> None:
             element.set("clip-path", f"url(#{names.get(name, name)})")
 
 
-def _written(element: ET.Element, hand: Hand) -> Iterator[str]:
+def _markup(element: ET.Element, style: SvgStyle) -> Iterator[str]:
     """One element and what is in it; groups that would hold nothing are left out."""
     name = element.tag.removeprefix(SPACE)
     if name not in ELEMENTS:
@@ -135,33 +135,33 @@ def _written(element: ET.Element, hand: Hand) -> Iterator[str]:
     if (name == "path" and element.get("d", "") in NOTHING) or element.get("display") == "none":
         return
     inner = escape(element.text or "") + "".join(
-        piece for child in element for piece in _written(child, hand)
+        piece for child in element for piece in _markup(child, style)
     )
     if name in ("g", "defs") and not inner:
         return
-    attributes = "".join(_attributes(element, hand))
+    attributes = "".join(_attributes(element, style))
     if name == "g" and not attributes:
         yield inner
     else:
         yield f"<{name}{attributes}>{inner}</{name}>" if inner else f"<{name}{attributes}/>"
 
 
-def _attributes(element: ET.Element, hand: Hand) -> Iterator[str]:
+def _attributes(element: ET.Element, style: SvgStyle) -> Iterator[str]:
     for name, value in element.items():
-        if name not in DROPPED and (name, value) != ("opacity", "1"):
-            yield f" {name}={quoteattr(_value(name, value, hand))}"
+        if name not in IGNORED_ATTRIBUTES and (name, value) != ("opacity", "1"):
+            yield f" {name}={quoteattr(_value(name, value, style))}"
 
 
-def _value(name: str, value: str, hand: Hand) -> str:
-    if name in PLACED:
-        return DECIMALS.sub(lambda found: _number(float(found[0])), value)
-    if name in PAINTED:
-        return hand.colours.get(value, value)
+def _value(name: str, value: str, style: SvgStyle) -> str:
+    if name in POSITION_ATTRIBUTES:
+        return DECIMALS.sub(lambda match: _number(float(match[0])), value)
+    if name in COLOUR_ATTRIBUTES:
+        return style.colours.get(value, value)
     if name == "id":
-        return hand.prefix + value
+        return style.prefix + value
     if name == "clip-path":
-        return value.replace("url(#", f"url(#{hand.prefix}")
-    if name not in KEPT:
+        return value.replace("url(#", f"url(#{style.prefix}")
+    if name not in PLAIN_ATTRIBUTES:
         raise ValueError(f"a drawing holds an attribute that is not expected: {name}")
     return value
 

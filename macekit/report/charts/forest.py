@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from macekit.report.charts.frame import Spec, baseline, chart, padded, rows, scaled
-from macekit.report.formatting import between, distinct, ends, finite, inert, many, rounded, three
+from macekit.report.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.report.model import AnswerPath, Cell, Figure, Phrase, Table
 from macekit.report.palette import INK, MEMBER, MUTED, NONMEMBER
 
@@ -203,7 +203,7 @@ def _line(name: str, found: Mapping[str, Any], note: str = "") -> Line:
 
 
 def _named(difference: AnswerPath) -> str:
-    return " − ".join(inert(difference.value[end], 14) for end in ("first", "second"))
+    return " − ".join(short_label(difference.value[end], 14) for end in ("first", "second"))
 
 
 def _decided(difference: AnswerPath) -> str:
@@ -236,4 +236,4 @@ def metrics(found: AnswerPath) -> Figure:
 
 def named(metric: AnswerPath) -> str:
     """A metric's name in words; one of the caller's own holds letters, digits and spaces only."""
-    return inert(str(metric.value["name"]).replace("_", " "))
+    return short_label(str(metric.value["name"]).replace("_", " "))

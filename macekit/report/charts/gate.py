@@ -18,7 +18,7 @@ from macekit.report.charts.frame import (
     threshold,
     words,
 )
-from macekit.report.formatting import inert, rounded, three
+from macekit.report.formatting import rounded, short_label, three
 from macekit.report.model import AnswerPath, Cell, Figure, Table
 from macekit.report.palette import INK, MUTED, THRESHOLD, WORDS
 
@@ -90,7 +90,7 @@ def _row(limit: Mapping[str, Any]) -> Spec:
     if limit["estimate"] is not None:
         layers.append(_dot(rounded(limit["estimate"]), "circle", INK, 80))
     texts = (
-        (inert(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
+        (short_label(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
         (f"at most {three(most)}", -12, 31, "right", "normal"),
         (limit.get("agrees", limit["decision"]), PLOT + 12, 12, "left", "bold"),
         (_interval(limit), PLOT + 12, 31, "left", "normal"),
@@ -124,7 +124,7 @@ def _said(limit: Mapping[str, Any]) -> str:
 def _table(every: list[AnswerPath]) -> Table:
     lines: list[tuple[Cell, ...]] = [
         (
-            inert(limit.value["name"].replace("_", " ")),
+            short_label(limit.value["name"].replace("_", " ")),
             limit["maximum"].number(),
             *(limit[column].number() for column in ("estimate", "lower", "upper")),
             limit.value["decision"],

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import TypeVar
 
 from macekit.report.charts.frame import DASHED, Spec, chart, rows, scaled
-from macekit.report.formatting import inert, rounded, spelt
+from macekit.report.formatting import format_number, rounded, short_label
 from macekit.report.model import TOP_RECORDS, AnswerPath, Cell, Figure, Kind, Number, Table, at
 from macekit.report.palette import BASELINE, INK, MEMBER, NONMEMBER, OPEN, THRESHOLD
 
@@ -56,7 +56,7 @@ def curves(
     drawn = [(each, points) for each, points in drawn if len(points) > 1]
     if not drawn:
         return None
-    labels = [inert(each.label) for each, _ in drawn]
+    labels = [short_label(each.label) for each, _ in drawn]
     data = [
         {"x": rounded(a), "y": rounded(b), "curve": label}
         for label, (_, points) in zip(labels, drawn, strict=True)
@@ -83,7 +83,9 @@ def curves(
 
 def _said(point: Point, x: Axis, series: Series) -> str:
     """A point in words, rounded as its table rounds it."""
-    return f"{spelt(Number(point[1], '', series.kind))} at {spelt(Number(point[0], '', x.kind))}"
+    return (
+        f"{format_number(Number(point[1], '', series.kind))} at {format_number(Number(point[0], '', x.kind))}"
+    )
 
 
 def _points(xs: AnswerPath, ys: AnswerPath, x: Axis, y: Axis) -> list[Point]:

@@ -7,7 +7,7 @@ import csv
 import io
 
 from macekit.call import CSV
-from macekit.report.csv import HEAD, inert
+from macekit.report.csv import HEAD, disarm_formula
 from macekit.report.model import Context
 from macekit.report.rendering import render
 from tests.cases import each_case
@@ -40,12 +40,12 @@ def test_every_value_is_the_answers_in_full(name: str) -> None:
 @each_case("sign", LEADING)
 @each_case("before", BEFORE)
 def test_a_text_that_begins_like_a_formula_is_made_text(sign: str, before: str) -> None:
-    assert inert(f"{before}{sign}1+1").startswith("'")
+    assert disarm_formula(f"{before}{sign}1+1").startswith("'")
 
 
 def test_other_texts_stay_as_they_are() -> None:
     for text in ("adult", "a = b", "9 of 10", "", "größer", "x-y", "Fail: with 95% confidence"):
-        assert inert(text) == text
+        assert disarm_formula(text) == text
 
 
 @each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING)])

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from macekit.report.content import figures
-from macekit.report.drawing import inline_svg, painted, png, svg
+from macekit.report.drawing import inline_svg, png, svg, vega_svg
 from macekit.report.model import Figure, Table
 from macekit.report.palette import VARIABLES
 from macekit.report.svg import Drawing, inline
@@ -166,7 +166,7 @@ def test_a_specification_that_names_an_address_is_refused() -> None:
     spec = {"data": {"url": "http://127.0.0.1:9/x.csv"}, "mark": "point"}
 
     with pytest.raises(ValueError, match="not allowed"):
-        painted(spec)
+        vega_svg(spec)
 
 
 @each_case(

@@ -13,7 +13,7 @@ import pytest
 from app.openapi.examples import JSON_EXAMPLES
 from macekit.call import Body, Call
 from macekit.operations import perform
-from macekit.report.saved import BrokenAnswerError, checked, recognise
+from macekit.report.saved import BrokenAnswerError, recognise, validate_answer
 from tests.cases import each_case
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
@@ -39,7 +39,7 @@ def test_an_answer_is_known_by_its_keys_and_is_whole(operation: str, name: str) 
     found = answer(operation, name)
 
     assert recognise(found) == operation
-    assert checked(operation, found) == found
+    assert validate_answer(operation, found) == found
 
 
 @each_case("operation, name", ASKED)
@@ -104,7 +104,7 @@ def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) ->
     spoil(found)
 
     with pytest.raises(BrokenAnswerError) as wrong:
-        checked("advantage", found)
+        validate_answer("advantage", found)
 
     assert str(wrong.value).startswith(said)
     assert "<b>" not in str(wrong.value)
@@ -129,7 +129,7 @@ def test_the_parts_of_a_report_must_go_together(spoil: Spoil, said: str) -> None
     spoil(found)
 
     with pytest.raises(BrokenAnswerError) as wrong:
-        checked("report", found)
+        validate_answer("report", found)
 
     assert str(wrong.value).startswith(said)
 
@@ -151,7 +151,7 @@ def test_a_gate_s_decisions_are_what_its_intervals_say(spoil: Spoil, said: str) 
     spoil(found)
 
     with pytest.raises(BrokenAnswerError) as wrong:
-        checked("gate", found)
+        validate_answer("gate", found)
 
     assert str(wrong.value).startswith(said)
 
@@ -162,13 +162,13 @@ def test_a_limit_without_an_upper_end_does_not_pass() -> None:
     open_limit["decision"] = "pass"
 
     with pytest.raises(BrokenAnswerError, match="decision is not what the interval says at this limit"):
-        checked("gate", found)
+        validate_answer("gate", found)
 
 
 def test_what_does_not_belong_to_an_answer_is_left_out() -> None:
     found = answer("plan", next(iter(JSON_EXAMPLES["plan"])))
 
-    assert checked("plan", {**copy.deepcopy(found), "more": "<script>"}) == found
+    assert validate_answer("plan", {**copy.deepcopy(found), "more": "<script>"}) == found
 
 
 @each_case(
@@ -180,7 +180,7 @@ def test_what_no_answer_lacks_is_not_empty(operation: str, name: str) -> None:
     found[name] = []
 
     with pytest.raises(BrokenAnswerError, match=f"^{name}: empty"):
-        checked(operation, found)
+        validate_answer(operation, found)
 
 
 def test_what_is_nested_too_deeply_is_no_answer() -> None:
@@ -191,4 +191,4 @@ def test_what_is_nested_too_deeply_is_no_answer() -> None:
     found["provenance"]["options"]["more"] = deep
 
     with pytest.raises(BrokenAnswerError, match="nested too deeply"):
-        checked("advantage", found)
+        validate_answer("advantage", found)

@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 
 from macekit.call import MARKDOWN
-from macekit.report.markdown import escaped, fenced
+from macekit.report.markdown import fenced, plain_text
 from macekit.report.model import Context
 from macekit.report.rendering import render
 from tests.cases import each_case
@@ -54,14 +54,14 @@ def test_a_name_is_text_and_nothing_else(name: str) -> None:
 def test_letters_that_mean_something_are_read_as_themselves() -> None:
     said = r"a|b `c` [d](e) ![f](g) <b>h</b> *i* _j_ ~k~ \l &amp; $m$ # n > o"
 
-    found = inner(escaped(said))
+    found = inner(plain_text(said))
 
     assert [kind for kind, _ in found if kind not in {"text", "text_special"}] == []
     assert "".join(content for _, content in found) == said
 
 
 def test_nobody_is_called_and_no_address_is_made_a_link() -> None:
-    written = escaped("@someone #12 www.example.org")
+    written = plain_text("@someone #12 www.example.org")
 
     assert not re.search(r"@\w|#\w|www\.", written)
 
@@ -86,7 +86,7 @@ def test_a_fence_is_longer_than_any_within() -> None:
     ],
 )
 def test_nothing_of_a_site_s_own_is_made_a_link(name: str) -> None:
-    written = escaped(f"x {name} y")
+    written = plain_text(f"x {name} y")
 
     pieces = [content for kind, content in inner(written) if kind != "html_inline"]
     assert "".join(pieces) == f"x {name} y"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from macekit.report.formatting import spelt
+from macekit.report.formatting import format_number
 from macekit.report.model import Kind, Number
 from tests.cases import each_case
 
@@ -39,7 +39,7 @@ from tests.cases import each_case
     ],
 )
 def test_what_is_said_holds(value: float | None, path: str, kind: Kind, shown: str) -> None:
-    assert spelt(Number(value, path, kind)) == shown
+    assert format_number(Number(value, path, kind)) == shown
 
 
 def test_ends_that_differ_read_unlike() -> None:
@@ -47,6 +47,6 @@ def test_ends_that_differ_read_unlike() -> None:
 
     for kind in ("share", "guesses"):
         low, high = (
-            spelt(Number(end, name, kind)) for end, name in zip(ends, ("lower", "upper"), strict=True)
+            format_number(Number(end, name, kind)) for end, name in zip(ends, ("lower", "upper"), strict=True)
         )
         assert float(low) < float(high)

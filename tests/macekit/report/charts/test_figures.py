@@ -12,7 +12,7 @@ import pytest
 from estimators.statement import at_least, percent
 from macekit.report.content import figures
 from macekit.report.drawing import inline_svg, png, svg
-from macekit.report.formatting import between, distinct, ends, inert, three
+from macekit.report.formatting import between, distinct, ends, short_label, three
 from macekit.report.model import Figure
 from tests.cases import each_case
 from tests.macekit.report.asked import CASES, answered
@@ -213,10 +213,10 @@ def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) ->
 def test_a_name_is_as_wide_as_fits_and_no_wider(letters: str) -> None:
     for k in range(1, 65):
         name = (letters * k)[:k]
-        width = sum(1 if letter in "W…" else 2 for letter in inert(name))
+        width = sum(1 if letter in "W…" else 2 for letter in short_label(name))
 
         assert width <= 32
-        assert inert(name) == name or width >= 31
+        assert short_label(name) == name or width >= 31
 
 
 def test_nothing_is_left_to_the_engine_to_cut() -> None:
@@ -270,7 +270,7 @@ def test_a_bound_on_epsilon_says_what_it_takes_for_granted() -> None:
 
 @each_case("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])
 def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
-    found = inert(label)
+    found = short_label(label)
 
     assert 0 < len(found) <= 32
     assert found.strip()
