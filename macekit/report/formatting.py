@@ -96,7 +96,7 @@ def numeric(table: Table) -> tuple[bool, ...]:
     return flags or (False,) * len(table.head)
 
 
-# --- words --------------------------------------------------------------------------------------------------
+# --- charts -------------------------------------------------------------------------------------------------
 # Numbers and names as a chart and its description write them.
 
 MOST = 32

@@ -1,4 +1,4 @@
-"""What a report is made of, whatever it is written as: words, tables, figures, and numbers that know their origin."""
+"""What a report consists of, whatever form it is written in: text, tables, charts, and numbers with their place."""
 
 from __future__ import annotations
 

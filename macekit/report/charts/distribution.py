@@ -1,4 +1,4 @@
-"""Where the scores of both sides lie: members drawn through, nonmembers dashed."""
+"""The scores of members and nonmembers as a chart, and where on its axis each cell of a score lies."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _sliced(low: float, high: float, bins: int, keys: Sequence[int]) -> list[Spa
     return [(low + key * width, low + (key + 1) * width) for key in keys]
 
 
-def names(found: AnswerPath) -> list[Cell]:
+def names(risk: AnswerPath) -> list[Cell]:
     """What each cell is called in a table."""
-    cells = found["cells"]["cells"]
+    cells = risk["cells"]["cells"]
     kind = cells.value["kind"]
     if "labels" in cells.value:
         return [label.untrusted() for label in cells["labels"]]
@@ -58,7 +58,7 @@ def names(found: AnswerPath) -> list[Cell]:
         inner: list[Cell] = [Phrase((a, " to ", b)) for a, b in pairwise(cuts)]
         return [Phrase(("below ", cuts[0])), *inner, Phrase((cuts[-1], " or more"))]
     places = spans(cells.value, None)
-    size = len(found["cells"]["members"])
+    size = len(risk["cells"]["members"])
     return [f"cell {i + 1}" for i in range(size)] if places is None else [_span(place) for place in places]
 
 
@@ -78,18 +78,18 @@ MOST = 20
 ROWS = 200
 
 
-def distribution(drawn: AnswerPath) -> Figure | None:
+def distribution(scores: AnswerPath) -> Figure | None:
     """Both sides over the score, or over the categories; none of scores too far apart for a picture."""
-    found = drawn.value
-    if found["kind"] == "intervals" and not drawable(found["edges"][0], found["edges"][-1]):
+    value = scores.value
+    if value["kind"] == "intervals" and not drawable(value["edges"][0], value["edges"][-1]):
         return None
-    spec, said = _categories(found) if found["kind"] == "categories" else _intervals(found)
-    outside = found["outside_members"] + found["outside_nonmembers"]
+    spec, layout = _categories(value) if value["kind"] == "categories" else _intervals(value)
+    outside = value["outside_members"] + value["outside_nonmembers"]
     beyond = f" Beyond what is drawn: {many(outside, 'record')}." if outside else ""
-    count = sum(found["members"]) + found["outside_members"]
-    other = sum(found["nonmembers"]) + found["outside_nonmembers"]
-    text = f"Scores of {many(count, 'member')} and of {many(other, 'nonmember')}, {said}.{beyond}"
-    return Figure("distribution", "Scores of members and nonmembers", text, spec, _table(drawn))
+    count = sum(value["members"]) + value["outside_members"]
+    other = sum(value["nonmembers"]) + value["outside_nonmembers"]
+    text = f"Scores of {many(count, 'member')} and of {many(other, 'nonmember')}, {layout}.{beyond}"
+    return Figure("distribution", "Scores of members and nonmembers", text, spec, _table(scores))
 
 
 def _share(title: str) -> Spec:
@@ -97,21 +97,21 @@ def _share(title: str) -> Spec:
     return {"field": "share", "type": "quantitative", "title": title, "stack": None, "axis": axis}
 
 
-def _shares(found: Any) -> list[tuple[str, list[float]]]:
+def _shares(value: Any) -> list[tuple[str, list[float]]]:
     """Of each side, the share of its records in each bin."""
     return [
-        (side, [count / max(1, sum(found[side]) + found[f"outside_{side}"]) for count in found[side]])
+        (side, [count / max(1, sum(value[side]) + value[f"outside_{side}"]) for count in value[side]])
         for side in SIDES
     ]
 
 
-def _intervals(found: Any) -> tuple[Spec, str]:
-    edges: list[float] = found["edges"]
+def _intervals(value: Any) -> tuple[Spec, str]:
+    edges: list[float] = value["edges"]
     bins = len(edges) - 1
     mean = (edges[-1] - edges[0]) / bins
     at = placing(edges[0], edges[-1])
     points: list[dict[str, Any]] = []
-    for name, shares in _shares(found):
+    for name, shares in _shares(value):
         # Where bins are unlike, the share that a bin of mean width would hold: areas stay records.
         for (left, right), share in zip(pairwise(edges), shares, strict=True):
             height = rounded(share * (mean / (right - left)))
@@ -142,14 +142,14 @@ def _intervals(found: Any) -> tuple[Spec, str]:
     return spec, f"in {many(bins, 'bin')} between {edges[0]:.4g} and {edges[-1]:.4g}"
 
 
-def _categories(found: Any) -> tuple[Spec, str]:
-    labels: Sequence[object] = found["labels"]
-    kept = chosen(found)
-    names = distinct([labels[i] for i in kept])
+def _categories(value: Any) -> tuple[Spec, str]:
+    labels: Sequence[object] = value["labels"]
+    frequent = most_frequent(value)
+    names = distinct([labels[i] for i in frequent])
     bars = [
         {"name": name, "side": side, "share": rounded(shares[i])}
-        for side, shares in _shares(found)
-        for name, i in zip(names, kept, strict=True)
+        for side, shares in _shares(value)
+        for name, i in zip(names, frequent, strict=True)
     ]
     y = {
         "field": "name",
@@ -173,38 +173,38 @@ def _categories(found: Any) -> tuple[Spec, str]:
         },
     }
     spec = chart(bar, data=rows(bars), width=WIDTH - 140, height={"step": 13})
-    some = f", of which the {len(kept)} most frequent are drawn" if len(kept) < len(labels) else ""
+    some = f", of which the {len(frequent)} most frequent are drawn" if len(frequent) < len(labels) else ""
     return spec, f"in {many(len(labels), 'category', 'categories')}{some}"
 
 
-def chosen(found: Any) -> list[int]:
+def most_frequent(value: Any) -> list[int]:
     """The categories of most records: numbers in their order, names by how many records they have."""
-    kept = _by_records(found)[:MOST]
-    numbers = all(isinstance(found["labels"][i], int | float) for i in kept)
-    return sorted(kept) if numbers else kept
+    frequent = _by_records(value)[:MOST]
+    numbers = all(isinstance(value["labels"][i], int | float) for i in frequent)
+    return sorted(frequent) if numbers else frequent
 
 
-def _by_records(found: Any) -> list[int]:
-    pooled = [a + b for a, b in zip(found["members"], found["nonmembers"], strict=True)]
+def _by_records(value: Any) -> list[int]:
+    pooled = [a + b for a, b in zip(value["members"], value["nonmembers"], strict=True)]
     return sorted(range(len(pooled)), key=lambda i: (-pooled[i], i))
 
 
-def _table(drawn: AnswerPath) -> Table:
-    if drawn.value["kind"] == "categories":
-        order = _by_records(drawn.value)
-        names: list[Cell] = [drawn["labels"][i].untrusted() for i in order[:ROWS]]
-        return _counts(drawn, "category", order, names)
-    edges = drawn["edges"]
+def _table(scores: AnswerPath) -> Table:
+    if scores.value["kind"] == "categories":
+        order = _by_records(scores.value)
+        names: list[Cell] = [scores["labels"][i].untrusted() for i in order[:ROWS]]
+        return _counts(scores, "category", order, names)
+    edges = scores["edges"]
     order = list(range(len(edges) - 1))
     names = [Phrase((edges[i].number("plain"), " to ", edges[i + 1].number("plain"))) for i in order[:ROWS]]
-    return _counts(drawn, "score", order, names)
+    return _counts(scores, "score", order, names)
 
 
-def _counts(drawn: AnswerPath, what: str, order: Sequence[int], names: Sequence[Cell]) -> Table:
+def _counts(scores: AnswerPath, what: str, order: Sequence[int], names: Sequence[Cell]) -> Table:
     lines = tuple(
-        (name, drawn["members"][i].number("count"), drawn["nonmembers"][i].number("count"))
+        (name, scores["members"][i].number("count"), scores["nonmembers"][i].number("count"))
         for i, name in zip(order, names, strict=False)
     )
     return Table(
-        "Records of each side", (what, *SIDES), lines, more=len(order) - len(lines), where=drawn.path
+        "Records of each side", (what, *SIDES), lines, more=len(order) - len(lines), where=scores.path
     )

@@ -1,4 +1,4 @@
-"""A line for each of several things: its interval, its estimate, and both in figures beside it."""
+"""Charts with a line for each of several things, its interval drawn: groups, queries, differences, metrics."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *
         }
         for name, line in zip(names, lines, strict=True)
     ]
-    known = finite(v for line in lines for v in (line.estimate, line.lower, line.upper, line.tick))
-    low, high = padded(min([*known, *also]), max([*known, *also]))
+    values = finite(v for line in lines for v in (line.estimate, line.lower, line.upper, line.tick))
+    low, high = padded(min([*values, *also]), max([*values, *also]))
     x = scaled("lower", title, (low, high), tickCount=6, orient="bottom")
     y: Spec = {
         "field": "name",
@@ -91,9 +91,9 @@ def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *
     return chart(*layers, **parts)
 
 
-def left_out(shown: int, all_of: int, what: str) -> str:
+def left_out(count: int, total: int, what: str) -> str:
     """What to say where more lines there are than are drawn."""
-    return f" The {shown} first of {all_of:,} {what} are drawn." if shown < all_of else ""
+    return f" The {count} first of {total:,} {what} are drawn." if count < total else ""
 
 
 # --- groups -------------------------------------------------------------------------------------------------
@@ -102,10 +102,10 @@ def left_out(shown: int, all_of: int, what: str) -> str:
 ROWS = 200
 
 
-def groups(found: AnswerPath, zero: float) -> Figure:
+def groups(entries: AnswerPath, zero: float) -> Figure:
     """A line for each group; those whose risk nothing is known of come last."""
-    ordered = sorted(found, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
-    drawn = ordered[:MOST]
+    ordered = sorted(entries, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
+    first = ordered[:MOST]
     lines = [
         Line(
             g.value["label"],
@@ -114,17 +114,17 @@ def groups(found: AnswerPath, zero: float) -> Figure:
             g.value["upper"],
             f"  n = {g.value['records']}",
         )
-        for g in drawn
+        for g in first
     ]
     spec = forest(
         lines, "mean individual risk (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero)
     )
     return Figure(
-        "groups", "Risk of each group", _described(ordered, zero), spec, _table(ordered, found.path)
+        "groups", "Risk of each group", _groups_in_words(ordered, zero), spec, _table(ordered, entries.path)
     )
 
 
-def _described(ordered: list[AnswerPath], zero: float) -> str:
+def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
     top = ordered[0].value
     count = len(ordered)
     worst = "Nothing is known of any group."
@@ -157,13 +157,13 @@ ENDS = ("estimate", "lower", "upper")
 
 def ranking(answer: AnswerPath) -> Figure:
     """The advantage of each query, the largest first, as the answer ranks them."""
-    found, zero = list(answer["ranking"]), float(answer["baseline"].value)
-    lines = [_line(each.value["name"], each.value["advantage"]) for each in found[:MOST]]
+    entries, zero = list(answer["ranking"]), float(answer["baseline"].value)
+    lines = [_line(each.value["name"], each.value["advantage"]) for each in entries[:MOST]]
     most = answer.value["maximum"]
     text = (
-        f"The largest advantage of {many(len(found), 'query', 'queries')} lies "
+        f"The largest advantage of {many(len(entries), 'query', 'queries')} lies "
         f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
-    ) + left_out(len(lines), len(found), "queries")
+    ) + left_out(len(lines), len(entries), "queries")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             each["name"].untrusted(),
@@ -171,38 +171,38 @@ def ranking(answer: AnswerPath) -> Figure:
             each["best_rank"].number("count"),
             each["worst_rank"].number("count"),
         )
-        for each in found[:ROWS]
+        for each in entries[:ROWS]
     )
     head = ("query", *ENDS, "best rank", "worst rank")
-    table = Table("The ranking", head, rows, more=len(found) - len(rows), where="ranking")
+    table = Table("The ranking", head, rows, more=len(entries) - len(rows), where="ranking")
     spec = forest(lines, "advantage (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero))
     return Figure("ranking", "What each query gives away", text, spec, table)
 
 
 def differences(answer: AnswerPath) -> Figure | None:
     """How much more the first gives away than the second; what is decided and largest comes first."""
-    found = sorted(answer["differences"], key=lambda d: (not d.value["decided"], -abs(d.value["estimate"])))
-    if not found:
+    pairs = sorted(answer["differences"], key=lambda d: (not d.value["decided"], -abs(d.value["estimate"])))
+    if not pairs:
         return None
-    lines = [_line(_named(d), d.value, _decided(d)) for d in found[:MOST]]
-    count = sum(d.value["decided"] for d in found)
-    text = f"{count} of {many(len(found), 'difference')} are decided: their interval leaves out 0."
-    text += left_out(len(lines), len(found), "differences")
+    lines = [_line(_pair_label(d), d.value, _decided(d)) for d in pairs[:MOST]]
+    count = sum(d.value["decided"] for d in pairs)
+    text = f"{count} of {many(len(pairs), 'difference')} are decided: their interval leaves out 0."
+    text += left_out(len(lines), len(pairs), "differences")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (Phrase((d["first"].untrusted(), " − ", d["second"].untrusted())), *(d[end].number() for end in ENDS))
-        for d in found[:ROWS]
+        for d in pairs[:ROWS]
     )
     head = ("first − second", *ENDS)
-    table = Table("The differences", head, rows, more=len(found) - len(rows), where="differences")
+    table = Table("The differences", head, rows, more=len(pairs) - len(rows), where="differences")
     spec = forest(lines, "difference of advantages (dashed: none)", [baseline(0.0)], 0.0)
     return Figure("differences", "How much more one gives away than another", text, spec, table)
 
 
-def _line(name: str, found: Mapping[str, Any], note: str = "") -> Line:
-    return Line(name, found["estimate"], found["lower"], found["upper"], note)
+def _line(name: str, interval: Mapping[str, Any], note: str = "") -> Line:
+    return Line(name, interval["estimate"], interval["lower"], interval["upper"], note)
 
 
-def _named(difference: AnswerPath) -> str:
+def _pair_label(difference: AnswerPath) -> str:
     return " − ".join(short_label(difference.value[end], 14) for end in ("first", "second"))
 
 
@@ -214,26 +214,28 @@ def _decided(difference: AnswerPath) -> str:
 # Several metrics at their optimum, each with what guessing without the score gives.
 
 
-def metrics(found: AnswerPath) -> Figure:
+def metrics(entries: AnswerPath) -> Figure:
     """A line for each metric; a tick marks its trivial value."""
     lines = [
-        Line(named(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"])
-        for m in found
+        Line(
+            metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"]
+        )
+        for m in entries
     ]
-    above = sum(m.value["lower"] > m.value["trivial"] for m in found)
+    above = sum(m.value["lower"] > m.value["trivial"] for m in entries)
     text = (
-        f"{above} of {many(len(found), 'metric')} have an interval that lies entirely above what guessing without "
+        f"{above} of {many(len(entries), 'metric')} have an interval that lies entirely above what guessing without "
         "the score gives."
     )
     columns = ("estimate", "lower", "upper", "trivial")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (named(m), *(m[column].number() for column in columns)) for m in found
+        (metric_label(m), *(m[column].number() for column in columns)) for m in entries
     )
     table = Table("The metrics", ("metric", *columns[:3], "without the score"), rows)
     spec = forest(lines, "value at its optimum (upright tick: without the score)")
     return Figure("metrics", "Metrics at their optimum", text, spec, table)
 
 
-def named(metric: AnswerPath) -> str:
+def metric_label(metric: AnswerPath) -> str:
     """A metric's name in words; one of the caller's own holds letters, digits and spaces only."""
     return short_label(str(metric.value["name"]).replace("_", " "))

@@ -1,4 +1,4 @@
-"""Each limit of a gate on a scale of its own: where the interval lies beside the largest acceptable value."""
+"""Charts of limits, each on a scale of its own beside its interval, and of epsilon beside what was claimed."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from macekit.report.palette import INK, MUTED, THRESHOLD, WORDS
 MOST = 12
 PLOT = 330
 
-DECIDED = {"yes": "pass", "no": "fail", "open": "inconclusive"}
+DECISIONS = {"yes": "pass", "no": "fail", "open": "inconclusive"}
 """Whether a measurement agrees with what is allowed, as the decision on a limit."""
 
 
-def gate(found: AnswerPath) -> Figure:
+def gate(limits: AnswerPath) -> Figure:
     """A row for each limit, those that fail first."""
     order = ("fail", "inconclusive", "pass")
-    every = sorted(found, key=lambda limit: order.index(limit.value["decision"]))
-    drawn = [limit.value for limit in every[:MOST]]
-    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
-    text = " ".join(f"{limit['name'].replace('_', ' ')}: {_said(limit)}" for limit in drawn)
+    every = sorted(limits, key=lambda limit: order.index(limit.value["decision"]))
+    first = [limit.value for limit in every[:MOST]]
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in first]}
+    text = " ".join(f"{limit['name'].replace('_', ' ')}: {_limit_in_words(limit)}" for limit in first)
     return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
 
 
-def agreement(found: AnswerPath) -> Figure | None:
+def agreement(entries: AnswerPath) -> Figure | None:
     """The same for what a claim allows: a row for each quantity that it limits."""
-    limited = [row for row in found if row["allowed"]]
-    drawn = [
+    limited = [row for row in entries if row["allowed"]]
+    limits = [
         {
             **row.value,
             "maximum": row.value["allowed"],
-            "decision": DECIDED[row.value["agrees"]],
+            "decision": DECISIONS[row.value["agrees"]],
             "agrees": f"agrees: {row.value['agrees']}",
             "name": row.value["says"],
         }
         for row in limited[:MOST]
     ]
-    if not drawn:
+    if not limits:
         return None
-    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in drawn]}
-    text = " ".join(f"{limit['name']}: {_said(limit)}" for limit in drawn)
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in limits]}
+    text = " ".join(f"{limit['name']}: {_limit_in_words(limit)}" for limit in limits)
     lines: tuple[tuple[Cell, ...], ...] = tuple(
         (row["says"].quote(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
         for row in limited
@@ -66,8 +66,8 @@ def agreement(found: AnswerPath) -> Figure | None:
 
 def _row(limit: Mapping[str, Any]) -> Spec:
     upper, most = limit["upper"], limit["maximum"]
-    known = [v for v in (limit["lower"], limit["estimate"], upper, most) if v is not None]
-    low, high = padded(min(known), max(known), 0.12)
+    values = [v for v in (limit["lower"], limit["estimate"], upper, most) if v is not None]
+    low, high = padded(min(values), max(values), 0.12)
     end = high if upper is None else upper
     x = scaled("lower", None, (low, high), tickCount=5, grid=False)
     middle, colour = {"value": 22}, WORDS[limit["decision"]].colour
@@ -115,10 +115,10 @@ def _interval(limit: Mapping[str, Any]) -> str:
     return f"[{at_least(limit['lower'])}, {end}"
 
 
-def _said(limit: Mapping[str, Any]) -> str:
+def _limit_in_words(limit: Mapping[str, Any]) -> str:
     upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
-    said = limit.get("agrees", limit["decision"])
-    return f"{said}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
+    verdict = limit.get("agrees", limit["decision"])
+    return f"{verdict}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
 
 
 def _table(every: list[AnswerPath]) -> Table:
@@ -140,8 +140,8 @@ def _table(every: list[AnswerPath]) -> Table:
 
 def epsilon(answer: AnswerPath) -> Figure:
     """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
-    found, claim = answer.value["epsilon"], answer.value["claim"]
-    bound, least = rounded(found["lower_bound"]), at_least(found["lower_bound"])
+    evidence, claim = answer.value["epsilon"], answer.value["claim"]
+    bound, least = rounded(evidence["lower_bound"]), at_least(evidence["lower_bound"])
     claimed = None if claim is None else rounded(claim["epsilon"])
     high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
     x = scaled("lower", "epsilon", (0, high), tickCount=7)
@@ -176,8 +176,8 @@ def epsilon(answer: AnswerPath) -> Figure:
         ),
     ]
     text = (
-        f"If inclusion was random and independent, epsilon is at least {least} at delta {found['delta']:g}, with "
-        f"{percent(found['confidence'])} confidence."
+        f"If inclusion was random and independent, epsilon is at least {least} at delta {evidence['delta']:g}, with "
+        f"{percent(evidence['confidence'])} confidence."
     )
     lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
     if claim is not None and claimed is not None:

@@ -27,14 +27,14 @@ ROW = 46
 
 def interval(answer: AnswerPath) -> Figure:
     """The chart that is read first: where the interval lies says what was decided."""
-    found = answer.value
-    limit = (found.get("verdict") or {}).get("threshold")
-    lines = _lines(found)
-    marks = _references(found, limit)
-    known = finite(
+    value = answer.value
+    limit = (value.get("verdict") or {}).get("threshold")
+    lines = _lines(value)
+    marks = _references(value, limit)
+    values = finite(
         [v for line in lines for v in (line["lower"], line["upper"])] + [mark["at"] for mark in marks]
     )
-    low, high = padded(min(known), max(known), 0.06)
+    low, high = padded(min(values), max(values), 0.06)
     x = scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
     y: Spec = {
         "field": "row",
@@ -43,23 +43,23 @@ def interval(answer: AnswerPath) -> Figure:
         "title": None,
         "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
     }
-    decision = (found.get("verdict") or {}).get("decision")
+    decision = (value.get("verdict") or {}).get("decision")
     spec = chart(
         *([] if limit is None else [beyond(rounded(limit), high)]),
-        baseline(rounded(found["baseline"])),
+        baseline(rounded(value["baseline"])),
         *([] if limit is None else [threshold(rounded(limit))]),
         *([across("x", mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
         *_labels(marks, low, high),
         *_bars(lines, x, y, WORDS[decision].colour if decision else INK, low, high),
         height=ROW * len(lines),
     )
-    return Figure("interval", "The advantage and its interval", _described(found), spec, _table(answer))
+    return Figure("interval", "The advantage and its interval", _in_words(value), spec, _table(answer))
 
 
-def _lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    parts = [("certified", found["advantage"])]
-    if found.get("paper"):
-        parts.append((f"as published ({found['paper']['statistic']})", found["paper"]))
+def _lines(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    parts = [("certified", value["advantage"])]
+    if value.get("paper"):
+        parts.append((f"as published ({value['paper']['statistic']})", value["paper"]))
     return [
         {
             "row": name,
@@ -74,8 +74,8 @@ def _lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _references(found: Mapping[str, Any], limit: float | None) -> list[dict[str, Any]]:
-    zero = found["baseline"]
+def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str, Any]]:
+    zero = value["baseline"]
     marks = [
         {"what": "baseline", "at": rounded(zero), "text": f"no leakage: {three(zero)}", "colour": BASELINE}
     ]
@@ -88,7 +88,7 @@ def _references(found: Mapping[str, Any], limit: float | None) -> list[dict[str,
                 "colour": THRESHOLD,
             }
         )
-    if claim := found.get("claim"):
+    if claim := value.get("claim"):
         ceiling = claim["advantage_ceiling"]
         text = f"ceiling of the claimed epsilon: {three(ceiling)}"
         marks.append({"what": "ceiling", "at": rounded(ceiling), "text": text, "colour": MUTED})
@@ -171,14 +171,14 @@ def _bars(
     return layers
 
 
-def _described(found: Mapping[str, Any]) -> str:
-    best = found["advantage"]
-    said = "" if best["estimate"] is None else f"The estimate is {three(best['estimate'])}. "
+def _in_words(value: Mapping[str, Any]) -> str:
+    best = value["advantage"]
+    estimate = "" if best["estimate"] is None else f"The estimate is {three(best['estimate'])}. "
     text = (
-        f"{said}With {percent(best['confidence'])} confidence the advantage lies "
-        f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(found['baseline'])}."
+        f"{estimate}With {percent(best['confidence'])} confidence the advantage lies "
+        f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(value['baseline'])}."
     )
-    if verdict := found.get("verdict"):
+    if verdict := value.get("verdict"):
         text += f" The threshold is {three(verdict['threshold'])}: {verdict['decision']}."
     return text
 

@@ -1,4 +1,4 @@
-"""Curves over one axis, and the numbers behind them."""
+"""Curves over one axis, as the answers of theory have them, and the numbers behind them."""
 
 from __future__ import annotations
 
@@ -49,39 +49,39 @@ class Series:
 
 
 def curves(
-    name: str, title: str, held: AnswerPath, x: Axis, y: Axis, series: Sequence[Series], *beneath: Spec
+    name: str, title: str, lists: AnswerPath, x: Axis, y: Axis, series: Sequence[Series], *beneath: Spec
 ) -> Figure | None:
     """Curves over one axis, with the numbers behind them; none where there are fewer than two points to join."""
-    drawn = [(each, _points(held[x.name], at(held, each.name), x, y)) for each in series]
-    drawn = [(each, points) for each, points in drawn if len(points) > 1]
-    if not drawn:
+    lines = [(each, _points(lists[x.name], at(lists, each.name), x, y)) for each in series]
+    lines = [(each, points) for each, points in lines if len(points) > 1]
+    if not lines:
         return None
-    labels = [short_label(each.label) for each, _ in drawn]
+    labels = [short_label(each.label) for each, _ in lines]
     data = [
         {"x": rounded(a), "y": rounded(b), "curve": label}
-        for label, (_, points) in zip(labels, drawn, strict=True)
+        for label, (_, points) in zip(labels, lines, strict=True)
         for a, b in points
     ]
     layer: Spec = {
         "data": rows(data),
         "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "linear"},
         "encoding": {
-            "x": _scale("x", x, [a for _, points in drawn for a, _ in points]),
-            "y": _scale("y", y, [b for _, points in drawn for _, b in points]),
+            "x": _scale("x", x, [a for _, points in lines for a, _ in points]),
+            "y": _scale("y", y, [b for _, points in lines for _, b in points]),
             "color": _coloured(labels),
             "strokeDash": _dashed(labels),
         },
     }
     text = f"{y.title} over {x.title}. " + " ".join(
-        f"{label}: {_said(points[0], x, each)}, {_said(points[-1], x, each)}."
-        for label, (each, points) in zip(labels, drawn, strict=True)
+        f"{label}: {_point_in_words(points[0], x, each)}, {_point_in_words(points[-1], x, each)}."
+        for label, (each, points) in zip(labels, lines, strict=True)
     )
-    told = {at for _, points in drawn for at in (points[0][0], points[-1][0])}
-    table = _table(title, held, x, [each for each, _ in drawn], told)
+    ends = {at for _, points in lines for at in (points[0][0], points[-1][0])}
+    table = _table(title, lists, x, [each for each, _ in lines], ends)
     return Figure(name, title, text, chart(*beneath, layer, height=HEIGHT), table)
 
 
-def _said(point: Point, x: Axis, series: Series) -> str:
+def _point_in_words(point: Point, x: Axis, series: Series) -> str:
     """A point in words, rounded as its table rounds it."""
     return (
         f"{format_number(Number(point[1], '', series.kind))} at {format_number(Number(point[0], '', x.kind))}"
@@ -106,9 +106,9 @@ def _scale(field: str, axis: Axis, values: Sequence[float]) -> Spec:
         return scaled(field, axis.title, (0, 1) if axis.unit else None, tickCount=6)
     first, last = floor(log10(min(values))), ceil(log10(max(values)))
     step = max(1, ceil((last - first) / MOST_POWERS))
-    found = scaled(field, axis.title, values=[10.0**power for power in range(first, last + 1, step)])
-    found["scale"] = {"type": "log", "nice": False}
-    return found
+    spec = scaled(field, axis.title, values=[10.0**power for power in range(first, last + 1, step)])
+    spec["scale"] = {"type": "log", "nice": False}
+    return spec
 
 
 def _coloured(labels: Sequence[str]) -> Spec:
@@ -133,55 +133,55 @@ def _of(looks: Sequence[Look], place: int) -> Look:
     return looks[min(place, len(looks) - 1)]
 
 
-def _table(title: str, held: AnswerPath, x: Axis, series: Sequence[Series], told: Set[float]) -> Table:
+def _table(title: str, lists: AnswerPath, x: Axis, series: Sequence[Series], ends: Set[float]) -> Table:
     """Evenly spread rows of the lists that were drawn, with the ends of which the description speaks."""
-    xs = held[x.name].value
+    xs = lists[x.name].value
     spread = {round(i * (len(xs) - 1) / (TOP_RECORDS - 1)) for i in range(TOP_RECORDS)}
-    places = sorted(spread | {place for place, value in enumerate(xs) if value in told})
-    lines = tuple(tuple(_row(held, x, series, place)) for place in places)
+    places = sorted(spread | {place for place, value in enumerate(xs) if value in ends})
+    lines = tuple(tuple(_row(lists, x, series, place)) for place in places)
     return Table(title, (x.title, *(each.label for each in series)), lines)
 
 
-def _row(held: AnswerPath, x: Axis, series: Sequence[Series], place: int) -> Iterator[Cell]:
-    yield held[x.name][place].number(x.kind)
+def _row(lists: AnswerPath, x: Axis, series: Sequence[Series], place: int) -> Iterator[Cell]:
+    yield lists[x.name][place].number(x.kind)
     for each in series:
-        column = at(held, each.name)
+        column = at(lists, each.name)
         yield column[place].number(each.kind) if place < len(column) else ""
 
 
 # --- theory -------------------------------------------------------------------------------------------------
 # The curves of theory: what a promise, a scale of noise or a number of records makes of it over its range.
 
-Found = tuple[Figure | None, ...]
+Charts = tuple[Figure | None, ...]
 
 
-def promise(answer: AnswerPath) -> Found:
+def promise(answer: AnswerPath) -> Charts:
     """The most a true positive rate can be, and the deltas that go with epsilons."""
     fpr, tpr = (
         Axis("fpr", "false positive rate", unit=True),
         Axis("tpr", "true positive rate, at most", unit=True),
     )
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta", logarithmic=True)
-    allowed = (Series("tpr", "allowed"),)
+    series = (Series("tpr", "allowed"),)
     return (
-        curves("roc", "What the promise leaves an attacker", answer["roc"], fpr, tpr, allowed, _guessing()),
+        curves("roc", "What the promise leaves an attacker", answer["roc"], fpr, tpr, series, _guessing()),
         curves(
             "trade", "Delta against epsilon", answer["curve"], epsilon, delta, (Series("delta", "delta"),)
         ),
     )
 
 
-def noise(answer: AnswerPath) -> Found:
+def noise(answer: AnswerPath) -> Charts:
     """Scale of the noise over eta, a curve for each way to find it."""
-    held = answer["curve"]
-    scales = held["scale"]
+    curve = answer["curve"]
+    scales = curve["scale"]
     series = tuple(Series(f"scale.{name}", name.replace("_", " ")) for name in scales.value or {})
     eta = Axis("eta", "eta: accuracy beyond guessing", kind="exact")
     scale = Axis("scale", "scale of the noise", logarithmic=True)
-    return (curves("noise", "Noise against eta", held, eta, scale, series),)
+    return (curves("noise", "Noise against eta", curve, eta, scale, series),)
 
 
-def discrete(answer: AnswerPath) -> Found:
+def discrete(answer: AnswerPath) -> Charts:
     """Delta of the worst algorithm over the records it is trained on."""
     n = Axis("n", "training records", logarithmic=True, kind="count")
     series = (
@@ -196,14 +196,14 @@ def discrete(answer: AnswerPath) -> Found:
     )
 
 
-def overfitting(answer: AnswerPath) -> Found:
+def overfitting(answer: AnswerPath) -> Charts:
     """The upper bound on the security over cuts of the loss."""
     cut, security = Axis("threshold", "cut of the loss"), Axis("security", "security, at most", unit=True)
     series = (Series("security_at_most", "at most"),)
     return (curves("cuts", "What each cut of the loss shows", answer["curve"], cut, security, series),)
 
 
-def gaussian(answer: AnswerPath) -> Found:
+def gaussian(answer: AnswerPath) -> Charts:
     """Deltas over epsilon: practical, on these records, and of the mechanism."""
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta, at most", logarithmic=True)
     series = (

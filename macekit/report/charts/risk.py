@@ -1,4 +1,4 @@
-"""Individual risk over the score: what a record of each cell bears, with the interval of that cell alone."""
+"""Individual risk over the score: the risk in each cell, with the interval of that cell alone."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ STEPS = 250
 
 ROWS = 200
 PLOT = 500
-NAMED = ("categories", "values")
+NAMED_KINDS = ("categories", "values")
 COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
 
 
-def risk(found: AnswerPath, edges: Sequence[float] | None = None) -> Figure | None:
+def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | None:
     """Steps over a score, lines by category; none for vectors, whose cells lie on no line."""
-    cells = found.value["cells"]
+    cells = answer.value["cells"]
     kind = cells["cells"]["kind"]
-    known = [i for i, value in enumerate(cells["risk"]) if value is not None]
-    if not known:
+    indices = [i for i, value in enumerate(cells["risk"]) if value is not None]
+    if not indices:
         return None
-    if kind in NAMED:
-        spec, said = _lines(found.value, known)
+    if kind in NAMED_KINDS:
+        spec, remark = _lines(answer.value, indices)
     else:
         places = spans(cells["cells"], edges)
         if places is None or not drawable(places[0][0], places[-1][1]):
             return None
-        spec, said = _steps(found.value, known, places), ""
-    text = _described(found.value, known) + said
-    return Figure("risk", "Individual risk over the score", text, spec, _table(found, names(found)))
+        spec, remark = _steps(answer.value, indices, places), ""
+    text = _in_words(answer.value, indices) + remark
+    return Figure("risk", "Individual risk over the score", text, spec, _table(answer, names(answer)))
 
 
-def _steps(found: Mapping[str, Any], known: Sequence[int], places: Sequence[Span]) -> Spec:
-    cells, zero = found["cells"], rounded(found["baseline"])
+def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> Spec:
+    cells, zero = value["cells"], rounded(value["baseline"])
     steps = [
         {"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in ("risk", "lower", "upper")}}
-        for i in known
+        for i in indices
     ]
-    points = _polyline(_joined(steps), placing(places[0][0], places[-1][1]))
+    points = _polyline(_merge_steps(steps), placing(places[0][0], places[-1][1]))
     x = scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
     y = scaled("lower", "individual risk", (0, 1), tickCount=5)
     run = {"field": "run", "type": "nominal"}
@@ -81,7 +81,7 @@ def _steps(found: Mapping[str, Any], known: Sequence[int], places: Sequence[Span
     )
 
 
-def _joined(steps: list[dict[str, float]]) -> list[dict[str, float]]:
+def _merge_steps(steps: list[dict[str, float]]) -> list[dict[str, float]]:
     """Neighbouring steps as one, from the least lower to the greatest upper end, at the greatest risk among them."""
     size = -(-len(steps) // STEPS)
     groups = [steps[i : i + size] for i in range(0, len(steps), size)]
@@ -109,42 +109,42 @@ def _polyline(steps: Sequence[Mapping[str, float]], at: Callable[[float], float]
     return points
 
 
-def _lines(found: Mapping[str, Any], known: Sequence[int]) -> tuple[Spec, str]:
-    cells, labels = found["cells"], found["cells"]["cells"]["labels"]
-    first = sorted(known, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
+def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[Spec, str]:
+    cells, labels = value["cells"], value["cells"]["cells"]["labels"]
+    first = sorted(indices, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
     if all(isinstance(labels[i], int | float) for i in first):
         first.sort()  # numbers have an order of their own
     lines = [Line(labels[i], cells["risk"][i], cells["lower"][i], cells["upper"][i]) for i in first]
-    zero = rounded(found["baseline"])
+    zero = rounded(value["baseline"])
     spec = forest(lines, "individual risk (dashed: no leakage)", [baseline(zero)], zero)
-    said = left_out(len(first), len(known), "categories")
-    return spec, said
+    remark = left_out(len(first), len(indices), "categories")
+    return spec, remark
 
 
-def _described(found: Mapping[str, Any], known: Sequence[int]) -> str:
-    cells = found["cells"]
-    worst = _surest(cells, known)
+def _in_words(value: Mapping[str, Any], indices: Sequence[int]) -> str:
+    cells = value["cells"]
+    worst = _surest(cells, indices)
     together = between(cells["simultaneous_lower"][worst], cells["simultaneous_upper"][worst])
     return (
-        f"Over {many(len(known), 'cell')}, the evidence of membership is strongest where the signed risk is "
+        f"Over {many(len(indices), 'cell')}, the evidence of membership is strongest where the signed risk is "
         f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
-        f"{together}. Without any leakage it would be {three(found['baseline'])} everywhere. Each interval drawn "
+        f"{together}. Without any leakage it would be {three(value['baseline'])} everywhere. Each interval drawn "
         "holds for its cell alone."
     )
 
 
-def _surest(cells: Mapping[str, Any], known: Sequence[int]) -> int:
+def _surest(cells: Mapping[str, Any], indices: Sequence[int]) -> int:
     """Where members are most surely seen, by the signed risk's lower end that holds whichever cell is picked."""
 
-    def seen(i: int) -> tuple[float, float]:
+    def evidence(i: int) -> tuple[float, float]:
         signed = cells["signed_risk"][i]
         return cells["simultaneous_lower"][i] if signed > 0 else -cells["simultaneous_upper"][i], signed
 
-    return max(known, key=seen)
+    return max(indices, key=evidence)
 
 
-def _table(found: AnswerPath, names: Sequence[Cell]) -> Table:
-    cells = found["cells"]
+def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
+    cells = answer["cells"]
     every = tuple(
         (
             name,

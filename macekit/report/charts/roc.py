@@ -1,4 +1,4 @@
-"""What both pictures of a ROC are drawn from: the curve, the band around it, the points asked for."""
+"""The ROC as two charts: the whole curve, and its corner of few false alarms on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def corner(roc: Mapping[str, Any], floor: float) -> list[dict[str, float]]:
             steps = (at for at in _decades(floor) if fpr < at < to)
             points += [(at, tpr + share * (at - fpr)) for at in steps]
     points.append((roc["fpr"][-1], roc["tpr"][-1]))
-    seen = [(max(fpr, floor), max(tpr, floor)) for fpr, tpr in points]
-    return _thinned(seen, lambda rate: log10(rate) / -log10(floor))
+    visible = [(max(fpr, floor), max(tpr, floor)) for fpr, tpr in points]
+    return _thinned(visible, lambda rate: log10(rate) / -log10(floor))
 
 
 def _decades(floor: float) -> list[float]:
@@ -50,15 +50,15 @@ def _decades(floor: float) -> list[float]:
 
 
 def _thinned(every: Sequence[Point], along: Callable[[float], float]) -> list[dict[str, float]]:
-    kept, since = list(every[:1]), 0.0
+    points, since = list(every[:1]), 0.0
     for before, after in pairwise(every):
         since += sum(abs(along(b) - along(a)) for a, b in zip(before, after, strict=True))
         if since >= 2.0 / MOST or (since and len(every) <= MOST):
-            kept.append(after)
+            points.append(after)
             since = 0.0
-    if kept[-1] != every[-1]:
-        kept.append(every[-1])
-    return [{"fpr": rounded(fpr), "tpr": rounded(tpr)} for fpr, tpr in kept]
+    if points[-1] != every[-1]:
+        points.append(every[-1])
+    return [{"fpr": rounded(fpr), "tpr": rounded(tpr)} for fpr, tpr in points]
 
 
 def diagonal(floor: float, x: Spec, y: Spec) -> Spec:
@@ -86,7 +86,7 @@ def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return [{name: rounded(point[name]) for name in ("fpr", *ENDS)} for point in of]
 
 
-def asked(roc: AnswerPath) -> Table:
+def rates_table(roc: AnswerPath) -> Table:
     """The points asked for, in numbers, and the area."""
     lines: list[tuple[Cell, ...]] = [
         (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
@@ -101,17 +101,17 @@ def asked(roc: AnswerPath) -> Table:
 # The ROC: what share of members an adversary names for the share of nonmembers it names by mistake.
 
 
-def roc(found: AnswerPath, band: AnswerPath | None) -> Figure:
+def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
     """The curve with its band over the diagonal of an adversary who guesses."""
-    given = found.value
+    value = answer.value
     x = scaled("fpr", "false positive rate", (0, 1), tickCount=5)
     y = scaled("tpr", "true positive rate", (0, 1), tickCount=5)
-    area = f"area {three(given['auc'])} {ends(given['auc_lower'], given['auc_upper'])}"
+    area = f"area {three(value['auc'])} {ends(value['auc_lower'], value['auc_upper'])}"
     spec = chart(
         *([] if band is None or not len(band) else _band(band, x)),
         diagonal(0, x, y),
         {
-            "data": rows(curve(given)),
+            "data": rows(curve(value)),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5, "interpolate": "linear"},
             "encoding": {"x": x, "y": y, "order": {"value": None}},
         },
@@ -121,10 +121,10 @@ def roc(found: AnswerPath, band: AnswerPath | None) -> Figure:
         height=SIDE,
     )
     text = (
-        f"The area under the curve is {three(given['auc'])}, "
-        f"{between(given['auc_lower'], given['auc_upper'])}; guessing gives 0.5."
+        f"The area under the curve is {three(value['auc'])}, "
+        f"{between(value['auc_lower'], value['auc_upper'])}; guessing gives 0.5."
     )
-    return Figure("roc", "ROC: members found against false alarms", text, spec, asked(found))
+    return Figure("roc", "ROC: members found against false alarms", text, spec, rates_table(answer))
 
 
 def _band(band: AnswerPath, x: Spec) -> list[Spec]:
@@ -147,30 +147,30 @@ LEAST = 1e-6
 """The farthest out that is drawn."""
 
 
-def low_fpr(found: AnswerPath, band: AnswerPath | None) -> Figure | None:
+def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
     """The points asked for with their intervals; none where no point was asked for."""
-    given = found.value
-    if not given["operating_points"]:
+    value = answer.value
+    if not value["operating_points"]:
         return None
     around = [] if band is None else limits(band.value)
-    asked_for = limits(given["operating_points"])
-    floor = _floor(asked_for)
+    operating_points = limits(value["operating_points"])
+    floor = _floor(operating_points)
     x, y = _axis("fpr", "false positive rate", floor), _axis("tpr", "true positive rate", floor)
     inside = [_bar(p, floor) for p in around if p["fpr"] >= floor and p["upper"] > floor]
     spec = chart(
         *([_area(inside, x)] if inside else []),
         diagonal(floor, x, y),
         {
-            "data": rows(corner(given, floor)),
+            "data": rows(corner(value, floor)),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2, "clip": True},
             "encoding": {"x": x, "y": y},
         },
-        *_points(asked_for, floor, x, y),
+        *_points(operating_points, floor, x, y),
         *guessing(),
         width=SIDE,
         height=SIDE,
     )
-    return Figure("low-fpr", "ROC where false alarms are few", _described(given), spec, asked(found))
+    return Figure("low-fpr", "ROC where false alarms are few", _in_words(value), spec, rates_table(answer))
 
 
 def _floor(points: Sequence[Mapping[str, float]]) -> float:
@@ -208,18 +208,18 @@ def _points(points: Sequence[Mapping[str, float]], floor: float, x: Spec, y: Spe
     """Each point and its interval; a triangle at the foot where the interval goes on down to 0."""
     bars = [_bar(p, floor) for p in points]
     feet = [{"fpr": p["fpr"], "tpr": floor} for p in points if p["lower"] <= 0]
-    seen = [{"fpr": p["fpr"], "tpr": p["tpr"]} for p in points if p["tpr"] >= floor]
+    visible = [{"fpr": p["fpr"], "tpr": p["tpr"]} for p in points if p["tpr"] >= floor]
     low: Spec = {"field": "lower", "type": "quantitative", "scale": {"type": "log"}}
     bar = {"type": "rule", "color": INK, "strokeWidth": 1.5, "clip": True}
     dot = {"type": "point", "filled": True, "color": INK, "size": 70, "opacity": 1}
     foot = {"type": "point", "filled": True, "shape": "triangle-down", "color": INK, "size": 90, "opacity": 1}
     layers: list[Spec] = [
         {"data": rows(bars), "mark": bar, "encoding": {"x": x, "y": low, "y2": {"field": "upper"}}},
-        {"data": rows(seen), "mark": dot, "encoding": {"x": x, "y": y}},
+        {"data": rows(visible), "mark": dot, "encoding": {"x": x, "y": y}},
     ]
     if feet:
-        seen_below = note("▼ lower end is 0")
-        layers += [{"data": rows(feet), "mark": foot, "encoding": {"x": x, "y": y}}, seen_below]
+        below = note("▼ lower end is 0")
+        layers += [{"data": rows(feet), "mark": foot, "encoding": {"x": x, "y": y}}, below]
     return layers
 
 
@@ -228,11 +228,11 @@ def _bar(point: Mapping[str, float], floor: float) -> dict[str, float]:
     return {"fpr": point["fpr"], "lower": max(point["lower"], floor), "upper": max(point["upper"], floor)}
 
 
-def _described(given: Mapping[str, Any]) -> str:
+def _in_words(value: Mapping[str, Any]) -> str:
     parts = [
         f"at a false positive rate of {p['fpr']:.4g} the true positive rate is {three(p['tpr'])}, "
         f"{between(p['lower'], p['upper'])}"
-        for p in given["operating_points"][:5]
+        for p in value["operating_points"][:5]
         if finite([p["tpr"]])
     ]
     text = "; ".join(parts)

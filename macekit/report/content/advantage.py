@@ -6,7 +6,7 @@ from macekit.report.charts.gate import epsilon
 from macekit.report.charts.interval import interval
 from macekit.report.charts.roc import low_fpr, roc
 from macekit.report.content import audit, limitations, provenance
-from macekit.report.content.guarantees import Numbers, assessed
+from macekit.report.content.guarantees import Numbers, add_assessment
 from macekit.report.content.plain_words import NOTHING, facts, headline, in_people
 from macekit.report.model import (
     AnswerPath,
@@ -29,7 +29,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     sections = (
         *about(answer, figures, prior),
         *curve(answer["roc"], figures),
-        *promised(answer, figures),
+        *promise(answer, figures),
         numbers(answer),
         limitations.section(limitations.of_assessment(answer, prior), answer["warnings"]),
         provenance.section("advantage", answer["provenance"], context),
@@ -42,9 +42,11 @@ def about(
 ) -> tuple[Section, ...]:
     """The interval beside what it is held against, and what it means in people."""
     pictured = figures.pick("interval")
-    shown = (Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
+    interval = (
+        (Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
+    )
     people = in_people(result, prior, flags)
-    return (*shown, Section("people", "What it means in people", people))
+    return (*interval, Section("people", "What it means in people", people))
 
 
 def curve(roc: AnswerPath, figures: Figures) -> tuple[Section, ...]:
@@ -88,7 +90,7 @@ def _far_left(roc: AnswerPath) -> Inline:
     )
 
 
-def promised(result: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+def promise(result: AnswerPath, figures: Figures) -> tuple[Section, ...]:
     """The promise that was named, if one was."""
     return audit.promise_sections(result, figures, "epsilon") if result["claim"] else ()
 
@@ -96,7 +98,7 @@ def promised(result: AnswerPath, figures: Figures) -> tuple[Section, ...]:
 def numbers(result: AnswerPath) -> Section:
     """The table of numbers, with their guarantees."""
     table = Numbers()
-    assessed(table, result)
+    add_assessment(table, result)
     return Section(
         "numbers", "The numbers, and what they are worth", table.tables("Every number, with its interval")
     )

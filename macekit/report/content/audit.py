@@ -1,4 +1,4 @@
-"""The report of an audit: what was promised, and what the records show."""
+"""The report of an audit, and the section on a promised epsilon that other reports share."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ from macekit.report.model import (
 
 def promise_sections(answer: AnswerPath, figures: Figures, *names: str) -> tuple[Section, ...]:
     """What was promised and what the records show, with the charts of these names; none without a promise or bound."""
-    said = [each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each]
-    blocks: tuple[Block, ...] = (*figures.pick(*names), Bullets(tuple((each,) for each in said)))
-    return (Section("promise", "What was promised, and what the records show", blocks),) if said else ()
+    sentences = [
+        each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each
+    ]
+    blocks: tuple[Block, ...] = (*figures.pick(*names), Bullets(tuple((each,) for each in sentences)))
+    return (Section("promise", "What was promised, and what the records show", blocks),) if sentences else ()
 
 
 # --- audit --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from macekit.report.charts.forest import differences, ranking
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Backing
-from macekit.report.content.plain_words import Reach, without_leak
+from macekit.report.content.plain_words import AttackerClass, without_leak
 from macekit.report.model import (
     AnswerPath,
     Block,
@@ -39,27 +39,31 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The ranking, then the differences, then the inputs one by one."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
-    held: Inline = (largest["confidence"].number("percent"), " confidence")
+    confidence: Inline = (largest["confidence"].number("percent"), " confidence")
     prior = sources[0]["options"]["prior"]
     blind = without_leak(answer["baseline"], prior)
     tiles = (
-        Fact("The largest is at least", largest["lower"].number(), held),
-        Fact("The largest is at most", largest["upper"].number(), (*held, *_reach(ranking[0]["advantage"]))),
+        Fact("The largest is at least", largest["lower"].number(), confidence),
+        Fact(
+            "The largest is at most",
+            largest["upper"].number(),
+            (*confidence, *_attackers(ranking[0]["advantage"])),
+        ),
         blind,
         Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
     )
-    ranked: tuple[Block, ...] = (
+    ranking_blocks: tuple[Block, ...] = (
         Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
         *figures.pick("ranking"),
         _table("Ranking", RANKS, ranking, _rank),
     )
-    sections = [Section("ranking", "Ranking", ranked)]
+    sections = [Section("ranking", "Ranking", ranking_blocks)]
     if len(differences):
-        told: tuple[Block, ...] = (
+        difference_blocks: tuple[Block, ...] = (
             *figures.pick("differences"),
             _table("Differences", DIFFERENCES, differences, _difference),
         )
-        sections.append(Section("differences", "Differences", told))
+        sections.append(Section("differences", "Differences", difference_blocks))
     sections += [
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
         limitations.section(limitations.of_sample(prior), answer["warnings"]),
@@ -73,27 +77,27 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     )
 
 
-def _reach(advantage: AnswerPath) -> Inline:
+def _attackers(advantage: AnswerPath) -> Inline:
     """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
     if "resolution" in advantage["guarantee"]["covers"].value:
         return (", each query at its own resolution",)
-    return Reach.of(advantage).aside
+    return AttackerClass.of(advantage).aside
 
 
 def _table(
-    caption: str, head: tuple[str, ...], rows: AnswerPath, made: Callable[[AnswerPath], tuple[Cell, ...]]
+    caption: str, head: tuple[str, ...], rows: AnswerPath, to_row: Callable[[AnswerPath], tuple[Cell, ...]]
 ) -> Table:
-    shown = tuple(made(row) for row in list(rows)[:MOST])
-    return Table(caption, head, shown, "", len(rows) - len(shown), rows.path)
+    first = tuple(to_row(row) for row in list(rows)[:MOST])
+    return Table(caption, head, first, "", len(rows) - len(first), rows.path)
 
 
 def _rank(place: AnswerPath) -> tuple[Cell, ...]:
-    found = place["advantage"]
+    advantage = place["advantage"]
     return (
         place["name"].untrusted(),
-        found["estimate"].number(),
-        found["lower"].number(),
-        found["upper"].number(),
+        advantage["estimate"].number(),
+        advantage["lower"].number(),
+        advantage["upper"].number(),
         place["best_rank"].number("count"),
         place["worst_rank"].number("count"),
     )
@@ -111,20 +115,20 @@ def _difference(pair: AnswerPath) -> tuple[Cell, ...]:
 
 def _backings(answer: AnswerPath) -> Iterator[Inline]:
     """What the largest, a rank and a difference cover."""
-    stated = [("The largest covers ", answer["maximum"])]
-    stated += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
-    stated += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
-    for words, held in stated:
-        backing = Backing.of(held["guarantee"])
+    statements = [("The largest covers ", answer["maximum"])]
+    statements += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
+    statements += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
+    for words, statement in statements:
+        backing = Backing.of(statement["guarantee"])
         yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
 
 
 def _origin(section: Section, sources: AnswerPath) -> Section:
     """The origin of the first input is that of all but for the records themselves."""
-    shown = list(sources)[:MOST]
-    rows = tuple((each["n_members"].number("count"), *_input(each)) for each in shown)
+    first = list(sources)[:MOST]
+    rows = tuple((each["n_members"].number("count"), *_input(each)) for each in first)
     note = "In the order in which they came."
-    inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(shown), sources.path)
+    inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(first), sources.path)
     words: Inline = (
         "The table of origin describes the first input; method and options are the same for all.",
     )

@@ -68,13 +68,13 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
 
 
 def _label(limit: AnswerPath) -> str:
-    known = {
+    labels = {
         "advantage": "Advantage",
         "epsilon": "Epsilon",
         "metric": "Metric",
         "group_risk": "Risk of a group",
     }
-    return known.get(limit["name"].value, "Limit")
+    return labels.get(limit["name"].value, "Limit")
 
 
 def _row(limit: AnswerPath) -> tuple[Cell, ...]:

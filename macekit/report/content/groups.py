@@ -1,4 +1,4 @@
-"""What each group bears: its mean risk, and what it gives away by itself."""
+"""The section on groups: the mean risk of each, and what it gives away by itself."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def either_way(prior: AnswerPath) -> Inline:
 
 def table(groups: AnswerPath) -> Table:
     """A row for each, in the answer's order."""
-    shown = list(groups)
-    if len(shown) > MOST:
-        surest = sorted(shown, key=lambda group: -group["lower"].value)[:MOST]
-        kept = {group.path for group in surest}
-        shown = [group for group in shown if group.path in kept]
+    first = list(groups)
+    if len(first) > MOST:
+        surest = sorted(first, key=lambda group: -group["lower"].value)[:MOST]
+        paths = {group.path for group in surest}
+        first = [group for group in first if group.path in paths]
     note = "Those with the highest lower ends are shown." if len(groups) > MOST else ""
-    return Table("Risk by group", HEAD, tuple(map(_row, shown)), note, len(groups) - len(shown), groups.path)
+    return Table("Risk by group", HEAD, tuple(map(_row, first)), note, len(groups) - len(first), groups.path)
 
 
 def _row(group: AnswerPath) -> tuple[Cell, ...]:

@@ -9,7 +9,7 @@ from macekit.report.formatting import words
 from macekit.report.model import AnswerPath, Cell, Phrase, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
-CHECKED = "checked by simulation, including with no leakage at all (docs/methods.md)"
+SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md)"
 """How the coverage of an interval is known that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
 """What every bound on the epsilon of the mechanism assumes."""
@@ -35,7 +35,7 @@ class Backing:
     @property
     def caveat(self) -> str:
         """The last sentence about an interval that is not proven at every sample size."""
-        return "" if self.always else f" Its coverage was {CHECKED}, not proven."
+        return "" if self.always else f" Its coverage was {SIMULATED}, not proven."
 
 
 @dataclass(slots=True)
@@ -46,19 +46,19 @@ class Numbers:
     backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
 
     def interval(
-        self, label: Cell, given: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
+        self, label: Cell, value: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
     ) -> None:
         """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
-        ends = (given["estimate"].number(), given["lower"].number(), given["upper"].number())
-        self.row(label, ends, confidence, backing or Backing.of(given["guarantee"]))
+        ends = (value["estimate"].number(), value["lower"].number(), value["upper"].number())
+        self.row(label, ends, confidence, backing or Backing.of(value["guarantee"]))
 
     def row(
         self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: AnswerPath, backing: Backing | None
     ) -> None:
         """A number with the ends it has."""
-        held: Cell = confidence.number("percent") if confidence and backing else ""
+        level: Cell = confidence.number("percent") if confidence and backing else ""
         always = "" if backing is None else "yes" if backing.always else backing.unless
-        self.rows.append((label, *ends, held, always, "" if backing is None else self._letter(backing)))
+        self.rows.append((label, *ends, level, always, "" if backing is None else self._letter(backing)))
 
     def derived(self, label: str, value: AnswerPath) -> None:
         """A number that follows from another, without an interval of its own."""
@@ -68,7 +68,7 @@ class Numbers:
         """The numbers, then what stands behind them."""
         note = (
             "At every sample size: yes means that the interval is proven for any number of records; no means that its "
-            f"coverage was {CHECKED}."
+            f"coverage was {SIMULATED}."
         )
         numbers = Table(caption, HEAD, tuple(self.rows), note)
         if not self.backings:
@@ -82,17 +82,17 @@ class Numbers:
         key = words(backing.covers), words(backing.assumes)
         if key not in self.backings:
             place = len(self.backings)
-            self.backings[key] = (lettered(place), backing)
+            self.backings[key] = (letters(place), backing)
         return self.backings[key][0]
 
 
-def lettered(place: int) -> str:
+def letters(place: int) -> str:
     """``A`` to ``Z``, then ``AA``, as the columns of a spreadsheet."""
     rest, last = divmod(place, len(ascii_uppercase))
-    return (lettered(rest - 1) if rest else "") + ascii_uppercase[last]
+    return (letters(rest - 1) if rest else "") + ascii_uppercase[last]
 
 
-def assessed(numbers: Numbers, result: AnswerPath) -> None:
+def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     """Every number of an advantage answer, the one to decide on first."""
     confidence = result["advantage"]["confidence"]
     numbers.interval("Optimal advantage", result["advantage"], confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from macekit.report.content import plain_words
-from macekit.report.content.guarantees import CHECKED, Backing
+from macekit.report.content.guarantees import SIMULATED, Backing
 from macekit.report.model import AnswerPath, Bullets, Inline, Phrase, Section
 
 MOST = 40
@@ -30,13 +30,15 @@ CONTRADICTED: Inline = (
 
 def section(items: Iterable[Inline], *warnings: AnswerPath) -> Section:
     """The list, warnings at its end, each once."""
-    said: dict[str, Inline] = {}
+    messages: dict[str, Inline] = {}
     for each in warnings:
         for warning in each:
-            said.setdefault(warning["message"].value, ("Note: ", warning["message"].quote(), "."))
-    told = list(said.values())
-    rest: list[Inline] = [(f"{len(told) - MOST} more warnings are in the JSON.",)] if len(told) > MOST else []
-    blocks = Bullets((*items, *told[:MOST], *rest))
+            messages.setdefault(warning["message"].value, ("Note: ", warning["message"].quote(), "."))
+    notes = list(messages.values())
+    rest: list[Inline] = (
+        [(f"{len(notes) - MOST} more warnings are in the JSON.",)] if len(notes) > MOST else []
+    )
+    blocks = Bullets((*items, *notes[:MOST], *rest))
     return Section("not-established", "What was not established", (blocks,))
 
 
@@ -83,10 +85,10 @@ def _of_rates(roc: AnswerPath) -> Iterator[Inline]:
             ". The true positive rates are those of guessing member above a threshold, so they do not show what an "
             "attacker finds who can afford few false accusations; negated scores would show it.",
         )
-    elif hidden := [each for each in points if not each["lower"].value]:
+    elif at_zero := [each for each in points if not each["lower"].value]:
         yield (
             "At a false positive rate of ",
-            _listed([(point["fpr"].number("exact"),) for point in hidden]),
+            _enumeration([(point["fpr"].number("exact"),) for point in at_zero]),
             " the lower end of the true positive rate is zero: these records do not show that accusing every score "
             "above a threshold finds any member there, and they do not rule it out. Other rules were not examined.",
         )
@@ -105,9 +107,9 @@ def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) ->
     advantage = result["advantage"]
     covers = advantage["guarantee"]["covers"]
     if "resolution" in covers.value:
-        seen = "learned score" if "learned score" in covers.value else "score"
+        view = "learned score" if "learned score" in covers.value else "score"
         yield (
-            f"The upper end is for attackers who read the {seen} at a resolution of ",
+            f"The upper end is for attackers who read the {view} at a resolution of ",
             advantage["resolution"].number("count"),
             " cells. Where there are more values than cells, an attacker who reads them more finely may do better, and "
             "no number of records limits by how much; the lower end holds for that attacker, too.",
@@ -125,7 +127,7 @@ def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) ->
 
 
 def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
-    if plain_words.none(result, flags):
+    if plain_words.no_evidence(result, flags):
         return (
             "It was not shown that anything leaks at all: the lower end does not lie above the baseline.",
         )
@@ -156,7 +158,7 @@ def of_groups(groups: AnswerPath) -> Iterator[Inline]:
         group for group in groups if any(w["code"].value == "group_too_small" for w in group["warnings"])
     ]
     if small:
-        names = _listed([(group["label"].untrusted(),) for group in small[:MOST]])
+        names = _enumeration([(group["label"].untrusted(),) for group in small[:MOST]])
         others = f", and {len(small) - MOST} more" if len(small) > MOST else ""
         yield "These groups are too small for an informative advantage of their own: ", names, f"{others}."
 
@@ -181,15 +183,15 @@ def _asymptotic(result: AnswerPath) -> Iterator[Inline]:
     if names:
         yield (
             "The intervals of ",
-            _listed(names),
-            f" are not proven at every sample size. Their coverage was {CHECKED}.",
+            _enumeration(names),
+            f" are not proven at every sample size. Their coverage was {SIMULATED}.",
         )
 
 
-def _listed(items: list[Inline]) -> Phrase:
+def _enumeration(items: list[Inline]) -> Phrase:
     """``a, b and c``."""
-    found: list[Inline] = []
+    pieces: list[Inline] = []
     for place, item in enumerate(items):
         between = "" if place == 0 else " and " if place == len(items) - 1 else ", "
-        found.append((between, *item))
-    return Phrase(tuple(part for item in found for part in item))
+        pieces.append((between, *item))
+    return Phrase(tuple(part for item in pieces for part in item))

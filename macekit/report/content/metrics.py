@@ -37,11 +37,11 @@ HEAD = (
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
-    found, source = answer["metrics"], answer["provenance"]
+    entries, source = answer["metrics"], answer["provenance"]
     table = Numbers()
-    for metric in found:
+    for metric in entries:
         table.interval(metric["name"].untrusted(), metric, metric["confidence"])
-    first = found[0]
+    first = entries[0]
     tiles = (
         Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
         Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
@@ -52,12 +52,12 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     blocks: tuple[Block, ...] = (
         *figures.pick("metrics"),
         *table.tables("The largest value of each metric, over adversaries"),
-        Table("How each is reached", HEAD, tuple(map(_row, found))),
-        Bullets(tuple((metric["sentence"].quote(),) for metric in found)),
+        Table("How each is reached", HEAD, tuple(map(_row, entries))),
+        Bullets(tuple((metric["sentence"].quote(),) for metric in entries)),
     )
     sections = (
         Section("metrics", "Metrics", blocks),
-        limitations.section(_open(found, prior), *(metric["warnings"] for metric in found)),
+        limitations.section(_open(entries, prior), *(metric["warnings"] for metric in entries)),
         provenance.section("metrics", source, context),
     )
     return Report(
@@ -79,8 +79,8 @@ def _row(metric: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _open(found: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
-    for metric in found:
+def _open(entries: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+    for metric in entries:
         if why := metric["degenerate"]:
             yield (
                 "The optimum of ",

@@ -1,33 +1,33 @@
-"""The class of adversaries that an upper bound covers.
-
-It is always printed next to the bound, because a bound never covers all adversaries.
-"""
+"""The first sentences of a report: what an advantage means in people, and which attackers its upper end covers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from macekit.report.content.guarantees import CHECKED
+from macekit.report.content.guarantees import SIMULATED
 from macekit.report.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph
+
+# --- attacker class -----------------------------------------------------------------------------------------
+# The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
 
 CELL = "A cell is a group of equal or similar values."
 """The one word of the sentence that a reader may never have met."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class AttackerClass:
     """The class in a few words, and the sentence on right guesses that names both ends.
 
-    ``seen`` is what the attacker is shown: the score of a record, or its vector.
+    ``view`` is what the attacker is shown: the score of a record, or its vector.
     """
 
     aside: Inline
-    seen: str
+    view: str
     right: Inline
 
     @classmethod
-    def of(cls, advantage: AnswerPath) -> Reach:
+    def of(cls, advantage: AnswerPath) -> AttackerClass:
         """The class that the answer's own guarantee states."""
         covers = advantage["guarantee"]["covers"].value
         cells: Inline = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
@@ -60,11 +60,11 @@ class Reach:
                 "score",
                 (*best, " is right between ", *between, *sure, f". {CELL}"),
             )
-        taken = assumed(advantage)
+        assumption = assumed_class(advantage)
         return cls(
-            (f", if {taken}",),
+            (f", if {assumption}",),
             "score",
-            (f"if {taken}, the best attacker is right between ", *between, *sure, "."),
+            (f"if {assumption}, the best attacker is right between ", *between, *sure, "."),
         )
 
 
@@ -72,7 +72,7 @@ def _cells(resolution: AnswerPath) -> str:
     return " cell" if resolution.value == 1 else " cells"
 
 
-def assumed(advantage: AnswerPath) -> str:
+def assumed_class(advantage: AnswerPath) -> str:
     """The assumed class: the last words of the assumption behind the upper end."""
     return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
 
@@ -84,14 +84,14 @@ NOTHING = AnswerPath(None)
 """No flags, of an answer that has none."""
 
 
-def none(result: AnswerPath, flags: AnswerPath) -> bool:
+def no_evidence(result: AnswerPath, flags: AnswerPath) -> bool:
     """Whether no number of the answer is evidence of a leak."""
     flagged = bool(flags["records"].value)
     return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
 
 
-def found(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
-    """The numbers that do; flags only where a record would not be flagged without any leak."""
+def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+    """The numbers that are evidence of a leak; flags only where a record would not be flagged without any leak."""
     if _beside_half(roc := result["roc"]):
         yield (
             "the area under the ROC is between ",
@@ -130,11 +130,15 @@ def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
 def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     """The interval, the values to compare it with, and the number of records, as tiles."""
     advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
-    held: Inline = (advantage["confidence"].number("percent"), " confidence")
+    confidence: Inline = (advantage["confidence"].number("percent"), " confidence")
     blind: Inline = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
     tiles = [
-        Fact("Advantage at least", advantage["lower"].number(), held),
-        Fact("Advantage at most", advantage["upper"].number(), (*held, *Reach.of(advantage).aside)),
+        Fact("Advantage at least", advantage["lower"].number(), confidence),
+        Fact(
+            "Advantage at most",
+            advantage["upper"].number(),
+            (*confidence, *AttackerClass.of(advantage).aside),
+        ),
         Fact("Without any leak", result["baseline"].number(), blind),
     ]
     if verdict:
@@ -167,16 +171,16 @@ def without_leak(baseline: AnswerPath, prior: AnswerPath) -> Fact:
 def in_people(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = NOTHING) -> tuple[Paragraph, ...]:
     """The advantage as right guesses in a hundred: (1 + advantage) / 2."""
     advantage, baseline = result["advantage"], result["baseline"]
-    coin, reach = prior.value in (None, COIN), Reach.of(advantage)
+    coin, attackers = prior.value in (None, COIN), AttackerClass.of(advantage)
     blind = "by tossing a coin" if coin else "by always guessing the likelier side"
     first: Inline = (
-        f"Show an attacker the {reach.seen} of one record and ask whether the record was used to train the model. "
-        f"Without the {reach.seen}, {blind}, the attacker is right ",
+        f"Show an attacker the {attackers.view} of one record and ask whether the record was used to train the model. "
+        f"Without the {attackers.view}, {blind}, the attacker is right ",
         baseline.number("guesses"),
-        f" times in 100. With the {reach.seen}, ",
-        *reach.right,
+        f" times in 100. With the {attackers.view}, ",
+        *attackers.right,
     )
-    found = [Paragraph(first)]
+    paragraphs = [Paragraph(first)]
     if not coin:
         likelier: Inline = (
             "Before any score is seen, a record is taken to be a member with probability ",
@@ -184,22 +188,22 @@ def in_people(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = NOTHING
             " (the prior). Most guesses are right for that reason alone, so a large advantage is not alarming by "
             "itself: what counts is how far it lies above the baseline.",
         )
-        found.append(Paragraph(likelier))
+        paragraphs.append(Paragraph(likelier))
     if advantage["lower"].value <= baseline.value:
-        found.append(Paragraph(_at_baseline(result, prior, flags)))
-    return (*found, Paragraph(_rests_on(advantage)))
+        paragraphs.append(Paragraph(_at_baseline(result, prior, flags)))
+    return (*paragraphs, Paragraph(_rests_on(advantage)))
 
 
 def _at_baseline(result: AnswerPath, prior: AnswerPath, flags: AnswerPath) -> Inline:
     """What a lower end at the baseline means; it means even less where another number is evidence of a leak."""
-    if none(result, flags):
+    if no_evidence(result, flags):
         return (
             "The lower end is what guessing without the score achieves. So these records do not show that the score "
             "gives anything away; they do not show that it gives nothing away, either.",
         )
-    said: list[Inline] = list(found(result, flags, prior))
-    shown = [part for each in said for part in ("; ", *each)][1:]
-    more: Inline = (" Other numbers are evidence of a leak: ", *shown, ".") if shown else ()
+    items: list[Inline] = list(evidence(result, flags, prior))
+    words = [part for each in items for part in ("; ", *each)][1:]
+    more: Inline = (" Other numbers are evidence of a leak: ", *words, ".") if words else ()
     return (
         "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
         "baseline at this prior; they do not rule one out, either.",
@@ -211,12 +215,14 @@ def _rests_on(advantage: AnswerPath) -> Inline:
     """What the sentence assumes; where the records contradict that, the headline has no basis, either."""
     if advantage["class_rejected"].value:
         return (
-            f"The upper end assumes that {assumed(advantage)}, and these records contradict that. Disregard every "
-            "statement above that rests on this assumption; the lower end remains valid. More records will not help: "
-            "choose another class of attacks with the option estimator.",
+            f"The upper end assumes that {assumed_class(advantage)}, and these records contradict that. Disregard "
+            "every statement above that rests on this assumption; the lower end remains valid. More records will not "
+            "help: choose another class of attacks with the option estimator.",
         )
     guarantee = advantage["guarantee"]
-    covered = (
-        "is proven at every sample size" if guarantee["finite_sample"].value else f"was {CHECKED}, not proven"
+    coverage = (
+        "is proven at every sample size"
+        if guarantee["finite_sample"].value
+        else f"was {SIMULATED}, not proven"
     )
-    return "The interval assumes: ", guarantee["assumes"].quote(), f". Its coverage {covered}."
+    return "The interval assumes: ", guarantee["assumes"].quote(), f". Its coverage {coverage}."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from macekit.call import __version__
 from macekit.catalogue import ARRAYS
-from macekit.report.content.reproduce import Asked, listings, unusual
+from macekit.report.content.reproduce import Reproduction, listings, unusual
 from macekit.report.model import (
     AnswerPath,
     Block,
@@ -23,7 +23,7 @@ from macekit.report.model import (
 MOST = 60
 """Options that are shown; a list of a thousand false positive rates is in the JSON."""
 
-COUNTED = "counts over "
+COUNTS_PREFIX = "counts over "
 """How the library begins to say that it was given counts."""
 
 COLUMNS: Inline = (
@@ -36,21 +36,23 @@ COLUMNS: Inline = (
 def section(operation: str, source: AnswerPath, context: Context, grouped: bool = False) -> Section:
     """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
     options = unusual(operation, source["options"].value or {})
-    counted = str(source["query"].value).startswith(COUNTED)
-    asked = Asked(operation, options, context.source, grouped, context.others, counted)
-    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
+    from_counts = str(source["query"].value).startswith(COUNTS_PREFIX)
+    question = Reproduction(operation, options, context.source, grouped, context.others, from_counts)
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(question))
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
 def of_theory(source: AnswerPath, context: Context) -> Section:
     """The same of what was asked of arrays, or of nothing."""
-    operation, arrays = source["method"].value, _known(source["method"], source["arrays"])
-    asked = Asked(operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays)
-    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(asked))
+    operation, arrays = source["method"].value, _array_names(source["method"], source["arrays"])
+    question = Reproduction(
+        operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
+    )
+    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(question))
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
-def _known(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
+def _array_names(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
     """The arrays it was asked of: names of ours, since a kept answer may say anything."""
     return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
@@ -88,28 +90,28 @@ def _options(options: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
         yield from _option(name, options[name])
 
 
-def _option(name: str, held: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
+def _option(name: str, entry: AnswerPath) -> Iterator[tuple[Cell, Cell]]:
     """One row; an option that holds options, a row for each."""
-    if isinstance(held.value, dict):
-        for inner in held.value:
-            yield from _option(f"{name}.{inner}", held[inner])
-    elif isinstance(held.value, list) and any(isinstance(each, dict) for each in held.value):
-        for place, each in enumerate(held):
+    if isinstance(entry.value, dict):
+        for inner in entry.value:
+            yield from _option(f"{name}.{inner}", entry[inner])
+    elif isinstance(entry.value, list) and any(isinstance(each, dict) for each in entry.value):
+        for place, each in enumerate(entry):
             yield from _option(f"{name}, {_ordinal(place)}", each)
-    elif isinstance(held.value, list):
+    elif isinstance(entry.value, list):
         parts: list[Cell] = []
-        for each in held:
+        for each in entry:
             parts += [", "] if parts else []
             parts.append(_value(each))
         yield Untrusted(name), Phrase(tuple(parts))
     else:
-        yield Untrusted(name), _value(held)
+        yield Untrusted(name), _value(entry)
 
 
-def _value(held: AnswerPath) -> Cell:
-    if isinstance(held.value, bool):
-        return "yes" if held.value else "no"
-    return held.number("exact") if isinstance(held.value, int | float) else held.untrusted()
+def _value(entry: AnswerPath) -> Cell:
+    if isinstance(entry.value, bool):
+        return "yes" if entry.value else "no"
+    return entry.number("exact") if isinstance(entry.value, int | float) else entry.untrusted()
 
 
 def _ordinal(place: int) -> str:

@@ -9,7 +9,7 @@ from macekit.report.charts.forest import groups as forest_of_groups
 from macekit.report.charts.interval import interval
 from macekit.report.charts.risk import risk as risk_chart
 from macekit.report.content import groups, limitations, provenance, risk
-from macekit.report.content.advantage import TITLE, about, claim, curve, curves, numbers, promised
+from macekit.report.content.advantage import TITLE, about, claim, curve, curves, numbers, promise
 from macekit.report.content.plain_words import facts, headline
 from macekit.report.model import AnswerPath, Context, Figure, Figures, Paragraph, Report, Section
 
@@ -27,7 +27,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         *curve(result["roc"], figures),
         *_risk(answer["risk"], figures),
         *groups.sections(grouped, figures, prior, result["baseline"]),
-        *promised(result, figures),
+        *promise(result, figures),
         numbers(result),
         limitations.section(open_questions, *warnings),
         provenance.section("report", answer["provenance"], context, grouped=len(grouped) > 0),
@@ -36,8 +36,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
 
 
 def _scores(figures: Figures) -> tuple[Section, ...]:
-    drawn = figures.pick("distribution")
-    return (Section("scores", "The scores of both sides", drawn),) if drawn else ()
+    charts = figures.pick("distribution")
+    return (Section("scores", "The scores of both sides", charts),) if charts else ()
 
 
 def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:

@@ -23,11 +23,11 @@ SCORES, REQUEST = "scores.csv", "request.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Reproduction:
     """One question again: its operation, the options that are not the usual ones, its file, and if it has groups.
 
-    Options include the columns that were named; ``grouped`` stands for one that is not known. Counts are told apart,
-    since they are posted as such. ``arrays`` are those a question of theory was asked of; None stands for scores.
+    Options include the columns that were named; ``grouped`` stands for one that is not known. ``from_counts``: counts
+    were sent instead of records. ``arrays`` are those a question of theory was asked of; None stands for scores.
     """
 
     operation: str
@@ -35,7 +35,7 @@ class Asked:
     source: str | None = None
     grouped: bool = False
     others: tuple[str, ...] = ()
-    counted: bool = False
+    from_counts: bool = False
     arrays: tuple[str, ...] | None = None
 
     @property
@@ -56,8 +56,8 @@ class Asked:
     @property
     def flat(self) -> tuple[tuple[str, str], ...] | None:
         """Options as a query string and a shell have them; None if they cannot, or if one would do harm there."""
-        found = spelled(self.options)
-        return found if found is not None and all(_harmless(text) for _, text in found) else None
+        pairs = spelled(self.options)
+        return pairs if pairs is not None and all(_harmless(text) for _, text in pairs) else None
 
     @property
     def nameless(self) -> bool:
@@ -88,62 +88,71 @@ def unusual(operation: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if name not in columns_of(operation) and not field.is_required()
     }
     plain = {name: _dumped(value) for name, value in usual.items()}
-    found = {name: value for name, value in options.items() if plain.get(name) != value}
+    changes = {name: value for name, value in options.items() if plain.get(name) != value}
     nulled = {
         name: None
         for name, value in plain.items()
         if value is not None and name not in options and type(None) in get_args(fields[name].annotation)
     }
-    return found | nulled
+    return changes | nulled
 
 
-def listings(asked: Asked) -> tuple[Listing, ...]:
+def listings(question: Reproduction) -> tuple[Listing, ...]:
     """In a shell, over HTTP, and from Python; several files go to a shell only."""
-    shell = Listing("In a shell", in_shell(asked))
-    if asked.others:
+    shell = Listing("In a shell", in_shell(question))
+    if question.others:
         return (shell,)
-    return (shell, Listing("Over HTTP", over_http(asked)), Listing("From Python", from_python(asked)))
+    return (
+        shell,
+        Listing("Over HTTP", over_http(question)),
+        Listing("From Python", from_python(question)),
+    )
 
 
-def in_shell(asked: Asked) -> str:
+def in_shell(question: Reproduction) -> str:
     """``mace report scores.csv --max-advantage 0.1 -o report.html``."""
-    words = [command(asked.operation), *([] if asked.bare else map(shlex.quote, asked.inputs))]
-    if asked.flat is None or (asked.unnamed and not asked.bare):
-        return f"{_saved(asked)}\n\n{' '.join([*words, '-o', 'report.html'])}"
-    for name, text in asked.flat:
-        words += _option(asked.operation, name, text, isinstance(asked.options.get(name), bool))
-    if asked.nameless:
+    words = [
+        command(question.operation),
+        *([] if question.bare else map(shlex.quote, question.inputs)),
+    ]
+    if question.flat is None or (question.unnamed and not question.bare):
+        return f"{_request_file(question)}\n\n{' '.join([*words, '-o', 'report.html'])}"
+    for name, text in question.flat:
+        words += _option(question.operation, name, text, isinstance(question.options.get(name), bool))
+    if question.nameless:
         words += [flag("group"), "GROUP"]
     return " ".join([*words, "-o", "report.html"])
 
 
-def over_http(asked: Asked) -> str:
+def over_http(question: Reproduction) -> str:
     """The file as it is, options in the query string; or all of it as one JSON request."""
-    if asked.bare:
-        return _posted(asked, JSON, shlex.quote(json.dumps(asked.options)), "")
-    kind, flat = FORMATS[format_named(asked.file) or "csv"], asked.flat
-    if flat is None or asked.unnamed or kind == JSON:
-        return f"{_saved(asked)}\n\n{_posted(asked, JSON, shlex.quote(f'@{asked.file}'), '')}"
-    query = (*flat, ("group", "GROUP")) if asked.nameless else flat
-    written = urlencode(query, safe=",", quote_via=quote)
-    return _posted(asked, kind, shlex.quote(f"@{asked.file}"), f"?{written}" if written else "")
+    if question.bare:
+        return _curl(question, JSON, shlex.quote(json.dumps(question.options)), "")
+    kind, flat = FORMATS[format_named(question.file) or "csv"], question.flat
+    if flat is None or question.unnamed or kind == JSON:
+        return f"{_request_file(question)}\n\n{_curl(question, JSON, shlex.quote(f'@{question.file}'), '')}"
+    query = (*flat, ("group", "GROUP")) if question.nameless else flat
+    query_text = urlencode(query, safe=",", quote_via=quote)
+    return _curl(question, kind, shlex.quote(f"@{question.file}"), f"?{query_text}" if query_text else "")
 
 
-def from_python(asked: Asked) -> str:
+def from_python(question: Reproduction) -> str:
     """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
-    name = command(asked.operation).removeprefix("mace ").replace(" ", ".").replace("-", "_")
-    if asked.bare:
-        arguments = ", ".join(f"{key}={value!a}" for key, value in asked.options.items())
+    name = command(question.operation).removeprefix("mace ").replace(" ", ".").replace("-", "_")
+    if question.bare:
+        arguments = ", ".join(f"{key}={value!a}" for key, value in question.options.items())
         return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
-    if asked.unnamed:
+    if question.unnamed:
         return f'import macekit\n\nmacekit.{name}("{REQUEST}").to_html()'
-    given = {**asked.options, **({"group": "GROUP"} if asked.nameless else {})}
-    file = SCORES if asked.whole else asked.file
-    arguments = ", ".join([ascii(file), *(f"{key}={_named(key, value)!a}" for key, value in given.items())])
+    options = {**question.options, **({"group": "GROUP"} if question.nameless else {})}
+    file = SCORES if question.whole else question.file
+    arguments = ", ".join(
+        [ascii(file), *(f"{key}={_column_argument(key, value)!a}" for key, value in options.items())]
+    )
     return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
 
 
-def _named(option: str, value: Any) -> Any:
+def _column_argument(option: str, value: Any) -> Any:
     """Several columns go to Python as a list: a comma parts them only where all is text."""
     several = option == "score" and isinstance(value, str) and "," in value
     return value.split(",") if several else value
@@ -154,29 +163,31 @@ def _typed(name: str, otherwise: str) -> str:
     return f"./{name}" if name.startswith("-") else name if shown(name) == name else otherwise
 
 
-def _posted(asked: Asked, kind: str, data: str, query: str) -> str:
-    address = shlex.quote(f"{ADDRESS}/v1/{asked.operation}{query}")
-    packed = None if asked.bare else encoding_named(asked.file)
+def _curl(question: Reproduction, kind: str, data: str, query: str) -> str:
+    address = shlex.quote(f"{ADDRESS}/v1/{question.operation}{query}")
+    encoding = None if question.bare else encoding_named(question.file)
     headers = [
         f"Content-Type: {kind}",
-        *([f"Content-Encoding: {packed}"] if packed else []),
+        *([f"Content-Encoding: {encoding}"] if encoding else []),
         "Accept: text/html",
     ]
-    said = " ".join(f"-H '{header}'" for header in headers)
-    return f"curl -s --data-binary {data} {said} \\\n  -o report.html {address}"
+    header_flags = " ".join(f"-H '{header}'" for header in headers)
+    return f"curl -s --data-binary {data} {header_flags} \\\n  -o report.html {address}"
 
 
-def _saved(asked: Asked) -> str:
+def _request_file(question: Reproduction) -> str:
     """A JSON request, its records left out; letters beyond ASCII are spelt as JSON does."""
-    sides = '"counts": {…}' if asked.counted else '"members": […], "nonmembers": […]'
-    if asked.arrays is not None:
-        sides = ", ".join(f'"{name}": […]' for name in asked.arrays)
-    records = '"queries": {…}' if asked.operation == "compare" else sides
-    groups = ', "groups": […]' if asked.grouped else ""
+    sides = '"counts": {…}' if question.from_counts else '"members": […], "nonmembers": […]'
+    if question.arrays is not None:
+        sides = ", ".join(f'"{name}": […]' for name in question.arrays)
+    records = '"queries": {…}' if question.operation == "compare" else sides
+    groups = ', "groups": […]' if question.grouped else ""
     of_table = {*TABLE, FIRST_MEMBERS}  # which a JSON request has not
-    options = json.dumps({name: each for name, each in asked.options.items() if name not in of_table})[1:-1]
+    options = json.dumps({name: each for name, each in question.options.items() if name not in of_table})[
+        1:-1
+    ]
     body = f"{records}{groups}, {options}" if options else f"{records}{groups}"
-    return f"{asked.file} holds\n{{{body}}}"
+    return f"{question.file} holds\n{{{body}}}"
 
 
 def _harmless(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The report of an individual-risk answer."""
+"""The report of an individual-risk answer: risk over the score, the most exposed records, the groups."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of be
 
 def section(risk: AnswerPath, figures: Figures, *before: Block) -> Section:
     """Risk over the score: in words, and drawn."""
-    return Section("risk", "Individual risk over the score", (*before, *_told(risk), *figures.pick("risk")))
+    return Section(
+        "risk", "Individual risk over the score", (*before, *_meaning(risk), *figures.pick("risk"))
+    )
 
 
-def _told(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
+def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
     """What a risk is, and what its limits cover."""
     meaning = (
         "A record's risk says how surely an adversary who sees its score can tell whether it is a member: zero is "

@@ -1,4 +1,4 @@
-"""What reports of ``/v1/theory`` say."""
+"""The reports of ``/v1/theory``: what each says beside its sentence and its bounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macekit.report.charts.gate import agreement
 from macekit.report.content import limitations, provenance
 from macekit.report.content.guarantees import Numbers
 from macekit.report.content.plain_words import records
-from macekit.report.content.theory_layout import PAPERS, Columns, Shown, Tile
+from macekit.report.content.theory_layout import PAPERS, Columns, Layout, Tile
 from macekit.report.model import (
     AnswerPath,
     Block,
@@ -30,7 +30,7 @@ from macekit.report.model import (
 # --- dp -----------------------------------------------------------------------------------------------------
 # What a promise of differential privacy allows.
 
-TAKEN: Inline = (
+NOT_EXAMINED: Inline = (
     "The bounds take the promise as given. Whether the training kept it is not examined here: see mace audit and "
     "mace theory together.",
 )
@@ -39,14 +39,14 @@ INDEPENDENT: Inline = (
     "are protected less than a single row.",
 )
 
-PROMISE = Shown(
+PROMISE = Layout(
     "What a promise of differential privacy allows",
     (
         Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score"),
         Tile("Largest epsilon that keeps the advantage", "keeping.epsilon", "floor"),
         Tile("Largest mu that keeps it", "keeping.mu", "floor"),
     ),
-    left_open=(TAKEN, INDEPENDENT, PAPERS),
+    left_open=(NOT_EXAMINED, INDEPENDENT, PAPERS),
     tightest=4,
 )
 
@@ -85,7 +85,7 @@ COORDINATES = Columns(
     ),
 )
 
-NOISE = Shown(
+NOISE = Layout(
     "Noise for membership inference privacy",
     (
         Tile("Scale of the noise", "noise.scale", "ceiling", "times the spread of each coordinate, below"),
@@ -99,7 +99,7 @@ NOISE = Shown(
     value="Noise needed",
 )
 
-FINITE = Shown(
+FINITE = Layout(
     "What an algorithm with finitely many outputs gives away",
     (
         Tile("Eta of the worst record", "eta", "share", "exact: accuracy beyond guessing"),
@@ -134,7 +134,7 @@ ONE_SIDED: Inline = (
     "Losses bound the security from above only: they show what is given away at least, never that no more is.",
 )
 
-DISCRETE = Shown(
+DISCRETE = Layout(
     "What any algorithm may give away of such data",
     (
         Tile("Diversity C_K", "diversity.estimate", "plain"),
@@ -167,7 +167,7 @@ DISCRETE = Shown(
     (WORST, MIS_INDEPENDENT),
 )
 
-OVERFITTING = Shown(
+OVERFITTING = Layout(
     "What losses show of overfitting",
     (
         Tile("Security at most", "security.upper", "share"),
@@ -187,7 +187,7 @@ PRACTICAL: Inline = (
     "holds.",
 )
 
-EXPONENTIAL = Shown(
+EXPONENTIAL = Layout(
     "Practical membership privacy of an exponential mechanism",
     (
         Tile("Practical epsilon", "practical_epsilon", "ceiling", "exact, or an estimate where sampled"),
@@ -212,7 +212,7 @@ EXPONENTIAL = Shown(
     (PRACTICAL,),
 )
 
-GAUSSIAN = Shown(
+GAUSSIAN = Layout(
     "Practical membership privacy of the Gaussian mechanism",
     (
         Tile("Practical epsilon at most", "practical_epsilon", "ceiling"),
@@ -276,8 +276,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
 
 def _row(row: AnswerPath) -> tuple[Cell, ...]:
     ends = (row[name].number() for name in ("estimate", "lower", "upper"))
-    allowed = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
-    return (row["says"].quote(), *allowed, *ends, row["agrees"].quote())
+    ceilings = (row[name].number("ceiling") for name in ("allowed", "allowed_in_one_run"))
+    return (row["says"].quote(), *ceilings, *ends, row["agrees"].quote())
 
 
 # --- pages --------------------------------------------------------------------------------------------------

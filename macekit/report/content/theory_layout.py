@@ -72,30 +72,30 @@ class Columns:
 
     def table(self, answer: AnswerPath) -> Iterator[Table]:
         """The table, shortened; none if the answer has no such columns."""
-        held = at(answer, self.path)
-        length = len(held) if isinstance(held.value, list) else len(held[self.columns[0][1]]) if held else 0
+        data = at(answer, self.path)
+        length = len(data) if isinstance(data.value, list) else len(data[self.columns[0][1]]) if data else 0
         rows = tuple(
-            tuple(_cell(self._entry(held, name, row), kind) for _, name, kind in self.columns)
-            for row in self._order(held, length)[:TOP_RECORDS]
+            tuple(_cell(self._entry(data, name, row), kind) for _, name, kind in self.columns)
+            for row in self._order(data, length)[:TOP_RECORDS]
         )
         head = tuple(label for label, _, _ in self.columns)
         if rows:
             yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
 
-    def _order(self, held: AnswerPath, length: int) -> Sequence[int]:
+    def _order(self, data: AnswerPath, length: int) -> Sequence[int]:
         """Which rows come first."""
         if self.worst is None:
             return range(length)
-        column: list[float] = held[self.worst].value
+        column: list[float] = data[self.worst].value
         return sorted(range(length), key=lambda row: -column[row])
 
-    def _entry(self, held: AnswerPath, name: str, row: int) -> AnswerPath:
+    def _entry(self, data: AnswerPath, name: str, row: int) -> AnswerPath:
         """One entry, of a list of objects or of an object of lists."""
-        return held[row][name] if isinstance(held.value, list) else held[name][row]
+        return data[row][name] if isinstance(data.value, list) else data[name][row]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Layout:
     """What the report of one operation holds beside its sentence and its bounds."""
 
     title: str
@@ -122,14 +122,14 @@ class Shown:
         return Report(self.title, Headline(None, answer["sentence"].quote()), Facts(tiles), sections)
 
 
-def bounds(found: AnswerPath, value: str) -> Iterator[Section]:
+def bounds(entries: AnswerPath, value: str) -> Iterator[Section]:
     """Every bound beside the others of the same quantity, the tightest marked."""
-    if not found or not len(found):
+    if not entries or not len(entries):
         return
-    usual = _usual(found)
-    rows = tuple(_bound(each, usual) for each in found)
-    refuted = any(not each["proven"].value for each in found)
-    marked = any(each["tightest"].value for each in found)
+    usual = _usual(entries)
+    rows = tuple(_bound(each, usual) for each in entries)
+    refuted = any(not each["proven"].value for each in entries)
+    marked = any(each["tightest"].value for each in entries)
     note: Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
     blocks: list[Block] = [Table("Bounds side by side", head, rows)]
@@ -138,10 +138,11 @@ def bounds(found: AnswerPath, value: str) -> Iterator[Section]:
     yield Section("bounds", "Every bound, side by side", tuple(blocks))
 
 
-def _usual(found: AnswerPath) -> AnswerPath:
+def _usual(entries: AnswerPath) -> AnswerPath:
     """A bound that assumes what most of them do: that is said once."""
-    said = [each["assumes"].value for each in found]
-    return next(each for each in found if said.count(each["assumes"].value) == max(map(said.count, said)))
+    texts = [each["assumes"].value for each in entries]
+    most = max(map(texts.count, texts))
+    return next(each for each in entries if texts.count(each["assumes"].value) == most)
 
 
 def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
@@ -155,13 +156,13 @@ def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _tightest(found: AnswerPath) -> Iterator[Fact]:
+def _tightest(entries: AnswerPath) -> Iterator[Fact]:
     """The tightest bound of each quantity."""
-    told: set[str] = set()
-    for each in found:
+    quantities: set[str] = set()
+    for each in entries:
         quantity = each["quantity"].value
-        if each["tightest"].value and quantity not in told:
-            told.add(quantity)
+        if each["tightest"].value and quantity not in quantities:
+            quantities.add(quantity)
             yield Fact(
                 f"{QUANTITIES.get(quantity, quantity)}, at most",
                 each["value"].number("ceiling"),
@@ -170,8 +171,8 @@ def _tightest(found: AnswerPath) -> Iterator[Fact]:
 
 
 def _quantity(bound: AnswerPath) -> Cell:
-    known = QUANTITIES.get(bound["quantity"].value)
-    return bound["quantity"].quote() if known is None else known
+    label = QUANTITIES.get(bound["quantity"].value)
+    return bound["quantity"].quote() if label is None else label
 
 
 def _mark(bound: AnswerPath) -> str:
@@ -180,7 +181,7 @@ def _mark(bound: AnswerPath) -> str:
     return "tightest" if bound["tightest"].value else ""
 
 
-def _cell(held: AnswerPath, kind: Kind) -> Cell:
-    if isinstance(held.value, bool):
-        return "yes" if held.value else "no"
-    return held.quote() if isinstance(held.value, str) else held.number(kind)
+def _cell(entry: AnswerPath, kind: Kind) -> Cell:
+    if isinstance(entry.value, bool):
+        return "yes" if entry.value else "no"
+    return entry.quote() if isinstance(entry.value, str) else entry.number(kind)

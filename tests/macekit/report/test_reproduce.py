@@ -20,7 +20,7 @@ from macekit.call import JSON, Body, Call
 from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
 from macekit.operations import perform
 from macekit.report.content.provenance import section
-from macekit.report.content.reproduce import Asked, from_python, in_shell, over_http, unusual
+from macekit.report.content.reproduce import Reproduction, from_python, in_shell, over_http, unusual
 from macekit.report.model import AnswerPath, Context, Listing
 from tests.cases import each_case
 
@@ -75,8 +75,8 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @each_case("name", CSV_QUERIES)
 def test_the_request_gives_the_same_answer(name: str) -> None:
-    operation, asked = CSV_QUERIES[name]
-    answer = answered(operation, tuple(asked.items()))
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
     words = shlex.split(listings(operation, answer, "scores.csv")["Over HTTP"])
 
     address = urlsplit(words[-1])
@@ -90,8 +90,8 @@ def test_the_request_gives_the_same_answer(name: str) -> None:
 def test_the_command_gives_the_same_answer(
     name: str, scores: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    operation, asked = CSV_QUERIES[name]
-    answer = answered(operation, tuple(asked.items()))
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
     words = shlex.split(listings(operation, answer, "scores.csv")["In a shell"])
     assert words[0] == "mace"
     assert words[-2:] == ["-o", "report.html"]
@@ -102,8 +102,8 @@ def test_the_command_gives_the_same_answer(
 
 @each_case("name", CSV_QUERIES)
 def test_the_program_gives_the_same_answer(name: str, scores: Path) -> None:
-    operation, asked = CSV_QUERIES[name]
-    answer = answered(operation, tuple(asked.items()))
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
     text = listings(operation, answer, "scores.csv")["From Python"]
     held: dict[str, Any] = {}
     exec(text.replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
@@ -141,17 +141,17 @@ def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
     ],
 )
 def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
-    asked = Asked("report", {"prior": 0.1}, source)
+    reproduction = Reproduction("report", {"prior": 0.1}, source)
 
-    assert in_shell(asked) == f"mace report {file} --prior 0.1 -o report.html"
-    assert shlex.quote("@" + shlex.split(file)[0]) in over_http(asked)
-    assert repr(shlex.split(file)[0]) in from_python(asked)
+    assert in_shell(reproduction) == f"mace report {file} --prior 0.1 -o report.html"
+    assert shlex.quote("@" + shlex.split(file)[0]) in over_http(reproduction)
+    assert repr(shlex.split(file)[0]) in from_python(reproduction)
 
 
 @each_case("suffix", SUFFIXES)
 @each_case("packed", ["", *COMPRESSED_SUFFIXES])
 def test_a_file_is_posted_as_what_its_name_says(suffix: str, packed: str) -> None:
-    text = over_http(Asked("report", {}, f"scores{suffix}{packed}"))
+    text = over_http(Reproduction("report", {}, f"scores{suffix}{packed}"))
 
     assert f"-H 'Content-Type: {FORMATS[SUFFIXES[suffix]]}'" in text
     assert ("Content-Encoding" in text) == bool(packed)
@@ -161,7 +161,7 @@ def test_a_file_is_posted_as_what_its_name_says(suffix: str, packed: str) -> Non
 def test_an_arrow_file_is_posted_as_the_stream_it_holds() -> None:
     sink = io.BytesIO()
     feather.write_feather(csv.read_csv(io.BytesIO(file_bytes("scores.csv"))), sink)
-    text = over_http(Asked("report", {}, "scores.feather"))
+    text = over_http(Reproduction("report", {}, "scores.feather"))
 
     media_type = re.findall("Content-Type: ([^']*)", text)[0]
     reply = perform(Call("report", media_type), Body.of(sink.getvalue()))
@@ -170,16 +170,16 @@ def test_an_arrow_file_is_posted_as_the_stream_it_holds() -> None:
 
 
 def test_a_name_with_a_comma_is_one_name() -> None:
-    asked = Asked("compare", {"against": "a,b", "paired": False}, "scores.csv")
+    reproduction = Reproduction("compare", {"against": "a,b", "paired": False}, "scores.csv")
 
-    assert in_shell(asked) == "mace compare scores.csv --against a,b --no-paired -o report.html"
-    assert "/v1/compare?against=a,b&paired=false'" in over_http(asked)
+    assert in_shell(reproduction) == "mace compare scores.csv --against a,b --no-paired -o report.html"
+    assert "/v1/compare?against=a,b&paired=false'" in over_http(reproduction)
 
 
 def test_a_name_that_could_be_more_than_a_name_is_spelt_out() -> None:
-    asked = Asked("compare", {"against": "a\u202e\x1b[2J"})
+    reproduction = Reproduction("compare", {"against": "a\u202e\x1b[2J"})
 
-    for text in (in_shell(asked), over_http(asked), from_python(asked)):
+    for text in (in_shell(reproduction), over_http(reproduction), from_python(reproduction)):
         assert "\u202e" not in text
         assert "\x1b" not in text
 
@@ -225,6 +225,6 @@ def test_a_request_that_was_no_file_is_a_request_again(
 
 
 def test_a_table_that_came_without_a_name_is_still_a_table() -> None:
-    asked = Asked("report", {"score": "loss"})
+    reproduction = Reproduction("report", {"score": "loss"})
 
-    assert in_shell(asked) == "mace report scores.csv --score loss -o report.html"
+    assert in_shell(reproduction) == "mace report scores.csv --score loss -o report.html"
