@@ -1,29 +1,27 @@
-"""Traces, if the settings say where they go; without, nothing of OpenTelemetry's is imported."""
+"""Traces of requests, sent by OTLP over HTTP if the settings name a collector.
+
+OpenTelemetry is the extra ``otel``: it is imported where a span is made, and never without an endpoint.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
-
-from opentelemetry.context import Context
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
-from opentelemetry.trace import Span, SpanKind, StatusCode
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.settings import BadSettings
 from app.telemetry.logs import Exchange
 from macekit.call import __version__
 
-# --- spans --------------------------------------------------------------------------------------------------
-# A span for each request, by OTLP over HTTP; this module needs the extra ``otel``.
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span
 
-PATIENCE = 5
+# --- spans --------------------------------------------------------------------------------------------------
+
+COLLECTOR_SECONDS = 5
 """Seconds a collector is given to take spans, so that one that is down does not hold up the end."""
 
 CALLER = frozenset({b"traceparent", b"tracestate"})
@@ -33,6 +31,8 @@ class Spans:
     """Spans on their way to a collector."""
 
     def __init__(self, provider: TracerProvider) -> None:
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
         self._provider = provider
         self._tracer = provider.get_tracer("mace", __version__)
         self._propagator = TraceContextTextMapPropagator()
@@ -40,17 +40,27 @@ class Spans:
     @classmethod
     def to(cls, address: str) -> Spans:
         """Spans that go to this address, in batches, from a thread of their own."""
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
+
         provider = TracerProvider(
             sampler=ParentBased(ALWAYS_ON),
             resource=Resource.create({"service.name": "mace", "service.version": __version__}),
             shutdown_on_exit=False,  # the app's own end does it
         )
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=PATIENCE)))
+        provider.add_span_processor(
+            BatchSpanProcessor(OTLPSpanExporter(endpoint=address, timeout=COLLECTOR_SECONDS))
+        )
         return cls(provider)
 
     @contextmanager
     def span(self, scope: Any, exchange: Exchange) -> Iterator[None]:
         """Put a span around a request; what it says is known only at its end."""
+        from opentelemetry.trace import SpanKind
+
         with self._tracer.start_as_current_span(
             exchange.method,
             context=self._caller(scope),
@@ -69,11 +79,15 @@ class Spans:
 
     def _caller(self, scope: Any) -> Context:
         """Return the context that the caller named; an empty one if there is none, or if it is no good."""
+        from opentelemetry.context import Context
+
         carrier = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"] if k in CALLER}
         return self._propagator.extract(carrier, Context())
 
 
 def _describe(span: Span, exchange: Exchange) -> None:
+    from opentelemetry.trace import StatusCode
+
     span.set_attribute("http.request.method", exchange.method)
     span.set_attribute("http.response.status_code", exchange.status)
     span.set_attribute("mace.operation", exchange.operation)
@@ -123,9 +137,8 @@ def traces(endpoint: str | None) -> Traces:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise BadSettings("MACE_OTLP_ENDPOINT: an address begins with http:// or https:// and names a host")
     try:
-        pass
+        return Spans.to(endpoint if parts.path.strip("/") else endpoint.rstrip("/") + SIGNAL)
     except ImportError:
         raise BadSettings(
             "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace-audit[otel]'"
         ) from None
-    return Spans.to(endpoint if parts.path.strip("/") else endpoint.rstrip("/") + SIGNAL)
