@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
 from app.http import health, operations
-from app.http.middleware import front
+from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service
 from app.openapi.document import complete
 from app.pages import pages
@@ -72,6 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     made.router.routes.extend(shown)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in shown}
     made.user_middleware = front(service, made.routes, open_to_all)
+    made.router.middleware_stack = CallRoute(made.router)
     _document(made, locked=settings.key is not None, open_to_all=open_to_all)
     return made
 

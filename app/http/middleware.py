@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing with an answer what it is not meant for; a page may set its own."""
+"""What every request passes before its route, outermost first; each layer is plain ASGI and one step."""
 
 from __future__ import annotations
 
@@ -14,45 +14,80 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.addresses import Addresses, local_path
 from app.http.service import NOT_FOUND, OURS, Service, refusal
 from app.telemetry import logs
 from app.telemetry.logs import Exchange, request_id
 from app.workers.intake import Disconnected
 from macekit.problems import Problem
 
-ALWAYS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
+# --- routes -------------------------------------------------------------------------------------------------
+# The route of a request is found once, before anything else: logs, metrics and the key go by it, and
+# the request is handed to it at the end. 404, 405, HEAD and OPTIONS are answered here for every route alike.
 
 
-class Headers:
-    """Adds each header that an answer has not set itself."""
+class FindRoute:
+    """Leaves the route of each request in ``scope["route"]``, and in ``scope["allow"]`` what it takes instead."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
         self.app = app
+        self.routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add to its answer's headers."""
+        """Look through the routes as Starlette's router does, with HEAD as GET."""
+        if scope["type"] == "http":
+            request = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+            methods: set[str] = set()
+            for route in self.routes:
+                match, details = route.matches(request)
+                if match is Match.FULL or (match is Match.PARTIAL and not methods):
+                    scope.update({**details, "route": route})
+                if match is Match.FULL:
+                    break
+                if match is Match.PARTIAL:
+                    methods |= getattr(route, "methods", set())
+            else:
+                scope["allow"] = ", ".join(
+                    sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
+                )
+        await self.app(scope, receive, send)
+
+
+class CallRoute:
+    """Stands in the router's place: hands a request to its route, or says why there is none."""
+
+    def __init__(self, router: Router) -> None:
+        self.router = router
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; the lifespan of the app stays the router's."""
         if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+            return await self.router.app(scope, receive, send)
+        if (route := scope.get("route")) is None:
+            raise Problem("not-found", NOT_FOUND)
+        if (allow := scope.get("allow")) is None:
+            if scope["method"] == "HEAD":
+                scope, send = {**scope, "method": "GET"}, _without_body(send)
+            await route.handle(scope, receive, send)
+            return None
+        headers = {"Allow": allow}
+        if scope["method"] == "OPTIONS":
+            return await Response(status_code=204, headers=headers)(scope, receive, send)
+        problem = Problem("method-not-allowed", f"this address takes {allow}")
+        return await refusal(scope, problem, headers)(scope, receive, send)
 
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in headers}
-                message["headers"] = headers + [pair for pair in ALWAYS if pair[0] not in names]
-            await send(message)
 
-        await self.app(scope, receive, guarded)
-        return None
+def _without_body(send: Send) -> Send:
+    """Send an answer's head and none of its body."""
+
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return send_head
 
 
 # --- identity -----------------------------------------------------------------------------------------------
@@ -101,20 +136,20 @@ def named(scope: Scope) -> str:
 
 
 class Record:
-    """Keeps the exchange of each request, and tells it at its end."""
+    """Keeps the exchange of each request, and logs and counts it at its end."""
 
-    def __init__(self, app: ASGIApp, service: Service, addresses: Addresses) -> None:
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
         self.service = service
-        self.addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Watch one request from its head to the end of its answer."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         exchange = Exchange.begin(scope, request_id.get() or "")
-        if (address := self.addresses.find(local_path(scope))) is not None:
-            exchange.route, exchange.operation = address.template, address.operation
+        if (route := scope.get("route")) is not None:
+            exchange.route = route.path
+            exchange.operation = getattr(route, "operation_id", None) or route.name or "none"
 
         async def received() -> Message:
             message = await receive()
@@ -135,6 +170,40 @@ class Record:
         return None
 
 
+# --- headers ------------------------------------------------------------------------------------------------
+# Headers that keep a browser from doing with an answer what it is not meant for; a page may set its own.
+
+ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class Headers:
+    """Adds each header that an answer has not set itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add to its answer's headers."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in headers}
+                message["headers"] = headers + [pair for pair in ALWAYS if pair[0] not in names]
+            await send(message)
+
+        await self.app(scope, receive, guarded)
+        return None
+
+
 # --- access -------------------------------------------------------------------------------------------------
 # The bearer key: without it a client gets no further, and does not learn which addresses exist.
 
@@ -144,11 +213,8 @@ NEEDED = "send the header Authorization: Bearer KEY"
 class Access:
     """Asks for the key, if there is one, everywhere but at the addresses open to all."""
 
-    def __init__(
-        self, app: ASGIApp, addresses: Addresses, key: bytes | None, open_to_all: Collection[str]
-    ) -> None:
+    def __init__(self, app: ASGIApp, key: bytes | None, open_to_all: Collection[str]) -> None:
         self.app = app
-        self.addresses = addresses
         self.digest = None if key is None else sha256(key).digest()
         self.open_to_all = frozenset(open_to_all)
 
@@ -159,8 +225,8 @@ class Access:
         return await refusal(scope, Problem("unauthorized", NEEDED))(scope, receive, send)
 
     def _open(self, scope: Scope) -> bool:
-        address = self.addresses.find(local_path(scope))
-        return address is not None and address.template in self.open_to_all
+        route = scope.get("route")
+        return route is not None and route.path in self.open_to_all
 
     def _holds(self, scope: Scope) -> bool:
         """Whether the request carries the key; digests are of one length, so not even the key's length shows."""
@@ -170,47 +236,6 @@ class Access:
         scheme, _, key = given[0].partition(b" ")
         right = hmac.compare_digest(sha256(key.strip()).digest(), self.digest)
         return right and scheme.lower() == b"bearer"
-
-
-# --- methods ------------------------------------------------------------------------------------------------
-# What holds for every route: 404 and 405 as problems, OPTIONS answered, HEAD as GET without its body.
-
-
-class Methods:
-    """Lets through what some route answers, and answers the rest."""
-
-    def __init__(self, app: ASGIApp, addresses: Addresses) -> None:
-        self.app = app
-        self.addresses = addresses
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Find out whether the address exists and takes the method."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
-        method, address = scope["method"], self.addresses.find(local_path(scope))
-        if address is None:
-            problem = Problem("not-found", NOT_FOUND)
-            return await refusal(scope, problem)(scope, receive, send)
-        allow = {"Allow": address.allow}
-        if method == "OPTIONS":
-            return await Response(status_code=204, headers=allow)(scope, receive, send)
-        if method not in address.methods:
-            problem = Problem("method-not-allowed", f"this address takes {address.allow}")
-            return await refusal(scope, problem, allow)(scope, receive, send)
-        if method == "HEAD":
-            return await self.app({**scope, "method": "GET"}, receive, _headless(send))
-        return await self.app(scope, receive, send)
-
-
-def _headless(send: Send) -> Send:
-    """Send an answer's head and none of its body."""
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            message = {**message, "body": b""}
-        await send(message)
-
-    return sent
 
 
 # --- errors -------------------------------------------------------------------------------------------------
@@ -262,7 +287,6 @@ class Errors:
 
 
 # --- front --------------------------------------------------------------------------------------------------
-# What every request passes before its route, outermost first; each layer is plain ASGI and one step.
 
 PREFLIGHT = 600
 """Seconds a browser may remember what another origin is allowed."""
@@ -274,7 +298,6 @@ def front(service: Service, routes: Sequence[BaseRoute], open_to_all: Collection
     Errors stand inside the record, so that a failure is counted and its answer has the headers; other origins' pages
     are answered before the key is asked for, because a browser's preflight carries none and a refusal must be readable.
     """
-    addresses = Addresses(routes)
     origins = service.settings.cors_origins
     others = [
         Middleware(
@@ -293,11 +316,11 @@ def front(service: Service, routes: Sequence[BaseRoute], open_to_all: Collection
         )
     ]
     return [
+        Middleware(FindRoute, routes=routes),
         Middleware(Identity),
-        Middleware(Record, service=service, addresses=addresses),
+        Middleware(Record, service=service),
         Middleware(Headers),
         Middleware(Errors, service=service),
         *(others if origins else []),
-        Middleware(Access, addresses=addresses, key=service.settings.key, open_to_all=open_to_all),
-        Middleware(Methods, addresses=addresses),
+        Middleware(Access, key=service.settings.key, open_to_all=open_to_all),
     ]

@@ -71,7 +71,7 @@ async def problem_raised(request: Request, error: Problem) -> Response:
 
 
 async def framework_raised(request: Request, error: HTTPException) -> Response:
-    """Answer a 404 of the pages, and a 404 or 405 of the router, which ``front.Methods`` usually answers first."""
+    """Answer a 404 of the pages, and any exception that a route or FastAPI raised for a status of its own."""
     if error.status_code == 404:
         return refusal(request.scope, Problem("not-found", NOT_FOUND))
     if error.status_code == 405:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Callable
 
 import pytest
+from starlette.responses import Response
 
 from app.main import create_app
 from app.settings import Settings
@@ -74,6 +77,85 @@ def test_every_route_answers_options_with_what_it_takes(client: TestClient) -> N
         answer = client.options(path)
         assert answer.status_code == 204
         assert {method.upper() for method in item} < set(answer.headers["allow"].split(", "))
+
+
+@pytest.fixture(scope="module")
+def crossroads() -> TestClient:
+    """A service with several routes at one address, and a route within the reach of another."""
+    app = create_app(Settings())
+    for path, method in (("/a", "GET"), ("/a", "POST"), ("/b/{name}", "GET"), ("/b/all", "POST")):
+        app.add_api_route(path, _answer(f"{method} {path}"), methods=[method])
+    return TestClient(app, follow_redirects=False)
+
+
+def _answer(text: str) -> Callable[[], Response]:
+    return lambda: Response(text)
+
+
+def test_an_address_takes_the_methods_of_all_its_routes(crossroads: TestClient) -> None:
+    assert crossroads.get("/a").text == "GET /a"
+    assert crossroads.post("/a").text == "POST /a"
+    assert crossroads.head("/a").status_code == 200
+    assert crossroads.options("/a").headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    refused = crossroads.put("/a")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
+    assert refused.json()["detail"] == "this address takes GET, HEAD, OPTIONS, POST"
+
+
+def test_the_first_route_that_takes_the_method_answers(crossroads: TestClient) -> None:
+    assert crossroads.get("/b/all").text == "GET /b/{name}"
+    assert crossroads.post("/b/all").text == "POST /b/all"
+    assert crossroads.post("/b/x").headers["allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.parametrize("path", ["/a/", "/A", "/b/", "/b/x/y", "/nowhere"])
+def test_what_no_route_fits_is_not_found(crossroads: TestClient, path: str) -> None:
+    for method in ("GET", "HEAD", "POST", "OPTIONS", "BREW"):
+        assert crossroads.request(method, path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "status"),
+    [
+        ("/healthz", "", 200),
+        ("/p/healthz", "/p", 200),
+        ("/healthz", "/p", 200),
+        ("/phealthz", "/p", 404),
+        ("/p", "/p", 404),
+        ("/p/healthz", "", 404),
+    ],
+)
+def test_the_path_below_the_proxys_is_what_counts(path: str, root: str, status: int) -> None:
+    assert TestClient(create_app(Settings(root_path=root))).get(path).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "route", "operation", "status"),
+    [
+        ("GET", "/version", "/version", "version", 401),
+        ("PUT", "/v1/individual-risk", "/v1/individual-risk", "individual_risk", 401),
+        ("GET", "/nowhere/0.123", None, "none", 401),
+        ("POST", "/healthz", "/healthz", "healthz", 405),
+        ("HEAD", "/examples/0.123", "/examples/{name}", "example", 404),
+        ("OPTIONS", "/docs", "/docs", "docs", 204),
+    ],
+)
+def test_the_log_and_the_metrics_know_the_route_of_refused_requests(
+    locked: TestClient,
+    caplog: pytest.LogCaptureFixture,
+    method: str,
+    path: str,
+    route: str | None,
+    operation: str,
+    status: int,
+) -> None:
+    with caplog.at_level(logging.DEBUG, "app.access"):
+        assert locked.request(method, path).status_code == status
+
+    (line,) = (record.fields for record in caplog.records if record.name == "app.access")  # type: ignore[attr-defined]
+    assert (line["method"], line["route"], line["status"]) == (method, route, status)
+    metrics = locked.get("/metrics", headers={"Authorization": f"Bearer {KEY}"}).text
+    assert f'mace_requests_total{{operation="{operation}",status="{status}"}}' in metrics
 
 
 def test_with_the_key_everything_answers(locked: TestClient) -> None:
