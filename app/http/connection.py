@@ -1,9 +1,9 @@
-"""HTTP/1.1 as it arrives: what is not HTTP never reaches the app, so it is refused here, as a problem like all others.
+"""HTTP/1.1 connections: uvicorn's protocol, with limits on a request's head, timers, and problems as answers.
 
-uvicorn's parser has no limit on a request's head and no clock for it, goes on reading after an upgrade it does not
-offer, and answers in plain text. This protocol adds the two limits and the clock, and answers problems. Both a length
-and a transfer encoding, two lengths, or a chunk that is none are errors of the parser and end the connection, so
-nothing behind them is taken for a request.
+uvicorn's parser limits neither the size of a head nor its time, goes on reading after an upgrade it does not offer,
+and answers in plain text. A request that is not HTTP never reaches the app, so it is refused here. A head with both a
+length and a transfer encoding, a head with two lengths, and a malformed chunk are errors of the parser and end the
+connection, so nothing behind them is taken for a request.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from app.http.middleware import ALWAYS, HEADER
 from app.telemetry.logs import Exchange
-from macekit.call import PROBLEM
 from macekit.problems import Problem
 
 MOST_HEAD = 64 * 1024
 MOST_ADDRESS = 16 * 1024
 HEAD_SECONDS = 30.0
 """Seconds from the first byte of a head, or from a connection's start, until the head must be complete."""
-MOST_UNREAD = 2**20
-"""Bytes of a body that are thrown away after its request was answered; then the connection ends."""
+MOST_DISCARDED = 2**20
+"""Bytes of a body that are discarded after its request was answered; then the connection ends."""
 LINGER_SECONDS = 2.0
-"""Seconds that a refused sender is listened to further: closing at once would lose the answer on its way."""
+"""Seconds before a refused connection is closed: closing at once would lose the answer on its way."""
 
 log = logging.getLogger(__name__)
 
@@ -35,61 +34,61 @@ log = logging.getLogger(__name__)
 class Connection(HttpToolsProtocol):
     """One connection, and the requests on it."""
 
-    _clock: asyncio.TimerHandle | None = None
-    _refused = False
+    _timer: asyncio.TimerHandle | None = None
+    _closing = False
     _reading_head = False
-    _head = 0
-    _tail = 0
-    _declined = False
-    _unread = 0
-    _patience: asyncio.TimerHandle | None = None
-    _left = 0
+    _head_size = 0
+    _trailer_size = 0
+    _upgrade_declined = False
+    _discarded = 0
+    _read_timer: asyncio.TimerHandle | None = None
+    _unsent = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the clock: a connection that says nothing is not kept."""
+        """Start the timer: a connection that sends nothing is closed."""
         super().connection_made(transport)
-        self._wind()
+        self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clocks."""
-        self._stop()
-        self._rest()
+        """Stop the timers."""
+        self._stop_timer()
+        self._stop_read_timer()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Give a client that does not read time to begin: what it was answered stays in memory meanwhile."""
+        """Start the timer for a client that does not read: its answer stays in memory meanwhile."""
         super().pause_writing()
-        self._wait_for_reader()
+        self._start_read_timer()
 
     def resume_writing(self) -> None:
         """The client has read."""
-        self._rest()
+        self._stop_read_timer()
         super().resume_writing()
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body; of one that is no longer awaited, only so much."""
+        """Take a piece of a body; once the request is answered, only a limited number of bytes more."""
         if self.cycle.response_complete:
-            self._unread += len(body)
-            if self._unread > MOST_UNREAD:
+            self._discarded += len(body)
+            if self._discarded > MOST_DISCARDED:
                 self.transport.close()
         super().on_body(body)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and refuse what is not HTTP."""
-        if self._refused:
+        if self._closing:
             return
         self._unset_keepalive_if_required()
         try:
             self._feed(data)
         except httptools.HttpParserError as error:
             cause = error.__context__
-            self._refuse(cause if isinstance(cause, Problem) else Problem("bad-request", _why(error)))
+            self._refuse(cause if isinstance(cause, Problem) else Problem("bad-request", _reason(error)))
         else:
-            self._head = self._head + len(data) if self._reading_head else 0
-            if self._head > MOST_HEAD:
+            self._head_size = self._head_size + len(data) if self._reading_head else 0
+            if self._head_size > MOST_HEAD:
                 self._refuse(_too_large())
-            elif self._clock is None and self._under_way is None:
-                self._wind()  # bytes that begin nothing, such as empty lines
+            elif self._timer is None and self._under_way is None:
+                self._start_head_timer()  # bytes that begin nothing, such as empty lines
 
     def _feed(self, data: bytes) -> None:
         """Parse; a request that asks for an upgrade is read again without asking, since none is on offer.
@@ -104,46 +103,48 @@ class Connection(HttpToolsProtocol):
                 self.url,
                 self.parser.get_http_version().encode(),
             )
-            kept = [b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}]
+            headers = [
+                b"%s: %s" % pair for pair in self.headers if pair[0] not in {b"upgrade", b"connection"}
+            ]
             self.parser = httptools.HttpRequestParser(self)
-            self._declined = True
+            self._upgrade_declined = True
             self.parser.feed_data(
-                b"\r\n".join([start, *kept, b"connection: close", b"", data[upgrade.args[0] :]])
+                b"\r\n".join([start, *headers, b"connection: close", b"", data[upgrade.args[0] :]])
             )
 
     def on_message_begin(self) -> None:
         """Begin a head."""
         super().on_message_begin()
         self._reading_head = True
-        self._tail = self._unread = 0
-        self._wind()
+        self._trailer_size = self._discarded = 0
+        self._start_head_timer()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header; those after the body are dropped: the app has long decided by those before it."""
         if self._reading_head:
             super().on_header(name, value)
         else:
-            self._tail += len(name) + len(value) + 4
-            if self._tail > MOST_HEAD:
+            self._trailer_size += len(name) + len(value) + 4
+            if self._trailer_size > MOST_HEAD:
                 raise _too_large()
 
     def on_headers_complete(self) -> None:
         """Check the head as a whole before anything acts on it."""
         self._reading_head = False
-        self._stop()
+        self._stop_timer()
         if len(self.url) > MOST_ADDRESS:
             raise Problem("too-long-address", f"the address is longer than {MOST_ADDRESS} bytes")
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD:
             raise _too_large()
-        spoken = self.parser.get_http_version()
-        if spoken not in {"1.0", "1.1"}:
+        http_version = self.parser.get_http_version()
+        if http_version not in {"1.0", "1.1"}:
             raise Problem("bad-request", "this server speaks HTTP/1.1")
         hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts > 1 or (hosts == 0 and spoken == "1.1"):
+        if hosts > 1 or (hosts == 0 and http_version == "1.1"):
             raise Problem("bad-request", "a request names its host, once")
         if not self.parser.should_upgrade():
             super().on_headers_complete()
-        elif self._declined or self.parser.get_method() == b"CONNECT":
+        elif self._upgrade_declined or self.parser.get_method() == b"CONNECT":
             raise Problem("bad-request", "nothing but HTTP/1.1 is spoken here")
 
     def on_message_complete(self) -> None:
@@ -156,8 +157,8 @@ class Connection(HttpToolsProtocol):
 
         A cycle that has its whole body is an earlier request: it is answered first, and the connection closes then.
         """
-        self._refused = True
-        self._stop()
+        self._closing = True
+        self._stop_timer()
         cycle = self._under_way
         if self.pipeline or (cycle is not None and cycle.response_started and cycle.more_body):
             self.transport.close()
@@ -176,55 +177,54 @@ class Connection(HttpToolsProtocol):
         return None if cycle is None or cycle.response_complete else cycle
 
     def _write(self, problem: Problem) -> None:
-        exchange = Exchange(
-            secrets.token_hex(16), "other", status=problem.kind.status, problem=problem.kind.slug
-        )
+        request_id = secrets.token_hex(16)
+        reply = problem.reply(request_id)
+        exchange = Exchange(request_id, "other", status=reply.status, problem=reply.problem)
         if (service := self.app_state.get("service")) is not None:
             service.metrics.count(exchange)
-        told = {"request_id": exchange.request_id, "status": exchange.status, "problem": exchange.problem}
-        log.info("refused", extra={"fields": told})
-        body = problem.body(exchange.request_id)
+        fields = {"request_id": request_id, "status": reply.status, "problem": reply.problem}
+        log.info("refused", extra={"fields": fields})
         headers = [
             *self.server_state.default_headers,
-            (b"content-type", PROBLEM.encode()),
-            (b"content-length", str(len(body)).encode()),
+            (b"content-type", reply.media_type.encode()),
+            (b"content-length", str(len(reply.body)).encode()),
             (b"connection", b"close"),
-            (HEADER, exchange.request_id.encode()),
+            (HEADER, request_id.encode()),
             *ALWAYS,
         ]
         lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
-        self.transport.write(STATUS_LINE[problem.kind.status] + lines + b"\r\n" + body)
+        self.transport.write(STATUS_LINE[reply.status] + lines + b"\r\n" + bytes(reply.body))
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self._clock = self.loop.call_later(LINGER_SECONDS, self.transport.close)
+        self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
-    def _wait_for_reader(self) -> None:
-        self._left = self.transport.get_write_buffer_size()
+    def _start_read_timer(self) -> None:
+        self._unsent = self.transport.get_write_buffer_size()
         service = self.app_state.get("service")
         seconds = HEAD_SECONDS if service is None else service.settings.stall_limit
-        self._patience = self.loop.call_later(seconds, self._impatient)
+        self._read_timer = self.loop.call_later(seconds, self._check_reader)
 
-    def _impatient(self) -> None:
-        if self.transport.get_write_buffer_size() > self._left - MOST_HEAD:
+    def _check_reader(self) -> None:
+        if self.transport.get_write_buffer_size() > self._unsent - MOST_HEAD:
             self.transport.abort()
         else:
-            self._wait_for_reader()
+            self._start_read_timer()
 
-    def _rest(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _stop_read_timer(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
 
-    def _wind(self) -> None:
-        self._stop()
-        self._clock = self.loop.call_later(HEAD_SECONDS, self._late)
+    def _start_head_timer(self) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._head_timed_out)
 
-    def _stop(self) -> None:
-        if self._clock is not None:
-            self._clock.cancel()
-            self._clock = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _late(self) -> None:
+    def _head_timed_out(self) -> None:
         if self._reading_head:
             self._refuse(
                 Problem("request-stalled", f"the head was not complete after {HEAD_SECONDS:g} seconds")
@@ -237,8 +237,8 @@ def _too_large() -> Problem:
     return Problem("too-large-head", f"the headers are larger than {MOST_HEAD} bytes")
 
 
-def _why(error: httptools.HttpParserError) -> str:
-    """Say what is wrong, without the parser's words where they may quote the request."""
+def _reason(error: httptools.HttpParserError) -> str:
+    """Say what is wrong, without the parser's own words, which may quote the request."""
     if isinstance(error, httptools.HttpParserInvalidMethodError):
         return "the request does not begin with a method of HTTP/1.1, in capitals"
     if isinstance(error, httptools.HttpParserInvalidURLError):

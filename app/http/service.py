@@ -1,4 +1,4 @@
-"""What the routes of one app share."""
+"""The service that the routes of an app share, and how replies and problems become HTTP responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import Traces
 from app.workers.pool import Pool
-from macekit.call import PROBLEM, Reply
+from macekit.call import Reply
 from macekit.problems import Problem
 
 
@@ -44,25 +44,23 @@ OURS = "the service made a mistake; its log has the details under this request's
 
 def answer(scope: Any, reply: Reply, headers: Mapping[str, str] | None = None) -> Response:
     """Return the response for a reply of the work; ``headers`` are of an answer, a problem has none."""
-    exchange = Exchange.of(scope)
-    exchange.records, exchange.problem = reply.records, reply.problem
-    found = dict(headers or {}) if reply.problem is None else {}
-    if reply.retry_after is not None:
-        found["Retry-After"] = str(reply.retry_after)
-    return Response(reply.body, reply.status, found, media_type=reply.media_type)
+    return _response(scope, reply, headers if reply.problem is None else None)
 
 
 def refusal(scope: Any, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return the response for a problem; it names the request's id."""
+    return _response(scope, problem.reply(Exchange.of(scope).request_id or None), headers)
+
+
+def _response(scope: Any, reply: Reply, headers: Mapping[str, str] | None) -> Response:
     exchange = Exchange.of(scope)
-    exchange.problem = problem.kind.slug
-    found = dict(headers or {})
-    if problem.retry_after is not None:
-        found["Retry-After"] = str(problem.retry_after)
-    if problem.kind.status == 401:
-        found["WWW-Authenticate"] = 'Bearer realm="mace"'
-    body = problem.body(exchange.request_id or None)
-    return Response(body, problem.kind.status, found, media_type=PROBLEM)
+    exchange.records, exchange.problem = reply.records, reply.problem
+    all_headers = dict(headers or {})
+    if reply.retry_after is not None:
+        all_headers["Retry-After"] = str(reply.retry_after)
+    if reply.status == 401:
+        all_headers["WWW-Authenticate"] = 'Bearer realm="mace"'
+    return Response(reply.body, reply.status, all_headers, media_type=reply.media_type)
 
 
 async def problem_raised(request: Request, error: Problem) -> Response:
@@ -75,8 +73,8 @@ async def framework_raised(request: Request, error: HTTPException) -> Response:
     if error.status_code == 404:
         return refusal(request.scope, Problem("not-found", NOT_FOUND))
     if error.status_code == 405:
-        allowed = "the header Allow names the methods this address takes"
-        return refusal(request.scope, Problem("method-not-allowed", allowed), error.headers)
+        advice = "the header Allow names the methods this address takes"
+        return refusal(request.scope, Problem("method-not-allowed", advice), error.headers)
     return refusal(request.scope, Problem("internal", OURS))
 
 
