@@ -306,7 +306,7 @@ def start_up(times: int) -> Iterator[str]:
     )
     yield (
         f"| memory of the server process, ready | <= 130 MiB | {resident:.0f} MiB "
-        f"| with nursery and workers {family:.0f} MiB (shared pages counted once) |"
+        f"| with fork server and workers {family:.0f} MiB (shared pages counted once) |"
     )
 
 

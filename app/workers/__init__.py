@@ -1,8 +1,10 @@
-"""Killable worker processes, what is admitted to them, and how bodies reach them.
+"""Killable worker processes, the requests that are admitted to them, and how bodies reach them.
 
 intake      a request's body as it arrives: limits, pace, a client that leaves
-pool        the crew of workers: who waits, who works, who is ended and why
-admission   how much may be under way; crew: workers and their nursery as the server sees them
-worker      what runs in a worker; nursery: the process that workers are forked from
-spool, pipe where a body lies while it arrives; wire: what server and worker say to each other
+pool        the pool of workers: which requests wait, which are worked on, which worker is ended and why
+processes   workers and their fork server as the service sees them
+forkserver  what runs in the fork server and in a worker
+admission   how much may be under way
+uploads     where a body lies while it arrives
+channel     messages between service and worker
 """

@@ -1,7 +1,7 @@
-"""How much may be under way, and how much may arrive: what cannot be done now is not even received.
+"""How many requests may be under way and how many bodies may arrive, and the problems of those that are refused.
 
-A body that arrives holds no place in the queue: a client that sends slowly, or nothing, must not keep others from being
-answered. What it holds of memory the spools' budget bounds.
+A body that is arriving takes no place in the queue: a client that sends slowly, or nothing, must not keep others from
+being answered. The memory that such bodies take is bounded by the budget of the spools.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from macekit.problems import Problem
 
 # --- refusals -----------------------------------------------------------------------------------------------
-# What a request is told that its job could not be done: who ended it, and what to do about it.
+# Why a job could not be done, and what to do about it.
 
 
 def shutting_down() -> Problem:
@@ -34,17 +34,17 @@ def too_long(seconds: float) -> Problem:
     )
 
 
-def out_of_memory(granted: int) -> Problem:
+def out_of_memory(limit: int) -> Problem:
     """The problem of a request that wanted more memory than it gets."""
     return Problem(
         "memory-limit",
-        f"the request needs more than the {granted // 2**20} MiB of memory granted to one; "
+        f"the request needs more than the {limit // 2**20} MiB of memory granted to one; "
         "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about, "
         "or ask the operator to raise MACE_MEMORY_LIMIT",
     )
 
 
-def lost() -> Problem:
+def worker_lost() -> Problem:
     """The problem of a request whose process died."""
     return Problem(
         "worker-lost",
@@ -53,8 +53,8 @@ def lost() -> Problem:
     )
 
 
-def failed() -> Problem:
-    """The problem of a request that met a mistake of ours."""
+def internal_error() -> Problem:
+    """The problem of a request that met an error of the service itself."""
     return Problem("internal", "the service made a mistake; its log has the details under this request's id")
 
 
@@ -96,7 +96,9 @@ class Admission:
         self._check(client)
         if self.arriving >= MOST_ARRIVING:
             raise Problem(
-                "busy", f"{MOST_ARRIVING} bodies arrive at once, as many as may", retry_after=self.wait()
+                "busy",
+                f"{MOST_ARRIVING} bodies arrive at once, as many as may",
+                retry_after=self.retry_after(),
             )
         self.arriving += 1
         self._clients[client] += 1
@@ -106,12 +108,12 @@ class Admission:
             self.arriving -= 1
             self._leave(client)
 
-    def took(self, seconds: float) -> None:
-        """Learn how long jobs take: a moving average over about ten."""
+    def record_duration(self, seconds: float) -> None:
+        """Keep the moving average of how long jobs take, over about ten."""
         self._seconds += (seconds - self._seconds) / 10
 
-    def wait(self) -> int:
-        """Seconds until a place is likely free: what is under way, spread over the processes, half done on average."""
+    def retry_after(self) -> int:
+        """Seconds until a place is likely free: requests under way are half done on average, spread over processes."""
         expected = self._seconds * self.under_way / self._processes / 2
         return min(max(math.ceil(expected), 1), LONGEST_WAIT)
 
@@ -134,5 +136,5 @@ class Admission:
             raise Problem(
                 "busy",
                 f"{self.under_way} requests are under way, as many as this service takes; try again later",
-                retry_after=self.wait(),
+                retry_after=self.retry_after(),
             )

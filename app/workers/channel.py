@@ -1,6 +1,6 @@
-"""What server and worker say to each other over their socket: a head, a few fields, a body or its descriptor.
+"""Messages between server and worker over their socket: a head, a few fields, a body or its descriptor.
 
-Fields are MessagePack, not pickles: a worker has read what strangers sent, and what it says must not run here.
+Fields are MessagePack, not pickles: a worker reads what strangers send, and nothing that it sends back may be executed.
 """
 
 from __future__ import annotations
@@ -22,58 +22,59 @@ from macekit.call import Body, Call, Reply
 HEAD = struct.Struct("<IQ")
 """Bytes of the fields, bytes of the body that follow them."""
 
-APART = 2**20
-"""Bodies of replies above this travel as a descriptor, so that the event loop copies nothing large."""
+MOST_INLINE = 2**20
+"""Bytes of a reply's body that travel in the message; a larger one travels as a descriptor, so the event loop copies
+nothing large."""
 
-READ = 2**16
+CHUNK = 2**16
 CLOSED_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 Fields: TypeAlias = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """An error that should not be: its type and where it was raised, without a word of what it said."""
+class InternalError:
+    """An unexpected error: its type and where it was raised, without its message, which may quote the request."""
 
     error: str
     places: tuple[str, ...]
 
     @classmethod
-    def of(cls, error: BaseException) -> Mistake:
-        """The mistake behind an error."""
+    def of(cls, error: BaseException) -> InternalError:
+        """What may be logged of an error."""
         frames = traceback.extract_tb(error.__traceback__)[-20:]
         return cls(type(error).__name__, tuple(f"{f.filename}:{f.lineno} {f.name}" for f in frames))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker says of one job; ``spent`` if it ends itself now, and why."""
+    """What a worker returns for one job; ``end_reason`` says why, if it ends itself after it."""
 
-    answer: Reply | Mistake
-    spent: str | None = None
+    answer: Reply | InternalError
+    end_reason: str | None = None
 
 
-def packed(fields: Fields, body: bytes | memoryview = b"") -> bytes:
+def encode(fields: Fields, body: bytes | memoryview = b"") -> bytes:
     """Head and fields of a message."""
     data = msgspec.msgpack.encode(fields)
     return HEAD.pack(len(data), len(body)) + data
 
 
-def packed_call(call: Call, body: bytes) -> bytes:
+def encode_call(call: Call, body: bytes) -> bytes:
     """Head and fields of a job."""
-    return packed({"call": call}, body)
+    return encode({"call": call}, body)
 
 
-def packed_outcome(outcome: Outcome, body: bytes | memoryview) -> bytes:
+def encode_outcome(outcome: Outcome, body: bytes | memoryview) -> bytes:
     """Head and fields of an outcome; its body is sent apart."""
-    said: Fields = {"spent": outcome.spent}
+    fields: Fields = {"end_reason": outcome.end_reason}
     if isinstance(outcome.answer, Reply):
-        said["reply"] = {name: getattr(outcome.answer, name) for name in _CARRIED}
+        fields["reply"] = {name: getattr(outcome.answer, name) for name in REPLY_FIELDS}
     else:
-        said["mistake"] = outcome.answer
-    return packed(said, body)
+        fields["error"] = outcome.answer
+    return encode(fields, body)
 
 
-_CARRIED = tuple(name for name in Reply.__dataclass_fields__ if name != "body")
+REPLY_FIELDS = tuple(name for name in Reply.__dataclass_fields__ if name != "body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +95,16 @@ class Message:
 
     def outcome(self) -> Outcome:
         """The worker's outcome, its body mapped if it came apart."""
-        spent = msgspec.convert(self.fields["spent"], str | None)
-        if "mistake" in self.fields:
-            return Outcome(msgspec.convert(self.fields["mistake"], Mistake), spent)
+        end_reason = msgspec.convert(self.fields["end_reason"], str | None)
+        if "error" in self.fields:
+            return Outcome(msgspec.convert(self.fields["error"], InternalError), end_reason)
         body: bytes | memoryview = self.body
         if self.descriptor is not None:
             try:
                 body = memoryview(mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ))
             finally:
                 os.close(self.descriptor)
-        return Outcome(Reply(**msgspec.convert(self.fields["reply"], Fields), body=body), spent)  # type: ignore[arg-type]
+        return Outcome(Reply(**msgspec.convert(self.fields["reply"], Fields), body=body), end_reason)  # type: ignore[arg-type]
 
 
 class _Incoming:
@@ -120,57 +121,57 @@ class _Incoming:
         return int(HEAD.size + fields + body - len(self.data))
 
     def message(self) -> Message:
-        fields, _ = HEAD.unpack_from(self.data)
+        size, _ = HEAD.unpack_from(self.data)
         view = memoryview(self.data)
-        told = msgspec.msgpack.decode(view[HEAD.size : HEAD.size + fields], type=Fields)
+        fields = msgspec.msgpack.decode(view[HEAD.size : HEAD.size + size], type=Fields)
         descriptor = self.descriptors.pop() if self.descriptors else None
-        return Message(told, bytes(view[HEAD.size + fields :]), descriptor)
+        return Message(fields, bytes(view[HEAD.size + size :]), descriptor)
 
     def drop(self) -> None:
         while self.descriptors:
             os.close(self.descriptors.pop())
 
 
-def tell(channel: socket.socket, start: bytes, body: bytes | memoryview = b"", fd: int | None = None) -> None:
-    """Send a message from a process that may wait."""
-    sent = socket.send_fds(channel, [start], [] if fd is None else [fd])
-    channel.sendall(start[sent:])
+def send(channel: socket.socket, start: bytes, body: bytes | memoryview = b"", fd: int | None = None) -> None:
+    """Send a message from a process that may block."""
+    count = socket.send_fds(channel, [start], [] if fd is None else [fd])
+    channel.sendall(start[count:])
     channel.sendall(body)
 
 
-def hear(channel: socket.socket) -> Message | None:
+def receive(channel: socket.socket) -> Message | None:
     """Wait for a message; none if the other side has closed."""
-    first, descriptors, _, _ = socket.recv_fds(channel, READ, 1, CLOSED_ON_EXEC)
+    first, descriptors, _, _ = socket.recv_fds(channel, CHUNK, 1, CLOSED_ON_EXEC)
     if not first:
         return None
     coming = _Incoming(first, descriptors)
     while missing := coming.missing():
-        if not (more := channel.recv(min(missing, READ))):
+        if not (more := channel.recv(min(missing, CHUNK))):
             coming.drop()
             return None
         coming.data += more
     return coming.message()
 
 
-async def tell_async(channel: socket.socket, start: bytes, body: bytes, fd: int | None) -> None:
+async def send_async(channel: socket.socket, start: bytes, body: bytes, fd: int | None) -> None:
     """Send a message without holding up the event loop; the channel is empty, so its start goes at once."""
     loop = asyncio.get_running_loop()
-    sent = socket.send_fds(channel, [start], [] if fd is None else [fd])
-    if rest := start[sent:] + body:
+    count = socket.send_fds(channel, [start], [] if fd is None else [fd])
+    if rest := start[count:] + body:
         await loop.sock_sendall(channel, rest)
 
 
-async def hear_async(channel: socket.socket) -> Message:
+async def receive_async(channel: socket.socket) -> Message:
     """Wait for a message without holding up the event loop; ``EOFError`` if the other side has closed."""
     loop = asyncio.get_running_loop()
     await _readable(channel)
-    first, descriptors, _, _ = socket.recv_fds(channel, READ, 1, CLOSED_ON_EXEC)
+    first, descriptors, _, _ = socket.recv_fds(channel, CHUNK, 1, CLOSED_ON_EXEC)
     coming = _Incoming(first, descriptors)
     try:
         if not first:
             raise EOFError
         while missing := coming.missing():
-            if not (more := await loop.sock_recv(channel, min(missing, READ))):
+            if not (more := await loop.sock_recv(channel, min(missing, CHUNK))):
                 raise EOFError
             coming.data += more
         return coming.message()

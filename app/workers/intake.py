@@ -23,7 +23,7 @@ PACE = 2**16
 """Bytes that must come within the stall limit; also how much of a streamed body is awaited before a worker is taken."""
 
 
-def never(_call: Call, _body: bytes) -> bool:
+def never_inline(_call: Call, _body: bytes) -> bool:
     """Nothing is answered without a worker."""
     return False
 
@@ -40,7 +40,7 @@ async def answer(
     *,
     client: str = "",
     streamed: bool = False,
-    inline: Callable[[Call, bytes], bool] = never,
+    inline: Callable[[Call, bytes], bool] = never_inline,
 ) -> Reply:
     """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick."""
     settings = pool.settings
@@ -53,14 +53,14 @@ async def answer(
         with pool.admit(client):
             return await _through_pipe(pool, call, upload, head)
     with pool.receive(client):
-        source = await _gathered(upload, pool.budget, settings.inline_limit)
+        source = await _read_whole(upload, pool.budget, settings.inline_limit)
     if isinstance(source, Spool):
         with source, pool.admit(client):
-            return await _while_connected(pool.run(call, source), upload.gone())
+            return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
     with pool.admit(client):
         if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
             return pool.answer(call, Body.of(source))
-        return await _while_connected(pool.run(call, source), upload.gone())
+        return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
 
 
 class Upload:
@@ -94,12 +94,12 @@ class Upload:
 
     async def head(self) -> bytes:
         """The first 64 KiB, or what there is."""
-        found = bytearray()
-        while not self.ended and len(found) < PACE:
-            found += await self.read()
-        return bytes(found)
+        head = bytearray()
+        while not self.ended and len(head) < PACE:
+            head += await self.read()
+        return bytes(head)
 
-    async def gone(self) -> NoReturn:
+    async def wait_for_disconnect(self) -> NoReturn:
         """Wait until the client has gone; what still comes of the body is dropped."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
@@ -127,8 +127,8 @@ class Upload:
             self._milestone = self.size + PACE
             self._deadline = asyncio.get_running_loop().time() + self._stall_limit
 
-    def excuse(self, seconds: float) -> None:
-        """Time in which it was not the client that was waited for."""
+    def extend_deadline(self, seconds: float) -> None:
+        """Give the client more time, as much as it spent waiting for the service."""
         self._deadline += seconds
 
     def _too_large(self) -> Problem:
@@ -140,7 +140,7 @@ class Upload:
         )
 
 
-async def _gathered(upload: Upload, budget: Budget, small: int) -> bytes | Spool:
+async def _read_whole(upload: Upload, budget: Budget, small: int) -> bytes | Spool:
     """The whole body: plain bytes if it is small, else a spool."""
     start = bytearray()
     while (upload.declared or 0) <= small and len(start) <= small:
@@ -161,16 +161,16 @@ async def _gathered(upload: Upload, budget: Budget, small: int) -> bytes | Spool
 async def _through_pipe(pool: Pool, call: Call, upload: Upload, head: bytes) -> Reply:
     """Have the body worked on while it arrives. The worker's answer wins, however much is still to come."""
     if upload.ended:
-        return await _while_connected(pool.run(call, head), upload.gone())
+        return await _while_connected(pool.run(call, head), upload.wait_for_disconnect())
     clock = asyncio.get_running_loop().time
     began = clock()
     async with pool.streams:
-        upload.excuse(clock() - began)
+        upload.extend_deadline(clock() - began)
         with Pipe() as pipe:
-            return await _while_connected(pool.run(call, pipe), _fed(upload, pipe, head))
+            return await _while_connected(pool.run(call, pipe), _feed(upload, pipe, head))
 
 
-async def _fed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:
+async def _feed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:
     """Pass the body on, then watch the client."""
     clock = asyncio.get_running_loop().time
     chunk = head
@@ -178,12 +178,12 @@ async def _fed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:
         while chunk:
             began = clock()
             await pipe.write(chunk)
-            upload.excuse(clock() - began)
+            upload.extend_deadline(clock() - began)
             chunk = await upload.read()
         pipe.finish()
     except BrokenPipeError:
         pass  # the worker has seen enough; its answer is on the way
-    await upload.gone()
+    await upload.wait_for_disconnect()
 
 
 async def _while_connected(job: Coroutine[Any, Any, Reply], watch: Coroutine[Any, Any, NoReturn]) -> Reply:

@@ -1,4 +1,4 @@
-"""The crew of workers: who waits for one, who has one, and when one is ended and why.
+"""The pool of worker processes: which requests wait for one, which have one, and when one is ended and why.
 
 Every job has a process of its own while it lasts, so a limit can always be enforced: the process is killed and
 another forked in its place. What is killed fails one request, never the service.
@@ -17,10 +17,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.settings import Settings
-from app.workers.admission import Admission, failed, lost, out_of_memory, shutting_down, too_long
-from app.workers.channel import Mistake, Outcome
-from app.workers.forkserver import attempt, loaded
-from app.workers.processes import Nursery, Source, Worker
+from app.workers.admission import (
+    Admission,
+    internal_error,
+    out_of_memory,
+    shutting_down,
+    too_long,
+    worker_lost,
+)
+from app.workers.channel import InternalError, Outcome
+from app.workers.forkserver import attempt, load_function
+from app.workers.processes import ForkServer, Source, Worker
 from app.workers.uploads import Budget, Clock
 from macekit.call import Body, Call, Reply
 
@@ -39,7 +46,6 @@ class Snapshot:
     waiting: int
     spooled: int
     kills: Mapping[str, int]
-    done: int
 
 
 class Pool:
@@ -52,59 +58,57 @@ class Pool:
         """Uploads that may hold a worker while they arrive: all but one, so that slow ones cannot hold them all."""
         self._perform = perform
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
-        self._nursery = Nursery(perform, settings.memory_limit, self._ended)
-        self._crew: dict[int, Worker] = {}
+        self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited)
+        self._workers: dict[int, Worker] = {}
         self._idle: list[Worker] = []
         self._waiting: deque[asyncio.Future[Worker]] = deque()
-        self._births: set[asyncio.Task[None]] = set()
-        self._mourned: set[int] = set()
-        """Workers that were lost before the nursery said what became of them."""
+        self._spawning: set[asyncio.Task[None]] = set()
+        self._lost: set[int] = set()
+        """Workers that were lost before the fork server reported how their processes ended."""
         self._kills = dict.fromkeys(REASONS, 0)
-        self._done = 0
         self._closed = True
 
     async def start(self) -> None:
         """Start the processes; jobs may come at once and wait until the first is there, about half a second later."""
         self._closed = self._admission.closed = False
-        self._nursery.open()
+        self._fork_server.start()
         for _ in range(self.settings.processes):
-            self._bear()
+            self._spawn()
 
     async def stop(self) -> None:
         """Admit no more, let what is under way finish within the drain limit, then end it."""
         self._admission.closed = True
-        await self._drained(self.settings.drain_limit)
+        await self._drain(self.settings.drain_limit)
         self._closed = True
         while self._waiting:
             if not (waiting := self._waiting.popleft()).done():
                 waiting.set_exception(shutting_down())
-        for birth in self._births:
-            birth.cancel()
-        await asyncio.gather(*self._births, return_exceptions=True)
-        for worker in self._crew.values():
+        for spawn in self._spawning:
+            spawn.cancel()
+        await asyncio.gather(*self._spawning, return_exceptions=True)
+        for worker in self._workers.values():
             with suppress(OSError):
                 os.kill(worker.pid, signal.SIGKILL)
-        await self._drained(1.0)  # who was being answered learns that the service has ended
-        for worker in self._crew.values():
+        await self._drain(1.0)  # who was being answered learns that the service has ended
+        for worker in self._workers.values():
             worker.end()
-        self._crew.clear()
+        self._workers.clear()
         self._idle.clear()
-        self._nursery.close()
+        self._fork_server.close()
 
     @property
     def ready(self) -> bool:
         """Whether a request would be admitted and find a worker alive."""
-        return not self._admission.closed and bool(self._crew)
+        return not self._admission.closed and bool(self._workers)
 
     def snapshot(self) -> Snapshot:
         """How the pool stands now."""
         return Snapshot(
-            workers=len(self._crew),
-            busy=len(self._crew) - len(self._idle),
+            workers=len(self._workers),
+            busy=len(self._workers) - len(self._idle),
             waiting=sum(not waiting.done() for waiting in self._waiting),
-            spooled=self.budget.used,
+            spooled=self.budget.in_use,
             kills=MappingProxyType(dict(self._kills)),
-            done=self._done,
         )
 
     def receive(self, client: str) -> AbstractContextManager[None]:
@@ -117,14 +121,14 @@ class Pool:
 
     async def run(self, call: Call, source: Source) -> Reply:
         """Have a job done by the next free worker; if this is cancelled, the worker is ended."""
-        worker = await self._take()
+        worker = await self._acquire()
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             async with asyncio.timeout(None) as timeout:
                 clock = Clock(timeout, self.settings.time_limit)
                 try:
-                    outcome = await worker.ask(call, source, clock)
+                    outcome = await worker.run(call, source, clock)
                 finally:
                     clock.end()
         except TimeoutError:
@@ -132,29 +136,28 @@ class Pool:
             raise too_long(self.settings.time_limit) from None
         except (OSError, EOFError):
             self._end(worker, "drain" if self._closed else "lost")
-            raise (shutting_down() if self._closed else lost()) from None
+            raise (shutting_down() if self._closed else worker_lost()) from None
         except BaseException:
             self._end(worker, "cancelled")
             raise
-        self._admission.took(loop.time() - began)
-        return self._settle(worker, outcome)
+        self._admission.record_duration(loop.time() - began)
+        return self._finish(worker, outcome)
 
     def answer(self, call: Call, body: Body) -> Reply:
         """Answer a small call in this process, by the very function that workers run."""
         try:
-            return _reply(attempt(loaded(self._perform), call, body))
+            return _reply(attempt(load_function(self._perform), call, body))
         except MemoryError:
             raise out_of_memory(self.settings.memory_limit) from None
 
-    def _settle(self, worker: Worker, outcome: Outcome) -> Reply:
-        self._done += 1
-        if outcome.spent is None:
-            self._give(worker)
+    def _finish(self, worker: Worker, outcome: Outcome) -> Reply:
+        if outcome.end_reason is None:
+            self._release(worker)
         else:
-            self._end(worker, outcome.spent)
+            self._end(worker, outcome.end_reason)
         return _reply(outcome.answer)
 
-    async def _take(self) -> Worker:
+    async def _acquire(self) -> Worker:
         """Wait for a free worker, first come, first served."""
         if self._closed:
             raise shutting_down()
@@ -166,14 +169,14 @@ class Pool:
             return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
-                self._give(waiting.result())
+                self._release(waiting.result())
             else:
                 with suppress(ValueError):
                     self._waiting.remove(waiting)
             raise
 
-    def _give(self, worker: Worker) -> None:
-        """Hand a free worker to who has waited longest."""
+    def _release(self, worker: Worker) -> None:
+        """Hand a free worker to the request that has waited longest."""
         while self._waiting:
             if not (waiting := self._waiting.popleft()).done():
                 waiting.set_result(worker)
@@ -185,74 +188,76 @@ class Pool:
         self._kills[reason] += 1
         log.log(
             logging.INFO if reason == "cancelled" else logging.WARNING,
-            "worker ended",
+            "worker lost" if reason == "lost" else "worker ended",
             extra={"fields": {"pid": worker.pid, "reason": reason}},
         )
-        if reason == "lost" and not worker.gone:
-            self._mourned.add(worker.pid)
-        self._crew.pop(worker.pid, None)
+        if reason == "lost" and not worker.exited:
+            self._lost.add(worker.pid)
+        self._workers.pop(worker.pid, None)
         worker.end()
-        self._bear()
+        self._spawn()
 
-    def _bear(self) -> None:
+    def _spawn(self) -> None:
         if self._closed:
             return
-        birth = asyncio.get_running_loop().create_task(self._born())
-        self._births.add(birth)
-        birth.add_done_callback(self._births.discard)
+        task = asyncio.get_running_loop().create_task(self._spawn_until_alive())
+        self._spawning.add(task)
+        task.add_done_callback(self._spawning.discard)
 
-    async def _born(self) -> None:
-        """Have a worker born, and try until there is one: later each time, at most every five seconds."""
+    async def _spawn_until_alive(self) -> None:
+        """Have a worker forked; after a failure try again, with growing pauses of at most five seconds."""
         pause = 0.1
         while True:
             try:
-                worker = await self._nursery.worker()
+                worker = await self._fork_server.spawn()
             except (OSError, EOFError) as error:
                 log.error(
-                    "worker did not start",
+                    "worker spawn failed",
                     extra={"fields": {"error": type(error).__name__, "next_try_seconds": pause}},
                 )
-                if pause > 0.1:  # a nursery that was killed comes back at once; one that fails twice may not
-                    self._give_up()
+                if (
+                    pause > 0.1
+                ):  # a fork server that was killed respawns at once; one that fails twice may not
+                    self._fail_waiting()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 5.0)
             else:
-                self._crew[worker.pid] = worker
-                self._give(worker)
+                log.debug("worker spawned", extra={"fields": {"pid": worker.pid}})
+                self._workers[worker.pid] = worker
+                self._release(worker)
                 return
 
-    def _give_up(self) -> None:
-        """While no worker can be started, nobody is left to wait for one."""
-        while self._waiting and not self._crew:
+    def _fail_waiting(self) -> None:
+        """Refuse the requests that wait for a worker while none can be spawned."""
+        while self._waiting and not self._workers:
             if not (waiting := self._waiting.popleft()).done():
-                waiting.set_exception(lost())
+                waiting.set_exception(worker_lost())
 
-    def _ended(self, pid: int, status: int) -> None:
-        """Learn that a worker's process has ended: one with a job is noticed by the caller that waits for "
-        "its answer."""
-        worker = self._crew.get(pid)
-        if self._closed or (worker is None and pid not in self._mourned):
+    def _worker_exited(self, pid: int, status: int) -> None:
+        """Log how a process ended, and replace an idle worker; one with a job is replaced by the caller of ``run``."""
+        worker = self._workers.get(pid)
+        if self._closed or (worker is None and pid not in self._lost):
             return
         cause = signal.strsignal(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else "exit"
-        log.warning("worker process ended by itself", extra={"fields": {"pid": pid, "cause": cause}})
-        self._mourned.discard(pid)
+        log.warning("worker process exited", extra={"fields": {"pid": pid, "cause": cause}})
+        self._lost.discard(pid)
         if worker is None:
             return
-        worker.gone = True
+        worker.exited = True
         if worker in self._idle:
             self._idle.remove(worker)
             self._end(worker, "lost")
 
-    async def _drained(self, seconds: float) -> None:
+    async def _drain(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._admission.under_way:
                     await asyncio.sleep(0.01)
 
 
-def _reply(answer: Reply | Mistake) -> Reply:
-    """The answer, or the problem that it was a mistake of ours."""
+def _reply(answer: Reply | InternalError) -> Reply:
+    """The answer; an internal error is logged, and raised as a problem."""
     if isinstance(answer, Reply):
         return answer
     log.error("operation failed", extra={"fields": {"error": answer.error, "traceback": list(answer.places)}})
-    raise failed()
+    raise internal_error()

@@ -1,9 +1,10 @@
-"""Workers and their nursery as the server sees them: processes it can hear, and can end at any moment."""
+"""Workers and their fork server as the service sees them: processes that it talks to and can end at any moment."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import socket
@@ -14,10 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from app.workers.channel import Outcome, hear_async, packed_call, tell_async
-from app.workers.forkserver import ENDED, REUSING, THREADLESS
+from app.workers.channel import Outcome, encode_call, receive_async, send_async
+from app.workers.forkserver import EXIT, ONE_THREAD, REUSE_MEMORY
 from app.workers.uploads import Clock, Pipe, Spool
 from macekit.call import Call
+
+log = logging.getLogger(__name__)
 
 Source: TypeAlias = bytes | Spool | Pipe
 """Where a job's body comes from: memory, a finished spool, or an upload under way."""
@@ -31,42 +34,42 @@ class Worker:
 
     pid: int
     channel: socket.socket
-    gone: bool = False
+    exited: bool = False
 
-    async def ask(self, call: Call, source: Source, clock: Clock) -> Outcome:
+    async def run(self, call: Call, source: Source, clock: Clock) -> Outcome:
         """Have one job done. An error other than ``TimeoutError`` means that the worker is lost."""
         if isinstance(source, bytes):
             clock.start()
-            await tell_async(self.channel, packed_call(call, source), source, None)
+            await send_async(self.channel, encode_call(call, source), source, None)
         elif isinstance(source, Spool):
             clock.start()
-            await tell_async(self.channel, packed_call(call, b""), b"", source.fd)
-            source.hand_over()
+            await send_async(self.channel, encode_call(call, b""), b"", source.fd)
+            source.release_file()
         else:
-            await tell_async(self.channel, packed_call(call, b""), b"", source.reader)
+            await send_async(self.channel, encode_call(call, b""), b"", source.reader)
             source.close_reader()
-            source.timed_by(clock)
-        return (await hear_async(self.channel)).outcome()
+            source.attach_clock(clock)
+        return (await receive_async(self.channel)).outcome()
 
     def end(self) -> None:
         """End the process now, whatever it does."""
         self.channel.close()
-        if not self.gone:  # its number may belong to another process by now
+        if not self.exited:  # its number may belong to another process by now
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
 
-class Nursery:
-    """The process that workers come from; started again by the caller that finds it dead."""
+class ForkServer:
+    """The process that workers are forked from; when it has ended, the next ``spawn`` starts another."""
 
-    def __init__(self, perform: str, memory_limit: int, ended: Callable[[int, int], None]) -> None:
+    def __init__(self, perform: str, memory_limit: int, on_exit: Callable[[int, int], None]) -> None:
         self._perform = perform
         self._memory_limit = memory_limit
-        self._ended = ended
+        self._on_exit = on_exit
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Start the process, unless it runs; it takes a moment to import what workers need."""
         if self._process is not None and self._process.poll() is None:
             return
@@ -83,18 +86,18 @@ class Nursery:
                 env=_environment(),
             )
         self._control = ours
-        asyncio.get_running_loop().add_reader(ours, self._hear)
+        asyncio.get_running_loop().add_reader(ours, self._read_exits)
 
-    async def worker(self) -> Worker:
-        """Have a worker born; ``OSError`` or ``EOFError`` if none comes to life."""
-        self.open()
+    async def spawn(self) -> Worker:
+        """Have a worker forked; ``OSError`` or ``EOFError`` if that fails."""
+        self.start()
         assert self._control is not None
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
             with theirs:
                 socket.send_fds(self._control, [b"w"], [theirs.fileno()])
-            pid = (await hear_async(ours)).fields["pid"]
+            pid = (await receive_async(ours)).fields["pid"]
         except BaseException:
             ours.close()
             raise
@@ -112,22 +115,23 @@ class Nursery:
             self._process.wait()
             self._process = None
 
-    def _hear(self) -> None:
-        """Pass on which workers have ended."""
+    def _read_exits(self) -> None:
+        """Pass on which workers have exited."""
         assert self._control is not None
         try:
-            told = self._control.recv(ENDED.size * 64, socket.MSG_PEEK)
-            told = self._control.recv(len(told) // ENDED.size * ENDED.size)
+            data = self._control.recv(EXIT.size * 64, socket.MSG_PEEK)
+            data = self._control.recv(len(data) // EXIT.size * EXIT.size)
         except OSError:
-            told = b""
-        if not told:  # the nursery itself has ended; the next to need a worker starts it again
+            data = b""
+        if not data:  # the fork server itself has ended; the next spawn starts another
+            log.warning("fork server lost")
             asyncio.get_running_loop().remove_reader(self._control)
             return
-        for pid, status in ENDED.iter_unpack(told):
-            self._ended(pid, status)
+        for pid, status in EXIT.iter_unpack(data):
+            self._on_exit(pid, status)
 
 
 def _environment() -> dict[str, str]:
     """What workers see of the environment: none of the service's settings, which hold its key."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
-    return REUSING | ours | THREADLESS
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
+    return REUSE_MEMORY | variables | ONE_THREAD

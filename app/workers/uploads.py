@@ -1,4 +1,4 @@
-"""Bodies that are held while they arrive: written by the server and mapped by a worker, outside of any heap."""
+"""Bodies on their way to a worker: spooled in a nameless file until they are whole, or piped while they arrive."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class Budget:
     """Bytes of all bodies held at once, and how many there may be."""
 
     most: int
-    used: int = 0
+    in_use: int = 0
 
-    def take(self, size: int) -> None:
+    def reserve(self, size: int) -> None:
         """Count bytes that are about to be held."""
-        if self.used + size > self.most:
+        if self.in_use + size > self.most:
             raise Problem(
                 "busy",
                 f"the bodies under way would take more than the {self.most} bytes this service holds at once; "
                 "try again later, or post counts (POST /v1/counts), which are small",
                 retry_after=5,
             )
-        self.used += size
+        self.in_use += size
 
-    def give(self, size: int) -> None:
+    def free(self, size: int) -> None:
         """Count bytes that are held no longer."""
-        self.used -= size
+        self.in_use -= size
 
 
 class Spool:
@@ -61,20 +61,20 @@ class Spool:
 
     def write(self, chunk: bytes | bytearray | memoryview) -> None:
         """Add what has come."""
-        self._budget.take(len(chunk))
+        self._budget.reserve(len(chunk))
         self.size += len(chunk)
         write_all(self.fd, memoryview(chunk))
 
-    def hand_over(self) -> None:
-        """Let go of the file, now that a worker has it: the last to let go frees its pages, which takes a while."""
+    def release_file(self) -> None:
+        """Close the file, now that a worker has it: whoever closes it last frees its pages, which takes a while."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def close(self) -> None:
-        """Let go of the file and of its share of the budget."""
-        self.hand_over()
-        self._budget.give(self.size)
+        """Close the file and free its share of the budget."""
+        self.release_file()
+        self._budget.free(self.size)
         self.size = 0
 
     def __enter__(self) -> Spool:
@@ -89,7 +89,7 @@ class Spool:
 # --- pipe ---------------------------------------------------------------------------------------------------
 # An upload that a worker reads while it arrives: a pipe, and the clock that knows which side it waits for.
 
-HELD = 2**20
+PIPE_SIZE = 2**20
 """Bytes a pipe is asked to hold: enough that neither side waits for the other at every chunk."""
 
 
@@ -111,7 +111,7 @@ class Clock:
             self._timeout.reschedule(None)
 
     def end(self) -> None:
-        """The job is over; who still holds the clock moves nothing."""
+        """The job is over; from now on the clock has no effect."""
         self._timeout = None
 
 
@@ -127,12 +127,12 @@ class Pipe:
         os.set_blocking(self._writer, False)
         if hasattr(fcntl, "F_SETPIPE_SZ"):
             with suppress(PermissionError):  # past the user's share of pipe memory: the usual size must do
-                fcntl.fcntl(self._writer, fcntl.F_SETPIPE_SZ, HELD)
+                fcntl.fcntl(self._writer, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self._clock: Clock | None = None
         self._waiting_for_reader = False
 
-    def timed_by(self, clock: Clock) -> None:
-        """A worker has the read end now; tell its clock how the upload goes."""
+    def attach_clock(self, clock: Clock) -> None:
+        """Have the job's clock run while this pipe waits for the worker, which has the read end now."""
         self._clock = clock
         if self._waiting_for_reader:
             clock.start()
@@ -144,14 +144,14 @@ class Pipe:
             try:
                 rest = rest[os.write(self._writer, rest) :]
             except BlockingIOError:
-                self._wait_for_reader()
+                self._start_waiting()
                 await self._writable()
-                self._reader_took()
+                self._stop_waiting()
 
     def finish(self) -> None:
         """The body has ended."""
         self._close_writer()
-        self._wait_for_reader()
+        self._start_waiting()
 
     def close_reader(self) -> None:
         """Drop this process's copy of the read end, once the worker has its own."""
@@ -160,7 +160,7 @@ class Pipe:
             self.reader = -1
 
     def close(self) -> None:
-        """Let go of both ends."""
+        """Close both ends."""
         self.close_reader()
         self._close_writer()
 
@@ -173,12 +173,12 @@ class Pipe:
         finally:
             loop.remove_writer(self._writer)
 
-    def _wait_for_reader(self) -> None:
+    def _start_waiting(self) -> None:
         self._waiting_for_reader = True
         if self._clock is not None:
             self._clock.start()
 
-    def _reader_took(self) -> None:
+    def _stop_waiting(self) -> None:
         self._waiting_for_reader = False
         if self._clock is not None:
             self._clock.stop()

@@ -155,7 +155,7 @@ def test_when_every_place_is_taken_the_next_is_told_to_come_again(service: Runni
 
 def workers_of(service: Running) -> list[int]:
     """Process ids of the workers: the children of the server's only child, from which they are forked."""
-    return [worker for nursery in _children(service.process.pid) for worker in _children(nursery)]
+    return [worker for fork_server in _children(service.process.pid) for worker in _children(fork_server)]
 
 
 def _children(pid: int) -> list[int]:

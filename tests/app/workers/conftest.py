@@ -13,7 +13,7 @@ from app.workers.pool import Pool
 from tests.app.workers.support import WORK, do, settings, settled
 
 
-class Crew:
+class Workers:
     """A pool that several tests use, in a loop of its own; every test leaves it whole."""
 
     def __init__(self, runner: asyncio.Runner) -> None:
@@ -34,19 +34,19 @@ class Crew:
 @pytest.fixture(
     scope="module", params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"]
 )
-def shared(request: pytest.FixtureRequest) -> Iterator[Crew]:
+def shared(request: pytest.FixtureRequest) -> Iterator[Workers]:
     with asyncio.Runner(loop_factory=request.param) as runner:
-        crew = Crew(runner)
-        yield crew
-        crew.stop()
+        workers = Workers(runner)
+        yield workers
+        workers.stop()
 
 
 @pytest.fixture
-def crew(shared: Crew) -> Iterator[Crew]:
+def workers(shared: Workers) -> Iterator[Workers]:
     """The shared pool; after each test it must be whole again and do a normal job."""
     shared.run(settled(shared.pool))
     yield shared
     shared.run(settled(shared.pool))
     assert shared.do("size", b"12345").body == b"5"
     assert shared.pool.snapshot().waiting == 0
-    assert shared.pool.budget.used == 0
+    assert shared.pool.budget.in_use == 0

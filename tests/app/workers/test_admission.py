@@ -56,7 +56,7 @@ def test_the_time_to_come_back_grows_with_how_long_jobs_take_and_has_an_end() ->
         waits = []
         for seconds in (0.001, 8.0, 10_000.0):
             for _ in range(100):
-                admission.took(seconds)
+                admission.record_duration(seconds)
             waits.append(refused(admission).retry_after)
 
     assert waits == [1, 20, 60]

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from app.workers.intake import PACE, Disconnected, Upload, _gathered, answer
+from app.workers.intake import PACE, Disconnected, Upload, _read_whole, answer
 from app.workers.pool import Pool
-from app.workers.uploads import HELD, Budget, Spool
+from app.workers.uploads import PIPE_SIZE, Budget, Spool
 from macekit.call import CSV, JSON, Call, Reply
 from macekit.problems import Problem
-from tests.app.workers.conftest import Crew
+from tests.app.workers.conftest import Workers
 from tests.app.workers.support import Gate, alive, request, running, settled, until
 
 MIB = 2**20
@@ -28,7 +28,7 @@ async def clean(**given: Any) -> AsyncIterator[Pool]:
     async with running(**given) as pool:
         yield pool
         await settled(pool)
-        assert pool.budget.used == 0
+        assert pool.budget.in_use == 0
         with pool.admit("the next"):
             assert pool._admission.under_way == 1
 
@@ -66,7 +66,7 @@ def endless(chunk: bytes, pause: float = 0.0) -> Callable[[], Awaitable[Any]]:
 def test_a_small_body_stays_in_memory_and_a_larger_one_is_spooled() -> None:
     async def gathered(*chunks: bytes, declared: int | None = None) -> tuple[type, int]:
         headers = {} if declared is None else {"content-length": str(declared)}
-        source = await _gathered(Upload(request(*chunks), headers, MIB, 30.0), Budget(MIB), 1000)
+        source = await _read_whole(Upload(request(*chunks), headers, MIB, 30.0), Budget(MIB), 1000)
         if isinstance(source, Spool):
             with source:
                 return Spool, os.fstat(source.fd).st_size
@@ -81,13 +81,15 @@ def test_a_small_body_stays_in_memory_and_a_larger_one_is_spooled() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("size", [0, 10, PACE, 3 * MIB])
-def test_a_body_reaches_the_worker_whole_whichever_way_it_goes(crew: Crew, size: int, streamed: bool) -> None:
+def test_a_body_reaches_the_worker_whole_whichever_way_it_goes(
+    workers: Workers, size: int, streamed: bool
+) -> None:
     async def scene() -> Reply:
-        pool = crew.pool
+        pool = workers.pool
         chunks = [b"\x05" * min(50_000, size - start) for start in range(0, size, 50_000)] or [b""]
         return await ask(pool, "checksum", request(*chunks), streamed=streamed)
 
-    assert crew.run(scene()).body == f"{size} {5 * size}".encode()
+    assert workers.run(scene()).body == f"{size} {5 * size}".encode()
 
 
 def test_small_json_that_is_quick_is_answered_here_and_all_else_by_a_worker() -> None:
@@ -169,28 +171,28 @@ def test_a_body_shorter_than_declared_is_refused() -> None:
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("start", [10, 5 * PACE])
 def test_nobody_is_answered_when_the_client_leaves_amid_its_body(
-    crew: Crew, streamed: bool, start: int
+    workers: Workers, streamed: bool, start: int
 ) -> None:
     async def leave() -> Any:
         return {"type": "http.disconnect"}
 
     async def scene() -> None:
-        pool = crew.pool
+        pool = workers.pool
         with pytest.raises(Disconnected):
             await ask(pool, "checksum", _then(b"x" * start, leave), streamed=streamed)
 
-    crew.run(scene())
+    workers.run(scene())
 
 
 @pytest.mark.parametrize("size", [0, 100_000])
 def test_a_client_that_leaves_while_its_job_runs_ends_the_worker(
-    crew: Crew, size: int, tmp_path: Path
+    workers: Workers, size: int, tmp_path: Path
 ) -> None:
     gate = Gate(tmp_path)
     call = Call("gated_checksum", query=(("gate", str(gate.path)),))
 
     async def scene() -> int:
-        pool = crew.pool
+        pool = workers.pool
         before = pool.snapshot().kills["cancelled"]
         receive = request(b"x" * size, then=lambda: until(lambda: bool(gate.began())))
         with pytest.raises(Disconnected):
@@ -199,11 +201,11 @@ def test_a_client_that_leaves_while_its_job_runs_ends_the_worker(
         await until(lambda: not alive(gate.began()[0]))
         return gate.began()[0]
 
-    assert crew.run(scene()) > 0
+    assert workers.run(scene()) > 0
 
 
 def test_an_upload_waits_for_a_worker_that_does_not_read_and_holds_little_meanwhile(
-    crew: Crew, tmp_path: Path
+    workers: Workers, tmp_path: Path
 ) -> None:
     gate = Gate(tmp_path)
     call = Call("gated_checksum", query=(("gate", str(gate.path)),))
@@ -217,24 +219,24 @@ def test_an_upload_waits_for_a_worker_that_does_not_read_and_holds_little_meanwh
         return {"type": "http.request", "body": b"\x01" * PACE, "more_body": taken < total}
 
     async def scene() -> Reply:
-        pool = crew.pool
+        pool = workers.pool
         job = asyncio.create_task(answer(pool, call, receive, {}, streamed=True))
-        await until(lambda: bool(gate.began()) and taken > HELD)
+        await until(lambda: bool(gate.began()) and taken > PIPE_SIZE)
         for _ in range(100):  # the loop turns, and no more is taken
             await asyncio.sleep(0)
-        assert taken <= HELD + 2 * PACE
+        assert taken <= PIPE_SIZE + 2 * PACE
         gate.open()
         return await job
 
-    assert crew.run(scene()).body == f"{total} {total}".encode()
+    assert workers.run(scene()).body == f"{total} {total}".encode()
 
 
-def test_a_worker_that_has_seen_enough_answers_though_the_upload_goes_on(crew: Crew) -> None:
+def test_a_worker_that_has_seen_enough_answers_though_the_upload_goes_on(workers: Workers) -> None:
     async def scene() -> Reply:
-        pool = crew.pool
+        pool = workers.pool
         return await ask(pool, "refuse_early", endless(b"x" * PACE), streamed=True)
 
-    assert crew.run(scene()).body == b"seen enough"
+    assert workers.run(scene()).body == b"seen enough"
 
 
 def test_a_worker_that_no_longer_reads_is_ended_by_the_time_limit() -> None:

@@ -149,7 +149,7 @@ def test_a_client_that_hangs_up_amid_its_body_leaves_nothing_behind(way: str) ->
             await writer.wait_closed()
             await until(lambda: pool._admission.arriving + pool._admission.under_way == 0)
             await settled(pool)
-            assert pool.budget.used == 0
+            assert pool.budget.in_use == 0
 
     asyncio.run(scene())
 

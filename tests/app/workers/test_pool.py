@@ -18,100 +18,102 @@ from app.workers.uploads import Spool
 from macekit.call import Body, Call
 from macekit.problems import Problem
 from tests.app.workers import work
-from tests.app.workers.conftest import Crew
+from tests.app.workers.conftest import Workers
 from tests.app.workers.support import WORK, Gate, alive, descriptors, do, running, settings, settled, until
 
 
-def test_a_job_gets_its_call_and_its_body_and_gives_its_reply(crew: Crew) -> None:
+def test_a_job_gets_its_call_and_its_body_and_gives_its_reply(workers: Workers) -> None:
     call = Call("options", "text/csv", "gzip", (("prior", "0.3"), ("naïve", "✓")), "text/csv", 77)
 
-    reply = crew.run(crew.pool.run(call, b"scores"))
+    reply = workers.run(workers.pool.run(call, b"scores"))
 
     assert reply.body.decode() == repr(call)
-    assert crew.do("size", b"x" * 10).records == 10
+    assert workers.do("size", b"x" * 10).records == 10
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_515, 300_000, 2**20, 5 * 2**20])
-def test_bodies_in_memory_arrive_whole(crew: Crew, size: int) -> None:
-    reply = crew.do("checksum", b"\x03" * size)
+def test_bodies_in_memory_arrive_whole(workers: Workers, size: int) -> None:
+    reply = workers.do("checksum", b"\x03" * size)
 
     assert reply.body == f"{size} {3 * size}".encode()
 
 
 @pytest.mark.parametrize("size", [0, 1, 5 * 2**20])
 @pytest.mark.parametrize("operation", ["size", "checksum"])
-def test_spooled_bodies_arrive_whole(crew: Crew, operation: str, size: int) -> None:
+def test_spooled_bodies_arrive_whole(workers: Workers, operation: str, size: int) -> None:
     async def spooled() -> Any:
-        with Spool(crew.pool.budget) as spool:
+        with Spool(workers.pool.budget) as spool:
             for start in range(0, size, 100_000):
                 spool.write(b"\x03" * min(100_000, size - start))
-            assert crew.pool.snapshot().spooled == size
-            return (await do(crew.pool, operation, spool)).body
+            assert workers.pool.snapshot().spooled == size
+            return (await do(workers.pool, operation, spool)).body
 
-    assert crew.run(spooled()).split()[0] == str(size).encode()
+    assert workers.run(spooled()).split()[0] == str(size).encode()
 
 
-def test_a_large_reply_is_mapped_and_not_copied(crew: Crew) -> None:
-    reply = crew.do("large")
+def test_a_large_reply_is_mapped_and_not_copied(workers: Workers) -> None:
+    reply = workers.do("large")
 
     assert isinstance(reply.body, memoryview)
     assert reply.body == b"\x07" * work.LARGE
 
 
-def test_a_problem_is_a_reply_like_any_other(crew: Crew) -> None:
-    reply = crew.do("refuse")
+def test_a_problem_is_a_reply_like_any_other(workers: Workers) -> None:
+    reply = workers.do("refuse")
 
     assert (reply.status, reply.problem, reply.retry_after) == (422, "too-few-records", 3)
 
 
 @pytest.mark.parametrize("operation", ["killed", "aborted"])
-def test_a_worker_that_dies_fails_one_request(crew: Crew, operation: str) -> None:
-    before = crew.pool.snapshot().kills["lost"]
+def test_a_worker_that_dies_fails_one_request(workers: Workers, operation: str) -> None:
+    before = workers.pool.snapshot().kills["lost"]
 
     with pytest.raises(Problem) as failed:
-        crew.do(operation)
+        workers.do(operation)
 
     assert failed.value.kind.slug == "worker-lost"
-    assert crew.pool.snapshot().kills["lost"] == before + 1
+    assert workers.pool.snapshot().kills["lost"] == before + 1
 
 
-def test_the_log_says_of_what_a_worker_died(crew: Crew, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_says_of_what_a_worker_died(workers: Workers, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(Problem):
-        crew.do("killed")
+        workers.do("killed")
 
-    crew.run(until(lambda: "'cause': 'Killed'" in str([getattr(r, "fields", {}) for r in caplog.records])))
+    workers.run(until(lambda: "'cause': 'Killed'" in str([getattr(r, "fields", {}) for r in caplog.records])))
 
 
 @pytest.mark.parametrize("operation", ["greedy", "greedy_arrow"])
-def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(crew: Crew, operation: str) -> None:
-    before = crew.pool.snapshot().kills["memory-limit"]
+def test_memory_beyond_all_bounds_is_refused_and_the_worker_replaced(
+    workers: Workers, operation: str
+) -> None:
+    before = workers.pool.snapshot().kills["memory-limit"]
 
-    reply = crew.do(operation)
+    reply = workers.do(operation)
 
     assert (reply.status, reply.problem) == (413, "memory-limit")
     assert b"256 MiB" in reply.body
-    assert crew.pool.snapshot().kills["memory-limit"] == before + 1
+    assert workers.pool.snapshot().kills["memory-limit"] == before + 1
 
 
-def test_memory_is_granted_up_to_the_limit_and_not_beyond(crew: Crew) -> None:
-    assert crew.do("mebibytes", b"200").status == 200
-    assert crew.do("mebibytes", b"270").problem == "memory-limit"
+def test_memory_is_granted_up_to_the_limit_and_not_beyond(workers: Workers) -> None:
+    assert workers.do("mebibytes", b"200").status == 200
+    assert workers.do("mebibytes", b"270").problem == "memory-limit"
 
 
-def test_a_worker_that_keeps_memory_is_replaced(crew: Crew) -> None:
-    before = crew.pool.snapshot().kills["grown"]
+def test_a_worker_that_keeps_memory_is_replaced(workers: Workers) -> None:
+    before = workers.pool.snapshot().kills["grown"]
 
-    first = int(crew.do("keeps", b"100").body)
+    first = int(workers.do("keeps", b"100").body)
 
-    crew.run(until(lambda: not alive(first)))
-    assert crew.pool.snapshot().kills["grown"] == before + 1
+    workers.run(until(lambda: not alive(first)))
+    assert workers.pool.snapshot().kills["grown"] == before + 1
 
 
 def test_an_unexpected_error_is_logged_by_place_and_never_by_what_it_said(
-    crew: Crew, caplog: pytest.LogCaptureFixture
+    workers: Workers, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(Problem) as failed:
-        crew.do("raises", b"0.123")
+        workers.do("raises", b"0.123")
 
     told = str([record.__dict__ for record in caplog.records])
     assert failed.value.kind.slug == "internal"
@@ -121,71 +123,71 @@ def test_an_unexpected_error_is_logged_by_place_and_never_by_what_it_said(
     assert "secret" not in failed.value.detail
 
 
-def test_a_client_that_leaves_ends_its_worker(crew: Crew, tmp_path: Path) -> None:
+def test_a_client_that_leaves_ends_its_worker(workers: Workers, tmp_path: Path) -> None:
     gate = Gate(tmp_path)
-    before = crew.pool.snapshot().kills["cancelled"]
+    before = workers.pool.snapshot().kills["cancelled"]
 
     async def leaving() -> int:
-        job = asyncio.create_task(do(crew.pool, "wait_for", gate.source))
+        job = asyncio.create_task(do(workers.pool, "wait_for", gate.source))
         await until(lambda: bool(gate.began()))
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
         return gate.began()[0]
 
-    worker = crew.run(leaving())
+    worker = workers.run(leaving())
 
-    crew.run(until(lambda: not alive(worker)))
-    assert crew.pool.snapshot().kills["cancelled"] == before + 1
+    workers.run(until(lambda: not alive(worker)))
+    assert workers.pool.snapshot().kills["cancelled"] == before + 1
 
 
-def test_a_worker_that_dies_while_idle_is_replaced_before_anyone_needs_it(crew: Crew) -> None:
-    worker = int(crew.do("process").body)
-    before = crew.pool.snapshot().kills["lost"]
+def test_a_worker_that_dies_while_idle_is_replaced_before_anyone_needs_it(workers: Workers) -> None:
+    worker = int(workers.do("process").body)
+    before = workers.pool.snapshot().kills["lost"]
 
     os.kill(worker, signal.SIGKILL)
 
-    crew.run(until(lambda: crew.pool.snapshot().kills["lost"] == before + 1))
+    workers.run(until(lambda: workers.pool.snapshot().kills["lost"] == before + 1))
 
 
-def test_two_hundred_jobs_leave_no_descriptor_behind(crew: Crew) -> None:
+def test_two_hundred_jobs_leave_no_descriptor_behind(workers: Workers) -> None:
     async def many() -> None:
         async def one(number: int) -> None:
             operation = ("size", "large", "greedy", "killed")[number % 4 if number % 20 < 4 else number % 2]
-            with Spool(crew.pool.budget) as spool:
+            with Spool(workers.pool.budget) as spool:
                 spool.write(b"x" * 1000)
                 source = spool if number % 3 else b"x" * 1000
                 with pytest.raises(Problem) if operation == "killed" else nullcontext():
-                    await crew.pool.run(Call(operation), source)
+                    await workers.pool.run(Call(operation), source)
 
         await asyncio.gather(*map(one, range(200)))
-        await settled(crew.pool)
+        await settled(workers.pool)
 
-    crew.run(many())
+    workers.run(many())
     gc.collect()
     before = descriptors()
 
-    crew.run(many())
+    workers.run(many())
     gc.collect()
 
     assert descriptors() == before
 
 
-def test_workers_hold_nothing_of_the_server_and_are_not_in_its_session(crew: Crew) -> None:
+def test_workers_hold_nothing_of_the_server_and_are_not_in_its_session(workers: Workers) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.set_inheritable(True)
-        crew.run(_replaced(crew.pool))
-        held = crew.do("descriptors").body.decode()
+        workers.run(_replaced(workers.pool))
+        held = workers.do("descriptors").body.decode()
 
         assert f"socket:[{os.fstat(listening.fileno()).st_ino}]" not in held
     assert held.count("socket:") == 1
-    assert int(crew.do("session").body) != os.getsid(0)
+    assert int(workers.do("session").body) != os.getsid(0)
 
 
 def _left(pool: Pool, pid: int) -> bool:
-    return pid not in pool._crew
+    return pid not in pool._workers
 
 
 async def _replaced(pool: Pool) -> None:
@@ -196,17 +198,17 @@ async def _replaced(pool: Pool) -> None:
         await settled(pool)
 
 
-def test_a_worker_has_one_thread_for_work_and_one_that_watches_the_server(crew: Crew) -> None:
-    assert crew.do("threads").body.count(b"'") == 4
+def test_a_worker_has_one_thread_for_work_and_one_that_watches_the_server(workers: Workers) -> None:
+    assert workers.do("threads").body.count(b"'") == 4
 
 
-def test_a_small_call_is_answered_in_this_process_by_the_same_function(crew: Crew) -> None:
-    assert int(crew.pool.answer(Call("process"), Body.of(b"")).body) == os.getpid()
+def test_a_small_call_is_answered_in_this_process_by_the_same_function(workers: Workers) -> None:
+    assert int(workers.pool.answer(Call("process"), Body.of(b"")).body) == os.getpid()
 
 
-def test_a_mistake_in_this_process_is_a_problem_too(crew: Crew) -> None:
+def test_a_mistake_in_this_process_is_a_problem_too(workers: Workers) -> None:
     with pytest.raises(Problem) as failed:
-        crew.pool.answer(Call("raises"), Body.of(b""))
+        workers.pool.answer(Call("raises"), Body.of(b""))
 
     assert failed.value.kind.slug == "internal"
 
@@ -334,7 +336,7 @@ def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
     async def once() -> list[int]:
         async with running() as pool:
             await do(pool, "size")
-            return [*pool._crew, pool._nursery._process.pid]  # type: ignore[union-attr]
+            return [*pool._workers, pool._fork_server._process.pid]  # type: ignore[union-attr]
 
     asyncio.run(once())
     before = descriptors()
@@ -344,12 +346,12 @@ def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
     asyncio.run(until(lambda: not any(map(alive, processes))))
 
 
-def test_a_nursery_that_was_killed_comes_back() -> None:
+def test_a_fork_server_that_was_killed_is_respawned() -> None:
     async def orphaned() -> bytes | memoryview:
         async with running() as pool:
-            nursery = pool._nursery._process
-            assert nursery is not None
-            os.kill(nursery.pid, signal.SIGKILL)
+            fork_server = pool._fork_server._process
+            assert fork_server is not None
+            os.kill(fork_server.pid, signal.SIGKILL)
             for _ in range(2):
                 with pytest.raises(Problem):
                     await do(pool, "killed")

@@ -22,7 +22,7 @@ async def main(gate):
         asyncio.get_running_loop().add_signal_handler(number, lambda: print("signal", flush=True))
     async with running() as pool:
         working = asyncio.create_task(do(pool, "wait_for", gate))
-        print(pool._nursery._process.pid, *pool._crew, flush=True)
+        print(pool._fork_server._process.pid, *pool._workers, flush=True)
         print((await working).status, flush=True)
 
 asyncio.run(main(os.fsencode(sys.argv[1])))

@@ -28,20 +28,20 @@ def test_all_spools_share_one_budget_and_give_back_what_they_held() -> None:
         second.write(b"x" * 40)
 
         assert refused.value.kind.slug == "busy"
-        assert budget.used == 100
-    assert budget.used == 0
+        assert budget.in_use == 100
+    assert budget.in_use == 0
 
 
 def test_a_spool_that_was_handed_over_counts_until_it_is_closed() -> None:
     budget = Budget(100)
     spool = Spool(budget)
     spool.write(b"x" * 60)
-    spool.hand_over()
+    spool.release_file()
 
-    assert budget.used == 60
+    assert budget.in_use == 60
     spool.close()
     spool.close()
-    assert budget.used == 0
+    assert budget.in_use == 0
 
 
 def test_without_memory_files_a_temporary_file_serves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ def workers(service: Running) -> set[str]:
             found[status.parent.name] = status.read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
-    nursery = {pid for pid, parent in found.items() if parent == str(service.process.pid)}
-    return {pid for pid, parent in found.items() if parent in nursery}
+    fork_servers = {pid for pid, parent in found.items() if parent == str(service.process.pid)}
+    return {pid for pid, parent in found.items() if parent in fork_servers}
 
 
 def test_a_worker_draws_within_the_least_memory_and_is_kept(tmp_path: Path) -> None:
