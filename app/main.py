@@ -1,4 +1,4 @@
-"""The service, put together: settings, workers, routes, and what stands in front of them.
+"""The app: settings, workers and routes put together, with the layers in front of them.
 
 ``create_app`` makes an app of given settings; ``app`` is the one of this process's environment, made when it is
 first asked for, so that importing this module reads nothing and starts nothing.
@@ -52,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = load() if settings is None else settings
     service = Service(settings, Pool(settings), traces(settings.otlp_endpoint))
     service.metrics.watch(service.pool.snapshot)
-    made = FastAPI(
+    application = FastAPI(
         title="mace",
         version=__version__,
         description=ABOUT,
@@ -64,23 +64,25 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         exception_handlers=HANDLERS,
         telemetry=NOTHING,
     )
-    made.root_path = settings.root_path  # it may or may not still stand before a path
-    made.state.service = service
-    shown = pages(OPENAPI)
+    application.root_path = settings.root_path  # it may or may not still stand before a path
+    application.state.service = service
+    page_routes = pages(OPENAPI)
     for router in (operations.router(), health.reference, health.router, health.examples):
-        made.router.routes.extend(router.routes)  # an included router is searched twice for every request
-    made.router.routes.extend(shown)
-    open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in shown}
-    made.user_middleware = front(service, made.routes, open_to_all)
-    made.router.middleware_stack = CallRoute(made.router)
-    _document(made, locked=settings.key is not None, open_to_all=open_to_all)
-    return made
+        application.router.routes.extend(
+            router.routes
+        )  # an included router is searched twice for every request
+    application.router.routes.extend(page_routes)
+    open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
+    application.user_middleware = front(service, application.routes, open_to_all)
+    application.router.middleware_stack = CallRoute(application.router)
+    _document(application, locked=settings.key is not None, open_to_all=open_to_all)
+    return application
 
 
 @asynccontextmanager
-async def _lifespan(made: FastAPI) -> AsyncIterator[dict[str, Any]]:
+async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """Keep the workers up while the app serves, and send the last spans when it ends."""
-    service: Service = made.state.service
+    service: Service = application.state.service
     await service.pool.start()
     try:
         yield {"service": service}
@@ -90,14 +92,14 @@ async def _lifespan(made: FastAPI) -> AsyncIterator[dict[str, Any]]:
         await to_thread.run_sync(service.traces.close)
 
 
-def _document(made: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:
+def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:
     """Complete the OpenAPI document, and say in it where the key is needed."""
-    described = made.openapi
+    generate = application.openapi
 
     def openapi() -> dict[str, Any]:
-        if made.openapi_schema:
-            return made.openapi_schema
-        document = complete(described())
+        if application.openapi_schema:
+            return application.openapi_schema
+        document = complete(generate())
         if locked:
             schemes = document["components"].setdefault("securitySchemes", {})
             schemes["key"] = {
@@ -110,7 +112,7 @@ def _document(made: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> No
                     operation["security"] = [] if path in open_to_all else [{"key": []}]
         return document
 
-    made.openapi = openapi  # type: ignore[method-assign]
+    application.openapi = openapi  # type: ignore[method-assign]
 
 
 def __getattr__(name: str) -> Any:

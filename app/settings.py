@@ -1,7 +1,7 @@
-"""What the service can be told from outside: ``MACE_*`` variables, or a TOML file that ``MACE_CONFIG`` names.
+"""The settings of the service: ``MACE_*`` variables, or a TOML file that ``MACE_CONFIG`` names.
 
-Variables win over the file, the file over the defaults; ``mace config`` prints what came of it. What is wrong with
-a setting is said by its name and never by its value: it may be the key.
+Variables win over the file, the file over the defaults; ``mace config`` prints the result. An error names the setting
+and never repeats its value, which may be the key.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def load(**options: Any) -> Settings:
     try:
         return Settings(**options)
     except ValidationError as error:
-        lines = (_line(found, options) for found in error.errors(include_input=False))
+        lines = (_line(details, options) for details in error.errors(include_input=False))
         raise BadSettings("\n".join(lines)) from None
 
 
@@ -188,21 +188,21 @@ def file_settings() -> dict[str, Any]:
 
 def unknown_variables() -> dict[str, str | None]:
     """``MACE_*`` variables that mean nothing here, each with the nearest name that does."""
-    known = NOT_SETTINGS | {PREFIX + name.upper() for name in Settings.model_fields}
-    given = (name for name in os.environ if name.upper().startswith(PREFIX))
+    names = NOT_SETTINGS | {PREFIX + name.upper() for name in Settings.model_fields}
+    variables = (name for name in os.environ if name.upper().startswith(PREFIX))
     return {
-        name: next(iter(get_close_matches(name.upper(), known, n=1, cutoff=0.75)), None)
-        for name in sorted(given)
-        if name.upper() not in known
+        name: next(iter(get_close_matches(name.upper(), names, n=1, cutoff=0.75)), None)
+        for name in sorted(variables)
+        if name.upper() not in names
     }
 
 
-def _line(found: Any, options: Mapping[str, Any]) -> str:
+def _line(details: Any, options: Mapping[str, Any]) -> str:
     """One error of pydantic in a line of ours."""
-    where = str(found["loc"][0]) if found["loc"] else ""
-    if found["type"] == "extra_forbidden":
+    where = str(details["loc"][0]) if details["loc"] else ""
+    if details["type"] == "extra_forbidden":
         near = get_close_matches(where, Settings.model_fields, n=1)
         return f"{FILE}: {where} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
-    message = found["msg"].removeprefix("Value error, ")
+    message = details["msg"].removeprefix("Value error, ")
     name = f"--{where}" if where in options else f"{PREFIX}{where.upper()}"
     return f"{name}: {message}" if where else message

@@ -1,4 +1,4 @@
-"""How the service is: for probes, for clients that ask for the version, and for Prometheus."""
+"""Routes beside the operations: probes, version and metrics of the service, methods, presets and example files."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ async def healthz() -> Alive:
 )
 async def readyz(request: Request) -> Ready:
     """Answers 503 until the workers are up, and again once the service is shutting down; needs no key."""
-    asked = service(request)
-    if asked.draining:
+    state = service(request)
+    if state.draining:
         raise Problem("shutting-down", "the service is shutting down", retry_after=5)
-    if not asked.pool.ready:
+    if not state.pool.ready:
         raise Problem("not-ready", "the workers are not up", retry_after=1)
     return Ready()
 
@@ -140,7 +140,7 @@ examples = APIRouter(include_in_schema=False)
 @examples.get("/examples/{name}")
 def example(name: str) -> Response:
     """A file that can be posted as it is."""
-    known = files()
-    if name not in known:
-        raise Problem("not-found", f"examples are {', '.join(known)}")
-    return Response(file_bytes(name), media_type=known[name])
+    media_types = files()
+    if name not in media_types:
+        raise Problem("not-found", f"examples are {', '.join(media_types)}")
+    return Response(file_bytes(name), media_type=media_types[name])

@@ -107,26 +107,26 @@ class Identity:
         """Name the request and its answer."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        name = named(scope)
+        name = request_name(scope)
 
-        async def signed(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), (HEADER, name.encode())]
             await send(message)
 
         token = request_id.set(name)
         try:
-            await self.app(scope, receive, signed)
+            await self.app(scope, receive, send_with_id)
         finally:
             request_id.reset(token)
         return None
 
 
-def named(scope: Scope) -> str:
+def request_name(scope: Scope) -> str:
     """Return the id a request asks for, or a new one."""
-    given = [value for name, value in scope["headers"] if name == HEADER]
-    if len(given) == 1 and SANE.fullmatch(given[0]):
-        return bytes(given[0]).decode("ascii")
+    values = [value for name, value in scope["headers"] if name == HEADER]
+    if len(values) == 1 and SANE.fullmatch(values[0]):
+        return bytes(values[0]).decode("ascii")
     return secrets.token_hex(16)
 
 
@@ -151,22 +151,22 @@ class Record:
             exchange.route = route.path
             exchange.operation = getattr(route, "operation_id", None) or route.name or "none"
 
-        async def received() -> Message:
+        async def count_bytes() -> Message:
             message = await receive()
             exchange.bytes_in += len(message.get("body", b""))
             return message
 
-        async def sent(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
             await send(message)
 
         try:
             with self.service.traces.span(scope, exchange):
-                await self.app(scope, received, sent)
+                await self.app(scope, count_bytes, note_status)
         finally:
             self.service.metrics.count(exchange)
-            logs.tell(exchange)
+            logs.log_exchange(exchange)
         return None
 
 
@@ -193,21 +193,21 @@ class Headers:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in headers}
                 message["headers"] = headers + [pair for pair in ALWAYS if pair[0] not in names]
             await send(message)
 
-        await self.app(scope, receive, guarded)
+        await self.app(scope, receive, send_with_headers)
         return None
 
 
 # --- access -------------------------------------------------------------------------------------------------
 # The bearer key: without it a client gets no further, and does not learn which addresses exist.
 
-NEEDED = "send the header Authorization: Bearer KEY"
+KEY_MISSING = "send the header Authorization: Bearer KEY"
 
 
 class Access:
@@ -222,7 +222,7 @@ class Access:
         """Pass on requests that carry the key."""
         if scope["type"] != "http" or self.digest is None or self._open(scope) or self._holds(scope):
             return await self.app(scope, receive, send)
-        return await refusal(scope, Problem("unauthorized", NEEDED))(scope, receive, send)
+        return await refusal(scope, Problem("unauthorized", KEY_MISSING))(scope, receive, send)
 
     def _open(self, scope: Scope) -> bool:
         route = scope.get("route")
@@ -230,10 +230,10 @@ class Access:
 
     def _holds(self, scope: Scope) -> bool:
         """Whether the request carries the key; digests are of one length, so not even the key's length shows."""
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        if self.digest is None or len(given) != 1:
+        values = [value for name, value in scope["headers"] if name == b"authorization"]
+        if self.digest is None or len(values) != 1:
             return False
-        scheme, _, key = given[0].partition(b" ")
+        scheme, _, key = values[0].partition(b" ")
         right = hmac.compare_digest(sha256(key.strip()).digest(), self.digest)
         return right and scheme.lower() == b"bearer"
 
@@ -259,20 +259,20 @@ class Errors:
         """
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        begun = False
+        answer_began = False
 
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            begun = True
+        async def note_start(message: Message) -> None:
+            nonlocal answer_began
+            answer_began = True
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, note_start)
         except (ClientDisconnect, Disconnected):
-            if begun:
+            if answer_began:
                 raise
         except asyncio.CancelledError:
-            if self.service.draining and not begun:
+            if self.service.draining and not answer_began:
                 late = Problem(
                     "shutting-down", "the service is shutting down; send the request again", retry_after=5
                 )
@@ -280,7 +280,7 @@ class Errors:
             raise
         except Exception:
             log.exception("a request failed")
-            if begun:
+            if answer_began:
                 raise
             await refusal(scope, Problem("internal", OURS))(scope, receive, send)
         return None

@@ -1,4 +1,4 @@
-"""What the headers of a request say about its body and about the answer it wants."""
+"""The routes of the operations: from a request's headers and body to the workers, and back to a response."""
 
 from __future__ import annotations
 
@@ -21,50 +21,52 @@ from macekit.report.html import CSP
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""
 
-UNREAD = ("*/*", 0.001)
-"""What the ranges beyond those are taken for: anything, as good as not at all."""
+REST = ("*/*", 0.001)
+"""Stands for the ranges beyond those: anything, at the lowest preference."""
 
 ENCODINGS = ("identity", "gzip", "zstd")
 
 
-def media_type(headers: Headers, known: Sequence[str]) -> str:
+def media_type(headers: Headers, choices: Sequence[str]) -> str:
     """The body's format, without parameters."""
-    given = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given not in known:
-        came = "one that is not known here" if given else "none"
+    value = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if value not in choices:
+        problem = "one that is not known here" if value else "none"
         raise Problem(
-            "unsupported-media-type", f"Content-Type: got {came}, need {_either(known)}", field="Content-Type"
+            "unsupported-media-type",
+            f"Content-Type: got {problem}, need {_either(choices)}",
+            field="Content-Type",
         )
-    return given
+    return value
 
 
 def encoding(headers: Headers) -> str:
     """How the body is compressed; one layer at most."""
-    given = headers.get("content-encoding", "identity").strip().lower() or "identity"
-    if given not in ENCODINGS:
+    value = headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if value not in ENCODINGS:
         raise Problem(
             "unsupported-media-type",
             f"Content-Encoding: got one that is not known here, need {_either(ENCODINGS)}",
             field="Content-Encoding",
         )
-    return given
+    return value
 
 
-def accepted(headers: Headers, offered: Sequence[str]) -> str:
-    """The form of the answer: of those offered the one the client likes best, the first in a draw."""
-    given = ",".join(headers.getlist("accept")) or "*/*"  # several lines are one list (RFC 9110, 5.3)
-    parts = [part for part in given.split(",") if part.strip()]
-    ranges = [*map(_range, parts[:MOST_RANGES]), *([UNREAD] if len(parts) > MOST_RANGES else [])]
-    best, liking = "", 0.0
-    for form in offered:
+def accepted(headers: Headers, forms: Sequence[str]) -> str:
+    """The form of the answer: the one of ``forms`` that the client prefers, the first of them in a draw."""
+    value = ",".join(headers.getlist("accept")) or "*/*"  # several lines are one list (RFC 9110, 5.3)
+    parts = [part for part in value.split(",") if part.strip()]
+    ranges = [*map(_range, parts[:MOST_RANGES]), *([REST] if len(parts) > MOST_RANGES else [])]
+    best, highest = "", 0.0
+    for form in forms:
         weights = [(_narrow(pattern), weight) for pattern, weight in ranges if _fits(pattern, form)]
         weight = (
             max(weights)[1] if weights else 0.0
         )  # the narrowest range that fits decides (RFC 9110, 12.5.1)
-        if weight > liking:
-            best, liking = form, weight
+        if weight > highest:
+            best, highest = form, weight
     if not best:
-        raise Problem("not-acceptable", f"Accept: the answer exists as {_either(offered)}", field="Accept")
+        raise Problem("not-acceptable", f"Accept: the answer exists as {_either(forms)}", field="Accept")
     return best
 
 
@@ -78,12 +80,12 @@ def _range(part: str) -> tuple[str, float]:
 
 
 def _weight(value: str) -> float:
-    """How much a range is liked; what is no number from 0 to 1 (nor is NaN) is no liking."""
+    """The preference for a range; what is not a number from 0 to 1 counts as 0."""
     try:
-        found = float(value)
+        weight = float(value)
     except ValueError:
         return 0.0
-    return found if 0.0 <= found <= 1.0 else 0.0
+    return weight if 0.0 <= weight <= 1.0 else 0.0
 
 
 def _fits(pattern: str, form: str) -> bool:
@@ -99,19 +101,18 @@ def _either(names: Sequence[str]) -> str:
 
 
 # --- downloads ----------------------------------------------------------------------------------------------
-# What a report says of itself in its headers: what a browser may do with it, and under which name it is
-# kept.
+# Headers of a report: what a browser may do with it, and under which name it is saved.
 
 SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 
 
 def headers_of(form: str) -> dict[str, str]:
-    """Headers of a report in this form: a page is shown under its own policy, all else is a file."""
-    kept = f'filename="mace-report.{SUFFIXES[form]}"'
+    """Headers of a report in this form: a page carries its own policy, every other form is a file to save."""
+    filename = f'filename="mace-report.{SUFFIXES[form]}"'
     if form != HTML:
-        return {"Content-Disposition": f"attachment; {kept}"}
+        return {"Content-Disposition": f"attachment; {filename}"}
     return {
-        "Content-Disposition": f"inline; {kept}",
+        "Content-Disposition": f"inline; {filename}",
         "Content-Security-Policy": f"{CSP}; frame-ancestors 'self'",
     }
 
@@ -125,9 +126,9 @@ CLIENT_GONE = 499
 
 def router() -> APIRouter:
     """A route for each operation."""
-    made = APIRouter(prefix="/v1")
+    routes = APIRouter(prefix="/v1")
     for row in OPERATIONS:
-        made.add_api_route(
+        routes.add_api_route(
             f"/{row.name}",
             _endpoint(row),
             methods=["POST"],
@@ -138,7 +139,7 @@ def router() -> APIRouter:
             response_class=Response,
             openapi_extra=operation(row),
         )
-    return made
+    return routes
 
 
 def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:

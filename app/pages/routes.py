@@ -1,4 +1,4 @@
-"""Where the pages are: ``/`` for a report, ``/docs`` and ``/redoc`` for the API, ``/assets/`` for what they load."""
+"""The pages and their routes: the report at ``/``, the API at ``/docs`` and ``/redoc``, their files in ``/assets/``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from app.pages.static import Asset, compressed, fragment, shelf
+from app.pages.static import Asset, compressed, fragment, load_assets
 from macekit.call import __version__
 from macekit.report.html import STYLE_HASH
 
@@ -60,8 +60,8 @@ class Page:
         """The content security policy it is served with."""
         return "; ".join(f"{name} {value}" for name, value in {**EVERYWHERE, **self.extra}.items())
 
-    def text(self, assets: Mapping[str, Asset], **said: str) -> str:
-        """The page; ``said`` are the words its body has places for, such as an address relative to the page's own."""
+    def text(self, assets: Mapping[str, Asset], **words: str) -> str:
+        """The page; ``words`` fill the places in its body, such as an address relative to the page's own."""
         lines = (
             "<!doctype html>",
             '<html lang="en">',
@@ -80,7 +80,7 @@ class Page:
             ),
             "</head>",
             "<body>",
-            Template(self.body).substitute({name: escape(words) for name, words in said.items()}).rstrip(),
+            Template(self.body).substitute({name: escape(text) for name, text in words.items()}).rstrip(),
             "</body>",
             "</html>",
             "",
@@ -126,31 +126,31 @@ def home(body: str) -> Page:
 # --- routes -------------------------------------------------------------------------------------------------
 
 ALWAYS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-FOR_EVER = "public, max-age=31536000, immutable"
+CACHE_FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def pages(openapi_url: str = "/openapi.json") -> list[Route]:
     """Make the routes of the pages; their files are read and checked here, so a damaged one stops the start."""
-    assets = shelf()
+    assets = load_assets()
     openapi = openapi_url.removeprefix("/")
     start = home(fragment("home.html"))
     return [
-        Route("/", _Shown.of(start, start.text(assets, version=__version__)).answer, name="home"),
-        Route("/docs", _Shown.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
-        Route("/redoc", _Shown.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
-        Route("/assets/{address}", _Served.of(assets).answer, name="assets"),
+        Route("/", _PageAnswer.of(start, start.text(assets, version=__version__)).answer, name="home"),
+        Route("/docs", _PageAnswer.of(SWAGGER, SWAGGER.text(assets, openapi=openapi)).answer, name="docs"),
+        Route("/redoc", _PageAnswer.of(REDOC, REDOC.text(assets, openapi=openapi)).answer, name="redoc"),
+        Route("/assets/{address}", _AssetAnswer.of(assets).answer, name="assets"),
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _PageAnswer:
     """One page, ready to send."""
 
     text: str
     headers: Mapping[str, str]
 
     @classmethod
-    def of(cls, page: Page, text: str) -> _Shown:
+    def of(cls, page: Page, text: str) -> _PageAnswer:
         return cls(text, {**ALWAYS, "Content-Security-Policy": page.policy, "Cache-Control": "no-cache"})
 
     async def answer(self, request: Request) -> Response:
@@ -158,13 +158,13 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Served:
+class _AssetAnswer:
     """Every file by the address it is served under; no path is ever built from what was asked."""
 
     assets: Mapping[str, Asset]
 
     @classmethod
-    def of(cls, assets: Mapping[str, Asset]) -> _Served:
+    def of(cls, assets: Mapping[str, Asset]) -> _AssetAnswer:
         return cls({asset.address: asset for asset in assets.values()})
 
     async def answer(self, request: Request) -> Response:
@@ -172,7 +172,7 @@ class _Served:
         if asset is None:
             raise HTTPException(404)
 
-        headers = {**ALWAYS, "Cache-Control": FOR_EVER}
+        headers = {**ALWAYS, "Cache-Control": CACHE_FOR_EVER}
         data, tag = asset.data, f'"{asset.tag}"'
         if asset.compressible:
             headers["Vary"] = "Accept-Encoding"
@@ -180,7 +180,7 @@ class _Served:
                 headers["Content-Encoding"] = "gzip"
                 data, tag = await to_thread.run_sync(compressed, asset), f'"{asset.tag}-gzip"'
         headers["ETag"] = tag
-        if _holds(request.headers.get("if-none-match", ""), tag):
+        if _matches(request.headers.get("if-none-match", ""), tag):
             headers.pop("Content-Encoding", None)
             return Response(status_code=304, headers=headers)
         return Response(data, media_type=asset.media_type, headers=headers)
@@ -194,6 +194,6 @@ def _takes_gzip(accept: str) -> bool:
     return False
 
 
-def _holds(if_none_match: str, tag: str) -> bool:
-    held = {part.strip().removeprefix("W/") for part in if_none_match.split(",")}
-    return tag in held or "*" in held
+def _matches(if_none_match: str, tag: str) -> bool:
+    tags = {part.strip().removeprefix("W/") for part in if_none_match.split(",")}
+    return tag in tags or "*" in tags

@@ -22,7 +22,7 @@ MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".png": "image/png",
 }
-"""What is served; all else on the shelf is a licence or says what the rest is."""
+"""What is served; every other file is a licence or describes the rest."""
 
 
 class DamagedAsset(RuntimeError):
@@ -66,7 +66,7 @@ def compressed(asset: Asset) -> bytes:
     return gzip.compress(asset.data, compresslevel=9, mtime=0)
 
 
-def shelf(home: Path = HERE) -> Mapping[str, Asset]:
+def load_assets(home: Path = HERE) -> Mapping[str, Asset]:
     """Every file that may be served, by its plain name; ``DamagedAsset`` if one is not what it should be."""
     return {
         path.name: Asset(path.name, MEDIA_TYPES[path.suffix], data, digest)

@@ -1,7 +1,7 @@
-"""Logs: one line each, a JSON object or text, on standard output.
+"""The exchange of a request and its answer, and the log: one line an event, as a JSON object or as text.
 
-An exception is told by its type and by where it was raised, never by its message: a message may hold a value that
-was submitted. A caller gives an event and named fields; nothing else is written.
+An exception is logged by its type and by where it was raised, never by its message, which may hold a value that was
+submitted. A caller gives an event and named fields; nothing else is written.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import Any, TextIO
 from app.settings import Settings
 
 # --- exchange -----------------------------------------------------------------------------------------------
-# One request and its answer, as logs, metrics and traces tell it: counts and names, nothing that was
-# submitted.
+# One request and its answer, for logs, metrics and traces: counts and names, nothing that was submitted.
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"})
 CLIENT_LEFT = 499
@@ -53,15 +52,15 @@ class Exchange:
     @classmethod
     def begin(cls, scope: Any, name: str) -> Exchange:
         """Begin the exchange of this scope, and leave it there for the code that answers."""
-        found = cls(name, scope["method"] if scope["method"] in METHODS else "other")
-        scope.setdefault("state", {})["exchange"] = found
-        return found
+        exchange = cls(name, scope["method"] if scope["method"] in METHODS else "other")
+        scope.setdefault("state", {})["exchange"] = exchange
+        return exchange
 
     @classmethod
     def of(cls, scope: Any) -> Exchange:
         """Return the exchange of this scope; where none was begun, one that is never read."""
-        found = scope.get("state", {}).get("exchange")
-        return found if isinstance(found, cls) else cls("", "other")
+        exchange = scope.get("state", {}).get("exchange")
+        return exchange if isinstance(exchange, cls) else cls("", "other")
 
 
 # --- logs ---------------------------------------------------------------------------------------------------
@@ -95,7 +94,7 @@ def configure(settings: Settings, stream: TextIO | None = None) -> None:
     logging.raiseExceptions = False  # a full disk or a closed pipe must not take requests down
 
 
-def tell(exchange: Exchange) -> None:
+def log_exchange(exchange: Exchange) -> None:
     """Log one exchange."""
     level = logging.INFO
     if exchange.status >= 500:
@@ -104,7 +103,7 @@ def tell(exchange: Exchange) -> None:
         level = logging.DEBUG
     if not access.isEnabledFor(level):
         return
-    told = {
+    values = {
         "request_id": exchange.request_id,
         "method": exchange.method,
         "route": exchange.route,
@@ -114,33 +113,33 @@ def tell(exchange: Exchange) -> None:
         "records": exchange.records,
         "problem": exchange.problem,
     }
-    access.log(level, "request", extra={"fields": told})
+    access.log(level, "request", extra={"fields": values})
 
 
 def fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What a record says, by name."""
+    """The fields of a record, by name."""
     moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     event = record.getMessage()
     if record.name == "asyncio":  # the lines below the first show a task or a future, and in it what it holds
         event = event.partition("\n")[0]
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "timestamp": moment.replace("+00:00", "Z"),
         "level": record.levelname.lower(),
         "logger": record.name,
         "event": event.strip(),
     }
     if (current := request_id.get()) is not None:
-        found["request_id"] = current
-    found.update(getattr(record, "fields", {}))
+        values["request_id"] = current
+    values.update(getattr(record, "fields", {}))
     if record.exc_info and record.exc_info[1] is not None:
-        found["error"] = type(record.exc_info[1]).__name__
-        found["traceback"] = places(record.exc_info[2])
-    return found
+        values["error"] = type(record.exc_info[1]).__name__
+        values["traceback"] = places(record.exc_info[2])
+    return values
 
 
-def places(found: TracebackType | None) -> list[str]:
-    """Where an exception came by, outermost first, without a word of what it said."""
-    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(found)[-20:]]
+def places(trace: TracebackType | None) -> list[str]:
+    """Where an exception came by, outermost first, without its message."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)[-20:]]
 
 
 class Objects(logging.Formatter):
@@ -156,14 +155,14 @@ class Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write the record's fields as text; a value with anything odd in it is quoted, so a line stays a line."""
-        found = fields(record)
+        values = fields(record)
         start = [
-            found.pop("timestamp"),
-            found.pop("level").upper(),
-            found.pop("logger"),
-            _plain(found.pop("event")),
+            values.pop("timestamp"),
+            values.pop("level").upper(),
+            values.pop("logger"),
+            _plain(values.pop("event")),
         ]
-        return " ".join(start + [f"{k}={_word(v)}" for k, v in found.items() if v is not None])
+        return " ".join(start + [f"{k}={_word(v)}" for k, v in values.items() if v is not None])
 
 
 def _plain(text: str) -> str:

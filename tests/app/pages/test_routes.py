@@ -12,17 +12,17 @@ import pytest
 from starlette.applications import Starlette
 
 from app.pages import pages
-from app.pages.static import shelf
+from app.pages.static import load_assets
 from estimators import PRESETS
 from macekit.call import __version__
 from macekit.report.html import STYLE_HASH
 from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}
-BUNDLE = f"/assets/{shelf()['swagger-ui-bundle.js'].address}"
+BUNDLE = f"/assets/{load_assets()['swagger-ui-bundle.js'].address}"
 LINKS = {"openapi.json", "#form", "./", "docs", "redoc", "healthz"}
 PAGES = ["/", "/docs", "/redoc"]
-ICON = f"/assets/{shelf()['favicon-32x32.png'].address}"
+ICON = f"/assets/{load_assets()['favicon-32x32.png'].address}"
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_a_file_comes_compressed_to_whoever_takes_it(client: TestClient) -> None
     assert small.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert small.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
-    assert small.content == plain.content == shelf()["swagger-ui-bundle.js"].data
+    assert small.content == plain.content == load_assets()["swagger-ui-bundle.js"].data
     assert int(small.headers["content-length"]) < len(plain.content) / 3
 
 

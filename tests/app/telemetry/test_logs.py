@@ -55,7 +55,7 @@ def test_a_log_line_is_a_json_object_with_a_time_in_utc(untouched: None) -> None
 
 def test_an_exchange_is_told_by_its_route_and_not_by_its_path(untouched: None) -> None:
     exchange = Exchange("abc", "POST", "/v1/advantage", "advantage", 200, bytes_in=17, records=800)
-    (line,) = written(untouched, Settings(), lambda: logs.tell(exchange))
+    (line,) = written(untouched, Settings(), lambda: logs.log_exchange(exchange))
 
     found = json.loads(line)
     assert found["event"] == "request"
@@ -148,13 +148,13 @@ def test_a_mistake_of_ours_is_an_error_and_a_full_queue_a_warning(
     untouched: None, status: int, operation: str, level: str
 ) -> None:
     exchange = Exchange("abc", "GET", "/x", operation, status)
-    (line,) = written(untouched, Settings(), lambda: logs.tell(exchange))
+    (line,) = written(untouched, Settings(), lambda: logs.log_exchange(exchange))
 
     assert json.loads(line)["level"] == level
 
 
 def test_probes_are_not_logged_unless_something_is_wrong(untouched: None) -> None:
     good, bad = (Exchange("abc", "GET", "/readyz", "readyz", status) for status in (200, 503))
-    lines = written(untouched, Settings(), lambda: logs.tell(good), lambda: logs.tell(bad))
+    lines = written(untouched, Settings(), lambda: logs.log_exchange(good), lambda: logs.log_exchange(bad))
 
     assert [json.loads(line)["status"] for line in lines] == [503]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.pages.static import HERE, DamagedAsset, compressed, shelf
+from app.pages.static import HERE, DamagedAsset, compressed, load_assets
 
 MANIFEST = json.loads((HERE / "assets" / "manifest.json").read_text(encoding="utf-8"))
 
@@ -50,7 +50,7 @@ def test_a_changed_file_says_what_it_was_and_why_it_is_changed() -> None:
 
 
 def test_nothing_but_scripts_styles_and_images_is_served() -> None:
-    assert sorted(shelf()) == [
+    assert sorted(load_assets()) == [
         "favicon-32x32.png",
         "home-commands.js",
         "home-files.js",
@@ -69,17 +69,17 @@ def test_nothing_but_scripts_styles_and_images_is_served() -> None:
 
 
 def test_an_address_changes_with_the_content(copy: Path) -> None:
-    before = shelf(copy)["swagger.js"]
+    before = load_assets(copy)["swagger.js"]
     (copy / "own" / "swagger.js").write_text("// other", encoding="utf-8")
 
-    after = shelf(copy)["swagger.js"]
+    after = load_assets(copy)["swagger.js"]
 
-    assert before == shelf()["swagger.js"]
+    assert before == load_assets()["swagger.js"]
     assert before.address != after.address
 
 
 def test_compression_is_lossless_and_always_the_same() -> None:
-    asset = shelf()["swagger-ui.css"]
+    asset = load_assets()["swagger-ui.css"]
 
     small = compressed(asset)
 
@@ -100,4 +100,4 @@ def test_a_damaged_file_is_named_before_anything_is_served(
     harm(copy / "assets" / file)
 
     with pytest.raises(DamagedAsset, match=Path(file).name):
-        shelf(copy)
+        load_assets(copy)
