@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.error import URLError
 from urllib.parse import urlencode, urlsplit
@@ -236,9 +235,9 @@ class Mace(Client):
         return f"{self.url}/v1/{operation}"
 
     def _headers(self) -> dict[str, str]:
-        from macekit.call import JSON
+        from macekit.call import JSON, __version__
 
-        own = {"Accept": JSON, "User-Agent": f"macekit/{version('mace')}"}
+        own = {"Accept": JSON, "User-Agent": f"macekit/{__version__}"}
         return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}
 
 
