@@ -20,7 +20,7 @@ from estimators import MaceError
 from macekit.call import JSON, NPY, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode
-from macekit.decoding.body import Material, Sample, options
+from macekit.decoding.body import DecodedBody, Sample, options
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.operations import answer as answered
@@ -66,11 +66,11 @@ def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> 
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
-        found = Material({"": _sample_of(call, inputs)}, _asked(call), textual=True)
+        found = DecodedBody({"": _sample_of(call, inputs)}, _asked(call), textual=True)
         progress.now("computing")
         return answered(call, check_arrays(call.operation, found) if call.operation in SIDED else found)
     if not inputs:  # a question that has no records
-        return answered(call, Material({}, _asked(call), textual=True))
+        return answered(call, DecodedBody({}, _asked(call), textual=True))
     if len(inputs) > 1:
         return answered(call, _several(call, inputs, progress))
     (source,) = inputs
@@ -135,7 +135,7 @@ def _require_none(call: Call, names: Sequence[str], why: str) -> None:
         raise Misuse(f"{flag(given)}: {why}")
 
 
-def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Material:
+def _several(call: Call, sources: Sequence[Source], progress: Progress) -> DecodedBody:
     """One query from each input, named by its stem."""
     names = [source.stem for source in sources]
     twice = {name for name in names if names.count(name) > 1}
@@ -154,10 +154,10 @@ def _several(call: Call, sources: Sequence[Source], progress: Progress) -> Mater
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = found.samples[""]
     progress.now("computing")
-    return Material(samples, _values(call))
+    return DecodedBody(samples, _values(call))
 
 
-def _decoded(call: Call, source: Source) -> Material:
+def _decoded(call: Call, source: Source) -> DecodedBody:
     """One input as material."""
     about = _about(call, source)
     if source.media_type == JSON:
@@ -189,7 +189,7 @@ def _read(source: Source, reader: Callable[[Body], T]) -> T:
         raise _named(Problem.of(error), source) from None
 
 
-def _with_options(call: Call, source: Source) -> Material:
+def _with_options(call: Call, source: Source) -> DecodedBody:
     """A request as it would be posted, with options that say otherwise."""
     _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
     found = _decoded(call, source)
@@ -205,7 +205,7 @@ def _merged(under: dict[str, object], over: dict[str, object]) -> dict[str, obje
     return {**under, **over, **both}
 
 
-def _counted(call: Call, source: Source, progress: Progress) -> Material:
+def _counted(call: Call, source: Source, progress: Progress) -> DecodedBody:
     """The counts of a large input, made as it is read."""
     progress.say(f"{source.name} is large, so mace counts it while reading and answers from the counts")
     if call.operation in ("advantage", "report"):
@@ -215,7 +215,7 @@ def _counted(call: Call, source: Source, progress: Progress) -> Material:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
     counts = msgspec.json.decode(reply.body)["counts"]
     progress.now("computing")
-    return Material({"": Sample(counts=counts)}, _asked(call), textual=True)
+    return DecodedBody({"": Sample(counts=counts)}, _asked(call), textual=True)
 
 
 def _counting(call: Call, source: Source) -> Call:

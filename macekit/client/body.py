@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from macekit.call import Body, Call
-    from macekit.decoding.body import Column, Material
+    from macekit.decoding.body import Column, DecodedBody
 
 EXPANDED = 2**40
 """Bytes that one's own compressed file may expand to."""
@@ -53,7 +53,7 @@ class File:
 
         return Body.of_descriptor(os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)))
 
-    def material(self, operation: str, query: tuple[tuple[str, str], ...]) -> Material:
+    def material(self, operation: str, query: tuple[tuple[str, str], ...]) -> DecodedBody:
         """The whole of it, decoded here."""
         from macekit.decoding import decode
 

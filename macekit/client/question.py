@@ -17,7 +17,7 @@ from macekit.client.options import OPTIONS
 from macekit.client.tables import material, matrix, query
 
 if TYPE_CHECKING:
-    from macekit.decoding.body import Material, Sample
+    from macekit.decoding.body import DecodedBody, Sample
 
 HELD = frozenset({"counts", "groups", "units", "targets", "shards"})
 """Options that hold records."""
@@ -31,7 +31,7 @@ class Question:
 
     operation: str
     options: Mapping[str, object]
-    records: Material | File
+    records: DecodedBody | File
     roles: tuple[tuple[str, str], ...] = ()
     source: str | None = None
 
@@ -65,7 +65,7 @@ def pose_arrays(
     name: str, operation: str, arrays: Mapping[str, object], given: Mapping[str, Any]
 ) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
-    from macekit.decoding.body import Material
+    from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
     from macekit.schemas.query import of_table
 
@@ -84,7 +84,7 @@ def pose_arrays(
     else:
         _require_none(roles, "names a column of a table, and none came")
         held = {first: main, **beside} if main is not None else beside
-        found = Material(arrays={each: matrix(value, each) for each, value in held.items()})
+        found = DecodedBody(arrays={each: matrix(value, each) for each, value in held.items()})
     return Question(operation, options, check_arrays(operation, found))
 
 
@@ -92,7 +92,7 @@ def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
     """Several queries by name, or a table or a file with a column for each."""
     if not _are_queries(queries):
         return pose("compare", "compare", queries, None, given)
-    from macekit.decoding.body import Material
+    from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns import require_name
 
     asked = pose("compare", "compare", None, None, given)
@@ -100,7 +100,7 @@ def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
         require_name(str(name), place): _query(each, f"queries[{place}].")
         for place, (name, each) in enumerate(cast("Mapping[object, object]", queries).items())
     }
-    return replace(asked, records=Material(samples))
+    return replace(asked, records=DecodedBody(samples))
 
 
 def _of_file(
@@ -125,12 +125,12 @@ def _beside(
     options: Mapping[str, object],
 ) -> Question:
     """A question of columns that came each by itself."""
-    from macekit.decoding.body import Material
+    from macekit.decoding.body import DecodedBody
 
     if "shards" in held:
         options = {**options, "shards": [_counts(shard) for shard in held["shards"]]}
     given = {"members": members, "nonmembers": nonmembers, "counts": held.get("counts")}
-    found = Material(
+    found = DecodedBody(
         {"": _sample(given, "")} if any(each is not None for each in given.values()) else {},
         targets=column(held["targets"], "targets") if "targets" in held else None,
         groups=labels(held["groups"], "groups") if "groups" in held else None,

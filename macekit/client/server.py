@@ -32,7 +32,7 @@ from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Question
 
 if TYPE_CHECKING:
-    from macekit.decoding.body import Material, Sample
+    from macekit.decoding.body import DecodedBody, Sample
 
 # --- transport ----------------------------------------------------------------------------------------------
 # HTTP as the standard library has it: proxies of the environment, certificates of the system or of a file.
@@ -264,7 +264,7 @@ def _bearer(key: str) -> str:
     return bare
 
 
-def _columns(records: Material) -> dict[str, object]:
+def _columns(records: DecodedBody) -> dict[str, object]:
     """What the question is asked of, as JSON names it."""
     held = {name: getattr(records, name) for name in ("targets", "groups", "units")}
     samples = {name: _sides(sample) for name, sample in records.samples.items()}

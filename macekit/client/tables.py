@@ -13,7 +13,7 @@ from macekit.client.columns import arrow_of, column, columns_of, is_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from macekit.decoding.body import Column, Material, Sample
+    from macekit.decoding.body import Column, DecodedBody, Sample
     from macekit.decoding.table import Values
 
 LIMIT = 2**40
@@ -23,7 +23,7 @@ ALONE = frozenset({"member", "group", "unit", "members_column", "nonmembers_colu
 """What is one column, and never several."""
 
 
-def material(operation: str, frame: object, roles: Mapping[str, object]) -> Material:
+def material(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
     """The material of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
     from macekit.decoding.roles import Wide, choice
@@ -31,14 +31,14 @@ def material(operation: str, frame: object, roles: Mapping[str, object]) -> Mate
 
     names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
-    chosen = choice(names, call)
-    used = {at: of(at) for at in chosen.used}
-    if isinstance(chosen, Wide):
-        used = _without_padding(used)
-    columns = {at: _values(each, chosen.what[at]) for at, each in used.items()}
-    if not isinstance(chosen, Wide):
-        _require_alike(columns, chosen.what)
-    result = material_of(Table(columns), chosen, call, LIMIT)
+    layout = choice(names, call)
+    fields = {at: of(at) for at in layout.positions}
+    if isinstance(layout, Wide):
+        fields = _without_padding(fields)
+    columns = {at: _values(each, layout.what[at]) for at, each in fields.items()}
+    if not isinstance(layout, Wide):
+        _require_alike(columns, layout.what)
+    result = material_of(Table(columns), layout, call, LIMIT)
     return replace(result, samples={name: _as_sent(sample) for name, sample in result.samples.items()})
 
 
@@ -109,14 +109,14 @@ def _values(values: object, what: str) -> Values:
     numpy_backed = isinstance(getattr(values, "dtype", None), np.dtype)
     if not numpy_backed and (arrow := arrow_of(values)) is not None:
         return values_of(arrow, what, 0)
-    checked = column(values, what)
-    if isinstance(checked, np.ndarray) and checked.dtype.kind not in "OU":
-        return checked
-    if isinstance(checked, list) and isinstance(checked[0], bool):
-        return np.asarray(checked)
+    array = column(values, what)
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "OU":
+        return array
+    if isinstance(array, list) and isinstance(array[0], bool):
+        return np.asarray(array)
     import pyarrow as pa
 
-    return labels(pa.array(checked, pa.large_string()))
+    return labels(pa.array(array, pa.large_string()))
 
 
 def _require_alike(columns: Mapping[int, Values], what: Mapping[int, str]) -> None:

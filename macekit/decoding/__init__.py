@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.catalogue import ARRAYS
 from macekit.decoding import arrow, csv, json, npy, parquet
-from macekit.decoding.body import Material, column_options
+from macekit.decoding.body import DecodedBody, column_options
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.table import check_arrays, sides
 from macekit.problems import Problem
@@ -32,7 +32,7 @@ READERS = {
 """Who reads which media type."""
 
 
-def decode(call: Call, body: Body) -> Material:
+def decode(call: Call, body: Body) -> DecodedBody:
     """The whole body as material; raises ``Problem`` or the library's ``MaceError``, nothing else."""
     _require_known(call)
     material = READERS[call.media_type](call, expanded(call, body))
@@ -55,21 +55,22 @@ def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArra
     if len(column_options(call).score) > 1:
         raise Problem("bad-option", "score: rows of numbers cannot be counted block by block", field="score")
     limit = call.expanded_limit
-    seen: set[str] = set()
+    values: set[str] = set()
     if call.media_type == NPY:
         yield from npy.blocks(call, unpacked(call, body))
     elif call.media_type == CSV:
         yield from (
-            sides(table, chosen, limit, seen) for table, chosen in csv.blocks(call, unpacked(call, body))
+            sides(table, layout, limit, values) for table, layout in csv.blocks(call, unpacked(call, body))
         )
     elif call.media_type == PARQUET:
         yield from (
-            sides(table, chosen, limit, seen) for table, chosen in parquet.blocks(call, expanded(call, body))
+            sides(table, layout, limit, values)
+            for table, layout in parquet.blocks(call, expanded(call, body))
         )
     elif call.media_type in (ARROW, ARROW_FILE):
         in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
         source = expanded(call, body) if in_place else unpacked(call, body)
-        yield from (sides(table, chosen, limit, seen) for table, chosen in arrow.blocks(call, source))
+        yield from (sides(table, layout, limit, values) for table, layout in arrow.blocks(call, source))
     else:
         raise Problem(
             "unsupported-media-type", "JSON is read as a whole; it cannot be counted block by block"

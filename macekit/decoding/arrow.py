@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from macekit.call import Call
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Columns, Fields, Roles, Wide, choice, roles
+from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
 from macekit.decoding.table import Table, material_of
 from macekit.decoding.typed import rows_of, values_of, without_padding
 from macekit.formats import ARROW_MAGIC
@@ -26,14 +26,14 @@ STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 ROWS = 2**17
 """Rows of a block: a megabyte of numbers."""
 
-C = TypeVar("C", bound=Columns)
+C = TypeVar("C", bound=Layout)
 
 
-def decode(call: Call, body: memoryview) -> Material:
+def decode(call: Call, body: memoryview) -> DecodedBody:
     """The material of an Arrow stream or file."""
     limit = max(call.expanded_limit, len(body))
-    table, chosen = read(body, lambda names: choice(names, call), limit)
-    return material_of(table, chosen, call, limit)
+    table, layout = read(body, lambda names: choice(names, call), limit)
+    return material_of(table, layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
@@ -41,61 +41,61 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
     import pyarrow as pa
 
     with refusals(NAME):
-        chosen = choose(_open(body).reader.schema.names)
-        opened = _open(body, chosen.used)
+        layout = choose(_open(body).reader.schema.names)
+        source = _open(body, layout.positions)
     batches, size = [], 0
-    for batch in _batches(opened):
+    for batch in _batches(source):
         size += batch.nbytes
         if size > limit:
             raise Problem("too-large", f"the batches expand to more than {limit} bytes")
         batches.append(batch)
-    return table_of(pa.Table.from_batches(batches, opened.reader.schema), chosen), chosen
+    return table_of(pa.Table.from_batches(batches, source.reader.schema), layout), layout
 
 
 def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
     """The table in blocks; a batch larger than a block is held as a whole while it is read."""
     with refusals(NAME):
-        opened = _open(body)
-        chosen = roles(opened.reader.schema.names, call)
-    yield from cut(_batches(opened), chosen)
+        source = _open(body)
+        layout = roles(source.reader.schema.names, call)
+    yield from cut(_batches(source), layout)
 
 
-def cut(batches: Iterator[pa.RecordBatch], chosen: Roles) -> Iterator[tuple[Table, Roles]]:
+def cut(batches: Iterator[pa.RecordBatch], layout: Roles) -> Iterator[tuple[Table, Roles]]:
     """Batches of whole tables as blocks of the columns in use."""
     start = 0
     for batch in batches:
         with refusals(NAME):
-            used = batch.select(chosen.used)
-        for at in range(0, len(used), ROWS):
-            yield table_of(used.slice(at, ROWS), chosen, start + at), chosen
-        start += len(used)
+            part = batch.select(layout.positions)
+        for at in range(0, len(part), ROWS):
+            yield table_of(part.slice(at, ROWS), layout, start + at), layout
+        start += len(part)
 
 
-def table_of(used: pa.Table | pa.RecordBatch, chosen: Columns, start: int = 0) -> Table:
+def table_of(data: pa.Table | pa.RecordBatch, layout: Layout, start: int = 0) -> Table:
     """A table of only the columns in use, in their order."""
-    what = chosen.what
-    columns = used.columns
-    if isinstance(chosen, Wide):
+    what = layout.what
+    columns = data.columns
+    if isinstance(layout, Wide):
         columns = without_padding(columns, lambda column: column.is_valid())
-    places = zip(chosen.used, columns, strict=True)
-    read = rows_of if isinstance(chosen, Fields) else values_of
+    places = zip(layout.positions, columns, strict=True)
+    read = rows_of if isinstance(layout, Fields) else values_of
     return Table({place: read(column, what[place], start) for place, column in places}, start)
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _BatchSource:
     """A reader of batches, and how to learn what stood last and whether anything follows."""
 
     reader: Any
     end: Callable[[], tuple[bytes, bool]] | None
 
 
-def _open(body: memoryview | Source, fields: list[int] | None = None) -> _Opened:
+def _open(body: memoryview | Source, fields: list[int] | None = None) -> _BatchSource:
     import pyarrow as pa
 
     options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
     if isinstance(body, Source):
-        return _Opened(
+        return _BatchSource(
             pa.ipc.open_stream(pa.PythonFile(body, mode="r"), options=options),
             lambda: (body.tail, bool(body.read(1))),
         )
@@ -103,21 +103,21 @@ def _open(body: memoryview | Source, fields: list[int] | None = None) -> _Opened
         raise Problem("incomplete-body", f"the body is empty; need {NAME}")
     file = pa.BufferReader(pa.py_buffer(body))
     if bytes(body[: len(ARROW_MAGIC)]) == ARROW_MAGIC:
-        return _Opened(pa.ipc.open_file(file, options=options), None)
-    return _Opened(
+        return _BatchSource(pa.ipc.open_file(file, options=options), None)
+    return _BatchSource(
         pa.ipc.open_stream(file, options=options),
         lambda: (bytes(body[: file.tell()][-8:]), file.tell() < len(body)),
     )
 
 
-def _batches(opened: _Opened) -> Iterator[pa.RecordBatch]:
+def _batches(source: _BatchSource) -> Iterator[pa.RecordBatch]:
     """Every batch; a stream must say where it ends, or a cut one would pass for a shorter one."""
-    if opened.end is None:
-        count = opened.reader.num_record_batches
-        yield from guarded((opened.reader.get_batch(i) for i in range(count)), NAME)
+    if source.end is None:
+        count = source.reader.num_record_batches
+        yield from guarded((source.reader.get_batch(i) for i in range(count)), NAME)
         return
-    yield from guarded(iter(opened.reader), NAME)
-    tail, more = opened.end()
+    yield from guarded(iter(source.reader), NAME)
+    tail, more = source.end()
     if tail != STREAM_END:
         raise Problem("incomplete-body", "the Arrow stream ended without its end marker")
     if more:

@@ -25,7 +25,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class DecodedBody:
     """A decoded body; several queries go by name, a single sample has the empty name.
 
     ``groups`` and ``units`` are in the order of the records, members first. ``rows`` says in which row of a table each
@@ -127,6 +127,6 @@ def _distinct(query: Iterable[tuple[str, str]]) -> dict[str, str]:
     if len(options) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        known = twice if twice in TABLE else None
-        raise Problem("bad-option", f"query string: {known or 'an option'} is given twice", field=known)
+        own_name = twice if twice in TABLE else None
+        raise Problem("bad-option", f"query string: {own_name or 'an option'} is given twice", field=own_name)
     return options

@@ -49,8 +49,8 @@ def within(path: str, name: str, place: int) -> str:
     """The path one step further, without names the caller chose."""
     if path == "queries":
         return f"queries[{place}]"
-    known = name if name in PARTS else "an option"
-    return f"{path}.{known}" if path else known
+    part = name if name in PARTS else "an option"
+    return f"{path}.{part}" if path else part
 
 
 class Walk(ABC):

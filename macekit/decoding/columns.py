@@ -235,9 +235,9 @@ class Labels:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def first(self, wanted: NDArray[np.bool_]) -> int | None:
+    def first(self, of_text: NDArray[np.bool_]) -> int | None:
         """The first record whose text is one of those wanted."""
-        matches = wanted[self.codes]
+        matches = of_text[self.codes]
         return int(np.argmax(matches)) if matches.any() else None
 
     def array(self, what: str, start: int, limit: int) -> NDArray[np.str_]:

@@ -11,9 +11,9 @@ from macekit.call import Body, Call
 from macekit.problems import Problem
 
 ENCODINGS = ("identity", "gzip", "zstd")
-TAKEN = 2**16
+READ_SIZE = 2**16
 GZIP = zlib.MAX_WBITS | 16
-GIVEN = 2**18
+PIECE_SIZE = 2**18
 
 
 class Source(io.RawIOBase):
@@ -37,17 +37,17 @@ class Source(io.RawIOBase):
                 f"the body announces a part of more than {self._longest} bytes; send smaller batches",
             )
         parts: list[bytes | memoryview] = []
-        wanted = size
-        while wanted:
+        missing = size
+        while missing:
             if not self._rest:
                 piece = next(self._pieces, None)
                 if piece is None:
                     break
                 self._rest = memoryview(piece)
-            part = self._rest if wanted < 0 else self._rest[:wanted]
+            part = self._rest if missing < 0 else self._rest[:missing]
             self._rest = self._rest[len(part) :]
             parts.append(part)
-            wanted -= len(part) if wanted > 0 else 0
+            missing -= len(part) if missing > 0 else 0
         data = bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
         self.tail = (self.tail + data[-8:])[-8:]
         return data
@@ -83,7 +83,7 @@ def head(call: Call, body: Body, size: int) -> bytes:
 
 def unpacked(call: Call, body: Body) -> Source:
     """The body as a stream, expanded on the way."""
-    return Source(_pieces(call, body), max(call.expanded_limit, GIVEN))
+    return Source(_pieces(call, body), max(call.expanded_limit, PIECE_SIZE))
 
 
 def _encoding(call: Call) -> str:
@@ -105,7 +105,7 @@ def _pieces(call: Call, body: Body) -> Iterator[bytes]:
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
-    while piece := stream.read(TAKEN):
+    while piece := stream.read(READ_SIZE):
         yield piece
 
 
@@ -128,11 +128,11 @@ def _gunzip(raw: Iterator[bytes]) -> Iterator[bytes]:
             inside, full = True, True
             while full and not decoder.eof:  # output may be pending though all input is taken
                 try:
-                    output = decoder.decompress(data, GIVEN)
+                    output = decoder.decompress(data, PIECE_SIZE)
                 except zlib.error:
                     raise _corrupt("gzip") from None
                 data = decoder.unconsumed_tail
-                full = len(output) == GIVEN or bool(data)
+                full = len(output) == PIECE_SIZE or bool(data)
                 if output:
                     yield output
             if decoder.eof:
@@ -146,8 +146,8 @@ def _unzstd(raw: Iterator[bytes]) -> Iterator[bytes]:
     import pyarrow as pa
 
     try:
-        with pa.CompressedInputStream(pa.PythonFile(Source(raw, GIVEN), mode="r"), "zstd") as stream:
-            while piece := stream.read(GIVEN):
+        with pa.CompressedInputStream(pa.PythonFile(Source(raw, PIECE_SIZE), mode="r"), "zstd") as stream:
+            while piece := stream.read(PIECE_SIZE):
                 yield piece
     except (pa.ArrowException, OSError) as error:
         raise _short("zstd") if "runcated" in str(error) else _corrupt("zstd") from None

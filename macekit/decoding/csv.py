@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from macekit.call import Call
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice, roles
+from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice, roles
 from macekit.decoding.table import Table, Values, material_of
 from macekit.decoding.typed import NUMBER, is_value, labels, typed_text, typed_texts, without_padding
 from macekit.problems import Problem
@@ -25,18 +25,18 @@ SEPARATORS = (",", ";", "\t")
 WIDTHS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 """What Arrow says of a row of another width, before it quotes the row."""
 
-QUOTED = re.compile(r'"[^"]*"')
+QUOTATION = re.compile(r'"[^"]*"')
 BLOCK = 2**18
 """Bytes read at a time, and the longest a row may be."""
 
-C = TypeVar("C", bound=Columns)
+C = TypeVar("C", bound=Layout)
 
 
-def decode(call: Call, body: memoryview) -> Material:
+def decode(call: Call, body: memoryview) -> DecodedBody:
     """The material of a CSV body."""
-    texts, chosen = read(body, lambda names: choice(names, call))
-    table = _table(texts, chosen, 0) if len(texts) else _nothing(chosen)
-    return material_of(table, chosen, call, max(call.expanded_limit, 8 * len(body)))
+    texts, layout = read(body, lambda names: choice(names, call))
+    table = _table(texts, layout, 0) if len(texts) else _nothing(layout)
+    return material_of(table, layout, call, max(call.expanded_limit, 8 * len(body)))
 
 
 def read(
@@ -45,11 +45,11 @@ def read(
     """The columns in use as they are written, and what they are; without a header they have empty names."""
     import pyarrow as pa
 
-    names, separator, taken = header(bytes(body[:BLOCK]), header_needed)
-    chosen = choose(names)
-    batches = list(_batches(pa.BufferReader(pa.py_buffer(body[taken:])), len(names), separator, chosen))
-    schema = pa.schema([(str(at), pa.string()) for at in chosen.used])
-    return pa.Table.from_batches(batches, schema), chosen
+    names, separator, size = header(bytes(body[:BLOCK]), header_needed)
+    layout = choose(names)
+    batches = list(_batches(pa.BufferReader(pa.py_buffer(body[size:])), len(names), separator, layout))
+    schema = pa.schema([(str(at), pa.string()) for at in layout.positions])
+    return pa.Table.from_batches(batches, schema), layout
 
 
 def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
@@ -57,16 +57,16 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
     import pyarrow as pa
 
     head = source.read(BLOCK)
-    names, separator, taken = header(head)
-    chosen = roles(names, call)
-    source.back(head[taken:])
+    names, separator, size = header(head)
+    layout = roles(names, call)
+    source.back(head[size:])
     start = 0
-    for batch in _batches(pa.PythonFile(source, mode="r"), len(names), separator, chosen):
-        yield _table(batch, chosen, start), chosen
+    for batch in _batches(pa.PythonFile(source, mode="r"), len(names), separator, layout):
+        yield _table(batch, layout, start), layout
         start += len(batch)
 
 
-def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
+def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     """Column names, what separates them, and how many bytes they take; a first line of values may stand for none."""
     rest = head.removeprefix(BOM).lstrip(b"\r\n")
     line = re.match(rb"[^\r\n]*", rest)
@@ -79,13 +79,13 @@ def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
         text = line[0].decode()
     except UnicodeDecodeError:
         raise Problem("malformed-body", "the header of the CSV is not UTF-8") from None
-    bare = QUOTED.sub("", text)
+    bare = QUOTATION.sub("", text)
     separator = max(SEPARATORS, key=bare.count)
     try:
         names = [name.strip() for name in next(csv.reader([text], delimiter=separator, strict=True))]
     except csv.Error:
         raise Problem("malformed-body", "the header of the CSV cannot be read: check its quotes") from None
-    if not needed and all(is_value(name) for name in names):
+    if not required and all(is_value(name) for name in names):
         return [""] * len(names), separator, len(head) - len(rest)
     if all(NUMBER.fullmatch(name) for name in names):
         raise Problem(
@@ -94,17 +94,17 @@ def header(head: bytes, needed: bool = True) -> tuple[list[str], str, int]:
     return names, separator, len(head) - len(rest) + len(line[0])
 
 
-def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[pa.RecordBatch]:
+def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the columns in use, all as text: Arrow would guess their types from the first block."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     names = [str(at) for at in range(wide)]
-    used = [names[at] for at in chosen.used]
+    columns = [names[at] for at in layout.positions]
     reading = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names)
     parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     converting = arrow_csv.ConvertOptions(
-        include_columns=used, column_types=dict.fromkeys(used, pa.string()), strings_can_be_null=False
+        include_columns=columns, column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
     )
     try:
         with refusals(NAME):
@@ -122,22 +122,22 @@ def _batches(file: Any, wide: int, separator: str, chosen: Columns) -> Iterator[
         ) from None
 
 
-def _table(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int) -> Table:
+def _table(data: pa.Table | pa.RecordBatch, layout: TableLayout, start: int) -> Table:
     """Scores and arrays as what they spell; membership, groups and units as text."""
     import pyarrow.compute as pc
 
-    what = chosen.what
-    if isinstance(chosen, Wide):
+    what = layout.what
+    if isinstance(layout, Wide):
         with refusals(NAME):
             texts = without_padding(
-                used.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
+                data.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
             )
-            sides = typed_texts(texts, [what[at] for at in chosen.used])
-        return Table(dict(zip(chosen.used, sides, strict=True)), start)
+            sides = typed_texts(texts, [what[at] for at in layout.positions])
+        return Table(dict(zip(layout.positions, sides, strict=True)), start)
     columns: dict[int, Values] = {}
-    for place, column in zip(chosen.used, used.columns, strict=True):
+    for place, column in zip(layout.positions, data.columns, strict=True):
         with refusals(NAME):
-            if place in chosen.numeric:
+            if place in layout.numeric:
                 columns[place] = typed_text(column, what[place], start)
             else:
                 distinct = labels(column)
@@ -149,13 +149,13 @@ def _table(used: pa.Table | pa.RecordBatch, chosen: Chosen, start: int) -> Table
     return Table(columns, start)
 
 
-def _nothing(chosen: Chosen) -> Table:
+def _nothing(layout: TableLayout) -> Table:
     """A table without rows."""
     import numpy as np
 
     return Table(
         {
             place: np.empty(0, np.bool_ if name == "member" else np.float64)
-            for place, name in chosen.what.items()
+            for place, name in layout.what.items()
         }
     )

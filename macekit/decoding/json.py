@@ -13,7 +13,7 @@ from estimators.errors import MixedTypes
 from macekit.call import Call
 from macekit.catalogue import ARRAYS
 from macekit.decoding import bounds
-from macekit.decoding.body import Column, Material, Sample
+from macekit.decoding.body import Column, DecodedBody, Sample
 from macekit.decoding.columns import COLUMNS, KINDS, column, mixed, refuse_ragged, require_name, require_text
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.questions import QUESTIONS
@@ -166,11 +166,11 @@ class _CarefulWalk(bounds.Walk):
 
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
-HELD = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
+RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
 """Fields that hold records of a sample."""
 
 
-def decode(call: Call, body: memoryview) -> Material:
+def decode(call: Call, body: memoryview) -> DecodedBody:
     """The material of a JSON body; null stands for what is not there."""
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
@@ -179,7 +179,7 @@ def decode(call: Call, body: memoryview) -> Material:
         tree = read_fast(body, COLUMNS | set(arrays))
     except NotPlainError:
         tree = read_careful(bytes(body), COLUMNS | set(arrays))
-    if not HELD & QUESTIONS[call.operation].model_fields.keys():
+    if not RECORDS & QUESTIONS[call.operation].model_fields.keys():
         return _of_arrays(tree, arrays)
     samples = {}
     if any(tree.get(name) is not None for name in SAMPLE):
@@ -188,9 +188,9 @@ def decode(call: Call, body: memoryview) -> Material:
         samples[require_name(name, place)] = _query(each, place)
     if "" in samples and len(samples) > 1:
         raise Problem("bad-option", "queries: came together with a sample of its own", field="queries")
-    return Material(
+    return DecodedBody(
         samples,
-        {name: value for name, value in tree.items() if name not in HELD},
+        {name: value for name, value in tree.items() if name not in RECORDS},
         textual=False,
         targets=_column(tree, "targets", ""),
         groups=_labels(tree, "groups"),
@@ -198,10 +198,10 @@ def decode(call: Call, body: memoryview) -> Material:
     )
 
 
-def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> Material:
+def _of_arrays(tree: dict[str, Any], names: tuple[str, ...]) -> DecodedBody:
     """A question that is asked of no sample: what else stands in the body is its options."""
     arrays = {name: _column(tree, name, "") for name in names}
-    return Material(
+    return DecodedBody(
         options={name: value for name, value in tree.items() if name not in arrays},
         arrays={name: column for name, column in arrays.items() if column is not None},
     )
@@ -256,12 +256,12 @@ def _labels(tree: dict[str, Any], name: str) -> Column | None:
     if a is None or b is None:
         raise Problem("missing-field", f"{name}: need members and nonmembers, or one list", field=name)
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        if {type(label) for label in _listed(a)} != {type(label) for label in _listed(b)}:
+        if {type(label) for label in _as_list(a)} != {type(label) for label in _as_list(b)}:
             raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
-        return _listed(a) + _listed(b)
+        return _as_list(a) + _as_list(b)
     alike = a.dtype == b.dtype and a.shape[1:] == b.shape[1:]
-    return np.concatenate([a, b]) if alike else _listed(a) + _listed(b)
+    return np.concatenate([a, b]) if alike else _as_list(a) + _as_list(b)
 
 
-def _listed(column: Column) -> list[object]:
+def _as_list(column: Column) -> list[object]:
     return column.tolist() if isinstance(column, np.ndarray) else column

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from macekit.call import Call
 from macekit.decoding import table
-from macekit.decoding.body import Material, Sample, first_members, options, table_options
+from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Chosen, Columns, Roles, Wide, choice
+from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
@@ -30,7 +30,7 @@ BLOCK = 2**20
 LAST_LETTER = 0x10FFFF
 WORDS = {"descr", "fortran_order", "shape"}
 
-C = TypeVar("C", bound=Columns)
+C = TypeVar("C", bound=Layout)
 Sides = tuple[NDArray[np.generic], NDArray[np.generic]]
 
 
@@ -48,10 +48,10 @@ class Header:
         return math.prod(self.shape) * self.kind.itemsize
 
 
-def decode(call: Call, body: memoryview) -> Material:
+def decode(call: Call, body: memoryview) -> DecodedBody:
     """The material of an NPY body, without copying the columns it needs no copy of."""
     limit = max(call.expanded_limit, 8 * len(body))
-    header, data = _opened(body)
+    header, data = _header_and_data(body)
     if takes_arrays(call.operation):
         return _arrays(header, data, call, limit)
     _require_sides(header)
@@ -59,25 +59,27 @@ def decode(call: Call, body: memoryview) -> Material:
     if array.ndim == 1 and not header.kind.names:
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
-        return Material({"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array)))
-    chosen = _roles(header, call)
-    return table.material_of(_table(array, chosen, 0), chosen, call, limit)
+        return DecodedBody(
+            {"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array))
+        )
+    layout = _roles(header, call)
+    return table.material_of(_table(array, layout, 0), layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
     """The columns in use, and what they are; those of an array without fields have empty names."""
-    header, data = _opened(body)
+    header, data = _header_and_data(body)
     if len(header.shape) not in (1, 2) or (header.kind.names and len(header.shape) > 1):
         raise Problem(
             "dimension-mismatch",
             f"the array has {len(header.shape)} dimensions; need one for numbers or for fields with names, or two",
         )
     array = _array(header, data)
-    chosen = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
-    return _table(array, chosen, 0), chosen
+    layout = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
+    return _table(array, layout, 0), layout
 
 
-def _opened(body: memoryview) -> tuple[Header, memoryview]:
+def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:
     """The header, and the bytes that follow it."""
     at = 0
 
@@ -94,11 +96,11 @@ def blocks(call: Call, source: Source) -> Iterator[Sides]:
     header = read_header(source.read)
     plain_array = len(header.shape) == 1 and not header.kind.names
     first = _first_members(call, header.shape[0]) if plain_array else 0
-    chosen = None if plain_array else _roles(header, call)
-    limit, seen = call.expanded_limit, set[str]()
+    layout = None if plain_array else _roles(header, call)
+    limit, values = call.expanded_limit, set[str]()
     for start, part in _parts(header, source, limit):
-        if isinstance(chosen, Roles):
-            yield sides(_table(part, chosen, start), chosen, limit, seen)
+        if isinstance(layout, Roles):
+            yield sides(_table(part, layout, start), layout, limit, values)
         else:
             scores = _plain_scores(part, start, limit)
             cut = min(max(first - start, 0), len(scores))
@@ -136,8 +138,8 @@ def _header(take: Callable[[int], bytes]) -> Header:
         shape, fortran = words["shape"], words["fortran_order"]
     except (ValueError, SyntaxError, TypeError, LookupError, AttributeError, MemoryError, RecursionError):
         raise Problem("malformed-body", "the NPY header cannot be read") from None
-    known = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
-    if not known or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+    complete = isinstance(words, dict) and set(words) == WORDS and isinstance(fortran, bool)
+    if not complete or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise Problem("malformed-body", "the NPY header is not one")
     _require_usable(kind)
     return Header(kind, shape, fortran)
@@ -210,7 +212,7 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
         yield start, _array(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data))
 
 
-def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Material:
+def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> DecodedBody:
     """An array that a question takes as it is, or a table of several; columns without names go by their numbers."""
     names, wide = header.kind.names, len(header.shape)
     column_option = next((name for name in of_table(call.operation) if name in table_options(call)), None)
@@ -221,14 +223,14 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Materia
         )
     array = _array(header, data)
     if names or column_option:
-        chosen = choice(names or [str(at) for at in range(header.shape[1])], call)
-        return table.material_of(_table(array, chosen, 0), chosen, call, limit)
+        layout = choice(names or [str(at) for at in range(header.shape[1])], call)
+        return table.material_of(_table(array, layout, 0), layout, call, limit)
     if header.kind.kind == "U" and wide == 1:
         array = _plain_scores(array, 0, limit)
     return table.of_one(array, call, limit)
 
 
-def _roles(header: Header, call: Call) -> Chosen:
+def _roles(header: Header, call: Call) -> TableLayout:
     """Fields go by their names, columns by their numbers with membership last."""
     if first_members(call) is not None:
         raise Problem(
@@ -242,13 +244,15 @@ def _roles(header: Header, call: Call) -> Chosen:
     return choice([str(at) for at in range(wide)], call, wide - 1)
 
 
-def _table(array: NDArray[Any], chosen: Columns, start: int) -> Table:
-    columns = [_column(array, place) for place in chosen.used]
+def _table(array: NDArray[Any], layout: Layout, start: int) -> Table:
+    columns = [_column(array, place) for place in layout.positions]
     if isinstance(
-        chosen, Wide
+        layout, Wide
     ):  # there is no null, so what is NaN at the end of a column is none of its records
         columns = numbers_without_padding(columns)
-    return Table({at: _values(column, start) for at, column in zip(chosen.used, columns, strict=True)}, start)
+    return Table(
+        {at: _values(column, start) for at, column in zip(layout.positions, columns, strict=True)}, start
+    )
 
 
 def _column(array: NDArray[Any], place: int) -> NDArray[Any]:

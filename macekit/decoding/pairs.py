@@ -39,15 +39,15 @@ def read_side(call: Call, body: Body) -> Side:
     data = expanded(call, body)
     limit = max(call.expanded_limit, 8 * len(data))
     if call.media_type == CSV:
-        texts, chosen = csv.read(data, choose, header_needed=False)
-        return Side([texts.column(chosen.used.index(at)) for at in chosen.scores], (), limit)
+        texts, layout = csv.read(data, choose, header_needed=False)
+        return Side([texts.column(layout.positions.index(at)) for at in layout.scores], (), limit)
     if call.media_type == NPY:
-        table, chosen = npy.read(data, choose)
+        table, layout = npy.read(data, choose)
     elif call.media_type == PARQUET:
-        table, chosen = parquet.read(data, choose, limit)
+        table, layout = parquet.read(data, choose, limit)
     else:
-        table, chosen = arrow.read(data, choose, limit)
-    return Side(None, [table.columns[at] for at in chosen.scores], limit)
+        table, layout = arrow.read(data, choose, limit)
+    return Side(None, [table.columns[at] for at in layout.scores], limit)
 
 
 def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample:

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from macekit.call import Call
 from macekit.decoding.arrow import ROWS, table_of
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
-from macekit.decoding.roles import Columns, Roles, choice, roles
+from macekit.decoding.roles import Layout, Roles, choice, roles
 from macekit.decoding.table import Table, material_of
 from macekit.problems import Problem
 
@@ -18,25 +18,25 @@ NAME = "Parquet"
 MOST_ROWS = 2**20
 """Rows that are read at once."""
 
-C = TypeVar("C", bound=Columns)
+C = TypeVar("C", bound=Layout)
 
 
-def decode(call: Call, body: memoryview) -> Material:
+def decode(call: Call, body: memoryview) -> DecodedBody:
     """The material of a Parquet file."""
     limit = max(call.expanded_limit, len(body))
-    table, chosen = read(body, lambda names: choice(names, call), limit)
-    return material_of(table, chosen, call, limit)
+    table, layout = read(body, lambda names: choice(names, call), limit)
+    return material_of(table, layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
     """The columns in use, and what they are."""
     import pyarrow as pa
 
-    file, chosen = _open(body, choose)
-    paths = _paths(file, chosen)
+    file, layout = _open(body, choose)
+    paths = _paths(file, layout)
     rows = max(1, min(MOST_ROWS, limit // (8 * max(1, len(paths)))))
     with refusals(NAME):
-        if _nested(file, chosen) and 8 * _values(file, chosen) > limit:
+        if _nested(file, layout) and 8 * _values(file, layout) > limit:
             raise _too_large(limit)
         parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
     batches, size = [], 0
@@ -44,24 +44,24 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
         size += max(batch.nbytes, 8 * len(batch) * len(paths))
         if size > limit:  # a constant column takes next to no room in a file
             raise _too_large(limit)
-        batches.append(_in_order(batch, file, chosen))
+        batches.append(_in_order(batch, file, layout))
     with refusals(NAME):
         table = (
             pa.Table.from_batches(batches)
             if batches
-            else _in_order(file.schema_arrow.empty_table(), file, chosen)
+            else _in_order(file.schema_arrow.empty_table(), file, layout)
         )
-    return table_of(table, chosen), chosen
+    return table_of(table, layout), layout
 
 
 def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
     """The file in blocks; a page is the least that is read at once."""
-    file, chosen = _open(body, lambda names: roles(names, call))
+    file, layout = _open(body, lambda names: roles(names, call))
     with refusals(NAME):
-        batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, chosen), use_threads=False)
+        batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
     start = 0
     for batch in guarded(batches, NAME):
-        yield table_of(_in_order(batch, file, chosen), chosen, start), chosen
+        yield table_of(_in_order(batch, file, layout), layout, start), layout
         start += len(batch)
 
 
@@ -75,47 +75,47 @@ def _open(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Any, 
     buffer = pa.py_buffer(body)
     with refusals(NAME):
         schema = pq.read_schema(pa.BufferReader(buffer))
-        chosen = choose(schema.names)
+        layout = choose(schema.names)
         text = [
             schema.names[at]
-            for at in chosen.used
+            for at in layout.positions
             if pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at])
         ]
         file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=text, pre_buffer=False)
-    return file, chosen
+    return file, layout
 
 
 def _too_large(limit: int) -> Problem:
     return Problem("too-large", f"the columns in use expand to more than {limit} bytes")
 
 
-def _nested(file: Any, chosen: Columns) -> bool:
+def _nested(file: Any, layout: Layout) -> bool:
     """Whether a column in use holds lists, each of which may expand to any length."""
     import pyarrow as pa
 
-    return any(pa.types.is_nested(file.schema_arrow.types[at]) for at in chosen.used)
+    return any(pa.types.is_nested(file.schema_arrow.types[at]) for at in layout.positions)
 
 
-def _values(file: Any, chosen: Columns) -> int:
+def _values(file: Any, layout: Layout) -> int:
     """How many values the columns in use hold; one of lists holds more than there are rows."""
-    used = set(_paths(file, chosen))
+    names = set(_paths(file, layout))
     groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
     columns = [group.column(at) for group in groups for at in range(group.num_columns)]
     return sum(
         each.num_values
         for each in columns
-        if each.path_in_schema in used or each.path_in_schema.partition(".")[0] in used
+        if each.path_in_schema in names or each.path_in_schema.partition(".")[0] in names
     )
 
 
-def _paths(file: Any, chosen: Columns) -> list[str]:
+def _paths(file: Any, layout: Layout) -> list[str]:
     names = file.schema_arrow.names
-    return [names[at] for at in chosen.used]
+    return [names[at] for at in layout.positions]
 
 
-def _in_order(table: Any, file: Any, chosen: Columns) -> Any:
+def _in_order(table: Any, file: Any, layout: Layout) -> Any:
     """Columns in the order of the file, whatever order they were read in."""
-    paths = _paths(file, chosen)
+    paths = _paths(file, layout)
     with refusals(NAME):
         if sorted(table.schema.names) != sorted(paths):
             raise Problem("malformed-body", "two columns of the Parquet file have the same name or path")

@@ -65,15 +65,15 @@ def columns(call: Call, body: Body) -> list[Column]:
 
 def _csv(call: Call, body: Body) -> list[Column]:
     start = head(call, body, BLOCK)
-    names, separator, taken = header(start)
-    text = start[taken:].decode(errors="replace")
+    names, separator, size = header(start)
+    text = start[size:].decode(errors="replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     sample = [row for row in _readable(islice(rows, ROWS)) if row]
     if len(sample) > 1 and len(sample) < ROWS and not text.endswith(("\n", "\r")):
         sample.pop()  # the last row may be cut off
     values = [[row[at] for row in sample if at < len(row)] for at in range(len(names))]
     return [
-        Column(name, _spelt(column), _all_different(column))
+        Column(name, _type_of_text(column), _all_different(column))
         for name, column in zip(names, values, strict=True)
     ]
 
@@ -86,7 +86,7 @@ def _readable(rows: Iterable[list[str]]) -> Iterable[list[str]]:
         return
 
 
-def _spelt(values: list[str]) -> Type:
+def _type_of_text(values: list[str]) -> Type:
     """What text spells, leaving out what is missing."""
     words = [word for value in values if (word := value.strip().lower()) not in MISSING]
     if words and all(NUMBER.fullmatch(word) for word in words):

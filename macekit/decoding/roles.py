@@ -54,7 +54,7 @@ class Roles:
     member_value: str | None = None
 
     @property
-    def used(self) -> list[int]:
+    def positions(self) -> list[int]:
         """Every column that is read, in the order of the table."""
         others = [place for place in (self.member, self.group, self.unit) if place is not None]
         return sorted({*self.scores, *others})
@@ -81,7 +81,7 @@ class Wide:
     nonmembers: int
 
     @property
-    def used(self) -> list[int]:
+    def positions(self) -> list[int]:
         """Both columns, in the order of the table."""
         return sorted((self.members, self.nonmembers))
 
@@ -103,7 +103,7 @@ class OneSide:
     scores: tuple[int, ...]
 
     @property
-    def used(self) -> list[int]:
+    def positions(self) -> list[int]:
         """Every column that is read, in the order of the table."""
         return sorted(set(self.scores))
 
@@ -141,13 +141,13 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     places = {role: find(names, name, role) for role, name in columns.items() if name is not None}
     if "member" not in places:
         places["member"] = member if member is not None else _usual_member(names)
-    taken = list(places.values())
+    others = list(places.values())
     several = call.operation == COMPARE
     if options.score:
         scores = [find(names, name, "score") for name in options.score]
     else:
-        scores = _usual_scores(names, taken, several)
-    if len({*scores, *taken}) < len(scores) + len(taken):
+        scores = _usual_scores(names, others, several)
+    if len({*scores, *others}) < len(scores) + len(others):
         raise Problem("bad-option", "score, member, group, unit: one column is named for two of them")
     if several and len(scores) > MOST_QUERIES:
         raise Problem(
@@ -215,11 +215,11 @@ def suggestion(names: Sequence[str], numbering: Collection[int] = ()) -> Suggest
     lower = [name.lower() for name in names]
     group = lower.index(GROUP_NAME) if lower.count(GROUP_NAME) == 1 else None
     member = _clear(lambda: _usual_member(names))
-    taken = [place for place in (member, group) if place is not None]
-    called = _called_scores(names, taken)
-    if called:
-        return Suggestion(called[:1], member, group, None)
-    free = sorted(set(range(len(names))) - {*taken, *numbering, *_ids(names)})
+    others = [place for place in (member, group) if place is not None]
+    usual = _called_scores(names, others)
+    if usual:
+        return Suggestion(usual[:1], member, group, None)
+    free = sorted(set(range(len(names))) - {*others, *numbering, *_ids(names)})
     if len(free) == 1:
         return Suggestion(free, member, group, None)
     reason = (
@@ -239,7 +239,7 @@ def _clear(look: Callable[[], T]) -> T | None:
 
 def find(names: Sequence[str], name: str, role: str) -> int:
     """The place of the one column of this name."""
-    places = [at for at, known in enumerate(names) if known == name]
+    places = [at for at, each in enumerate(names) if each == name]
     if not places:
         raise Problem("unknown-name", f"{role}: no column of the {len(names)} has this name", field=role)
     if len(places) > 1:
@@ -276,13 +276,13 @@ def _usual_member(names: Sequence[str]) -> int:
     )
 
 
-def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list[int]:
-    free = [at for at in range(len(names)) if at not in taken and at not in _ids(names)]
+def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> list[int]:
+    free = [at for at in range(len(names)) if at not in others and at not in _ids(names)]
     if several and free:
         return free
-    called = _called_scores(names, taken)
-    if called and (len(called) == 1 or names[called[0]].lower() == SCORE_NAMES[0]):
-        return called[:1]
+    usual = _called_scores(names, others)
+    if usual and (len(usual) == 1 or names[usual[0]].lower() == SCORE_NAMES[0]):
+        return usual[:1]
     if len(free) == 1:
         return free
     raise Problem(
@@ -292,10 +292,10 @@ def _usual_scores(names: Sequence[str], taken: list[int], several: bool) -> list
     )
 
 
-def _called_scores(names: Sequence[str], taken: Collection[int]) -> list[int]:
+def _called_scores(names: Sequence[str], others: Collection[int]) -> list[int]:
     """Columns with a usual name of scores, the most usual first; one that stands twice is not clear."""
     lower = [name.lower() for name in names]
-    free = [at for at, name in enumerate(lower) if at not in taken and lower.count(name) == 1]
+    free = [at for at, name in enumerate(lower) if at not in others and lower.count(name) == 1]
     exact = [at for name in SCORE_NAMES for at in free if lower[at] == name]
     near = [at for at in free if lower[at].endswith("_score") or lower[at].startswith("score_")]
     return exact + near
@@ -322,7 +322,7 @@ class Fields:
     places: Mapping[str, tuple[int, ...]]
 
     @property
-    def used(self) -> list[int]:
+    def positions(self) -> list[int]:
         """Every column that is read, in the order of the table."""
         return sorted(self.what)
 
@@ -337,14 +337,14 @@ class Fields:
         return frozenset(self.what)
 
 
-Chosen = Roles | Wide | Fields
+TableLayout = Roles | Wide | Fields
 """What the columns of a body are to a question."""
 
-Columns = Chosen | OneSide
+Layout = TableLayout | OneSide
 """The same, or what they are where the body holds one side only."""
 
 
-def choice(names: Sequence[str], call: Call, member: int | None = None) -> Chosen:
+def choice(names: Sequence[str], call: Call, member: int | None = None) -> TableLayout:
     """What the columns of a table are to this question; ``member`` as ``roles`` takes it."""
     if takes_arrays(call.operation):
         return fields(names, call)

@@ -13,9 +13,9 @@ from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFini
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
-from macekit.decoding.body import Column, Material, Sample, options
+from macekit.decoding.body import Column, DecodedBody, Sample, options
 from macekit.decoding.columns import Labels, absent, or_infinite
-from macekit.decoding.roles import Chosen, Fields, Roles, Wide
+from macekit.decoding.roles import Fields, Roles, TableLayout, Wide
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE, kinds, required
 
@@ -37,10 +37,10 @@ class Table:
     start: int = 0
 
 
-def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
+def material(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:
     """A whole table as material."""
-    seen: set[str] = set()
-    member = _membership(table, roles, seen)
+    values: set[str] = set()
+    member = _membership(table, roles, values)
     if roles.member_value is not None and len(member) and not member.any():
         raise Problem(
             "unknown-name", "member: no row has the value that is named for members", field="member"
@@ -57,7 +57,7 @@ def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
         samples = {name: sample(stacked(table, (at,), "score", limit)) for name, at in columns}
     else:
         samples = {"": sample(stacked(table, roles.scores, "score", limit))}
-    return Material(
+    return DecodedBody(
         samples,
         options(call),
         textual=True,
@@ -68,19 +68,19 @@ def material(table: Table, roles: Roles, call: Call, limit: int) -> Material:
 
 
 def sides(
-    table: Table, roles: Roles, limit: int, seen: set[str]
+    table: Table, roles: Roles, limit: int, values: set[str]
 ) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """Members and nonmembers of one block; ``seen`` keeps what the member column held in the blocks before."""
-    member, scores = _membership(table, roles, seen), stacked(table, roles.scores, "score", limit)
+    """Members and nonmembers of one block; ``values`` keeps what the member column held in the blocks before."""
+    member, scores = _membership(table, roles, values), stacked(table, roles.scores, "score", limit)
     return scores[member], scores[~member]
 
 
-def wide_material(table: Table, wide: Wide, call: Call, limit: int) -> Material:
+def wide_material(table: Table, wide: Wide, call: Call, limit: int) -> DecodedBody:
     """A table with a column for each side as material."""
     members, nonmembers = (
         stacked(table, (place,), wide.what[place], limit) for place in (wide.members, wide.nonmembers)
     )
-    return Material({"": Sample(members, nonmembers)}, options(call), textual=True)
+    return DecodedBody({"": Sample(members, nonmembers)}, options(call), textual=True)
 
 
 def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
@@ -107,27 +107,27 @@ def numbers_without_padding(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any
     return [column[:size] for column, size in zip(columns, sizes, strict=True)]
 
 
-def _membership(table: Table, roles: Roles, seen: set[str]) -> NDArray[np.bool_]:
-    """Who is a member; ``seen`` are the parts of the data set, or the values, that the column held so far."""
+def _membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_]:
+    """Who is a member; ``values`` are the parts of the data set, or the values, that the column held so far."""
     column = table.columns[roles.member]
     if roles.member_value is not None:
-        return _has_value(column, roles.member_value, table.start, seen)
+        return _has_value(column, roles.member_value, table.start, values)
     if isinstance(column, Labels):
         words = [text.strip().lower() if text is not None else None for text in column.texts]
         yes = np.array([word in MEMBERS for word in words], dtype=np.bool_)
         no = np.array([word in NONMEMBERS for word in words], dtype=np.bool_)
         bad = column.first(~(yes | no))
         if bad is None:
-            _require_two_parts(column, words, seen)
+            _require_two_parts(column, words, values)
             return yes[column.codes] if words else np.zeros(0, np.bool_)
     elif column.dtype.kind == "b":
         return column.astype(np.bool_, copy=False)
     else:
         is_member = column == 1
-        known = is_member | (column == 0)
-        if known.all():
+        readable = is_member | (column == 0)
+        if readable.all():
             return np.asarray(is_member, dtype=np.bool_)
-        bad = int(np.argmin(known))
+        bad = int(np.argmin(readable))
     row = table.start + bad
     value = column.texts[int(column.codes[bad])] if isinstance(column, Labels) else None
     reason = (
@@ -144,23 +144,23 @@ def _membership(table: Table, roles: Roles, seen: set[str]) -> NDArray[np.bool_]
     )
 
 
-def _require_two_parts(column: Labels, words: list[str | None], seen: set[str]) -> None:
+def _require_two_parts(column: Labels, words: list[str | None], values: set[str]) -> None:
     """Refuse more than two parts of a data set: which of them are the nonmembers is for the caller to say."""
     parts = SPLITS[0] | SPLITS[1]
     if not parts.isdisjoint(words):
         counts = np.bincount(column.codes, minlength=len(words))
-        seen.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
-    if len(seen) > 2:
+        values.update(word for word, count in zip(words, counts, strict=True) if count and word in parts)
+    if len(values) > 2:
         raise Problem(
             "bad-records",
-            f"member: the column holds {len(seen)} parts of a data set ({', '.join(sorted(seen))}); "
+            f"member: the column holds {len(values)} parts of a data set ({', '.join(sorted(values))}); "
             "keep the rows of two of them",
             field="member",
         )
 
 
-def _has_value(column: Values, value: str, start: int, seen: set[str]) -> NDArray[np.bool_]:
-    """Which rows have the value that stands for members; ``seen`` are the column's values so far, at most two."""
+def _has_value(column: Values, value: str, start: int, before: set[str]) -> NDArray[np.bool_]:
+    """Which rows have the value that stands for members; ``before`` are the column's values so far, at most two."""
     if not isinstance(column, Labels):
         values, codes = np.unique(plain(column, "member", start), return_inverse=True)
         column = Labels(codes.reshape(-1), [str(each).lower() for each in values.tolist()])
@@ -171,13 +171,13 @@ def _has_value(column: Values, value: str, start: int, seen: set[str]) -> NDArra
         raise absent("member", start + missing)
     counts = np.bincount(column.codes, minlength=len(texts))
     present = {text for text, count in zip(texts, counts, strict=True) if count}
-    if len(present | seen) > 2:
+    if len(present | before) > 2:
         raise Problem(
             "bad-records",
             "member: the column has more than two values; keep the rows of members and of one kind of nonmembers",
             field="member",
         )
-    seen |= present
+    before |= present
     matches = np.array([_same(text, value) for text in texts], dtype=np.bool_)
     return matches[column.codes] if texts else np.zeros(0, np.bool_)
 
@@ -241,17 +241,17 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
 # of text.
 
 
-def material_of(table: Table, chosen: Chosen, call: Call, limit: int) -> Material:
+def material_of(table: Table, layout: TableLayout, call: Call, limit: int) -> DecodedBody:
     """A whole table as the material of the question."""
-    if isinstance(chosen, Wide):
-        return wide_material(table, chosen, call, limit)
-    if not isinstance(chosen, Fields):
-        return material(table, chosen, call, limit)
-    arrays = {name: _array(table, places, name, limit) for name, places in chosen.places.items()}
-    return Material(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
+    if isinstance(layout, Wide):
+        return wide_material(table, layout, call, limit)
+    if not isinstance(layout, Fields):
+        return material(table, layout, call, limit)
+    arrays = {name: _array(table, places, name, limit) for name, places in layout.places.items()}
+    return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
-def of_one(array: NDArray[Any], call: Call, limit: int) -> Material:
+def of_one(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:
     """An array without names: the first that the question takes."""
     main = ARRAYS[call.operation][0]
     if array.ndim not in (1, 2):
@@ -259,10 +259,10 @@ def of_one(array: NDArray[Any], call: Call, limit: int) -> Material:
     arrays = {main: array}
     if 8 * array.size > limit:
         raise Problem("too-large", f"{main}: the array takes more than {limit} bytes", field=main)
-    return Material(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
+    return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
-def check_arrays(operation: str, material: Material) -> Material:
+def check_arrays(operation: str, material: DecodedBody) -> DecodedBody:
     """The same material, its arrays as the library takes them; two sides become the two arrays they stand for."""
     arrays: Mapping[str, Column | None] = material.arrays
     if operation in SIDED and "" in material.samples:
@@ -276,7 +276,9 @@ def check_arrays(operation: str, material: Material) -> Material:
         samples={},
         rows=None,
         arrays={
-            name: _checked(column, operation, name) for name, column in arrays.items() if column is not None
+            name: _checked_array(column, operation, name)
+            for name, column in arrays.items()
+            if column is not None
         },
     )
 
@@ -297,17 +299,19 @@ def _in_rows(arrays: Mapping[str, NDArray[Any]], operation: str) -> dict[str, Co
     }
 
 
-def _checked(column: Column, operation: str, field: str) -> Column:
+def _checked_array(column: Column, operation: str, field: str) -> Column:
     if not len(column):
         raise TooFewRecords(f"{field}: got none, need at least one", field=field)
-    taken, kind = kinds(operation, field), _kind(column, field)
-    if kind not in taken and not (kind == "booleans" and "text" in taken):
-        raise Problem("wrong-type", f"{field}: got {kind}, need {' or '.join(sorted(taken))}", field=field)
+    allowed_kinds, kind = kinds(operation, field), _kind(column, field)
+    if kind not in allowed_kinds and not (kind == "booleans" and "text" in allowed_kinds):
+        raise Problem(
+            "wrong-type", f"{field}: got {kind}, need {' or '.join(sorted(allowed_kinds))}", field=field
+        )
     if kind == "booleans":
         return ["true" if value else "false" for value in column]
     if kind == "text":
         return column.tolist() if isinstance(column, np.ndarray) else column
-    return _numbers(np.asarray(column), field, "text" in taken)
+    return _numbers(np.asarray(column), field, "text" in allowed_kinds)
 
 
 def _kind(column: Column, field: str) -> str:

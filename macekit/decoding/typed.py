@@ -32,7 +32,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
         raise absent(what, start + int(np.argmax(missing)))
     with refusals("Arrow"):
         if types.is_dictionary(kind):
-            return _decoded(column, what, start)
+            return _of_dictionary(column, what, start)
         if _is_text(kind):
             return labels(pc.cast(column, pa.large_string()) if types.is_string_view(kind) else column)
         if types.is_decimal(kind):
@@ -86,13 +86,13 @@ def labels(column: pa.Array | pa.ChunkedArray) -> Labels:
     """Text without nulls as labels."""
     import pyarrow as pa
 
-    encoded = column.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()  # chunks encoded together share one dictionary
-    return Labels(encoded.indices.to_numpy(), encoded.dictionary.to_pylist())
+    dictionary = column.dictionary_encode()
+    if isinstance(dictionary, pa.ChunkedArray):
+        dictionary = dictionary.combine_chunks()  # chunks encoded together share one dictionary
+    return Labels(dictionary.indices.to_numpy(), dictionary.dictionary.to_pylist())
 
 
-def _decoded(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
+def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
     """A dictionary of text as labels, of numbers as numbers."""
     import pyarrow as pa
 

@@ -12,7 +12,7 @@ from estimators import MaceError
 from macekit import catalogue
 from macekit.call import Body, Call, Reply
 from macekit.decoding import decode
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.problems import Problem
 
 MODULES = {each.name: import_module(f"macekit.operations.{each.module}") for each in catalogue.OPERATIONS}
@@ -28,7 +28,7 @@ def perform(call: Call, body: Body) -> Reply:
         return Problem.of(error).reply(call.request_id)
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """The same for a body that is decoded already."""
     try:
         return function(call.operation)(call, material)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from estimators import Ask, Assessment, Counts, Scores, assess
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import metric, question_of, reading, reply_of, stated, target
 from macekit.operations.samples import sample_of
 from macekit.schemas.questions import AdvantageQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """The optimal advantage with its interval, and what belongs to it."""
     question = question_of(AdvantageQuestion, material)
     data = sample_of(material, question)

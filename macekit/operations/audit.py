@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimators import Counts, advantage
 from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import question_of, reply_of, stated
 from macekit.operations.samples import counted, sample_of
@@ -14,7 +14,7 @@ from macekit.schemas.answers import AuditAnswer
 from macekit.schemas.questions import AuditQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """A lower bound on epsilon, the claim held against it, and the advantage beside the claim's ceiling."""
     question = question_of(AuditQuestion, material)
     data = sample_of(material, question)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from estimators import Caution, Counts, LearnedTarget, Scores, compare, difference, paired_difference
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import question_of, reply_of, stated, target
 from macekit.operations.samples import counted, data_of
@@ -18,7 +18,7 @@ MOST_PAIRS = 45
 """All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """A ranking with the ranks each may truly have, the largest, and the differences."""
     question = question_of(CompareQuestion, material)
     if len(material.samples) < 2 or "" in material.samples:

@@ -14,7 +14,7 @@ from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_
 from estimators.sample.stream import Tally
 from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
-from macekit.decoding.body import Material, Sample, options
+from macekit.decoding.body import DecodedBody, Sample, options
 from macekit.operations.options import question_of, reply_of
 from macekit.operations.samples import counts_of, sample_of
 from macekit.problems import Problem
@@ -34,7 +34,7 @@ def streams(call: Call) -> bool:
     )
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """Counts of the scores posted, or of all shards together."""
     options = dict(material.options)
     shards, edges = options.pop("shards", None), options.pop("edges", None)
@@ -57,7 +57,7 @@ def answer_body(call: Call, body: Body) -> Reply | None:
     """The same from blocks of records as they come, no more than one at a time; None if that is not possible."""
     if not streams(call):
         return None
-    question = question_of(CountsQuestion, Material(options=options(call), textual=True))
+    question = question_of(CountsQuestion, DecodedBody(options=options(call), textual=True))
     on_grid = question.cells == "grid" or question.query == "continuous"
     tally = Tally()
     for sides in blocks(call, body):
@@ -97,7 +97,7 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
     return Tally().plus(*sides).counts()
 
 
-def _merged(shards: object, material: Material) -> Counts:
+def _merged(shards: object, material: DecodedBody) -> Counts:
     if material.samples or not isinstance(shards, list) or not shards:
         raise Problem("bad-option", "shards: need a list of counts, and no scores beside it", field="shards")
     if not all(isinstance(each, dict) for each in shards):

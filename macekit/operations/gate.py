@@ -11,7 +11,7 @@ from estimators import CellsTarget, Counts, Scores
 from estimators.gate import Judgement, judge
 from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, question_of, reply_of, stated, target
@@ -58,7 +58,7 @@ def _limit(judged: JudgedLimit) -> LimitAnswer:
 # --- gate ---------------------------------------------------------------------------------------------------
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """Pass, fail or inconclusive, and what each limit has to do with it."""
     q = question_of(GateQuestion, material)
     require_limits(q, grouped=material.groups is not None)
@@ -94,7 +94,7 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
 
 
-def _limits(q: GateQuestion, material: Material, data: Scores | Counts) -> list[Limit]:
+def _limits(q: GateQuestion, material: DecodedBody, data: Scores | Counts) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
     chosen = target(q.estimator)
     bins = chosen.bins if isinstance(chosen, CellsTarget) else None

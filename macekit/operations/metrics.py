@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimators import PRESETS, Counts, metric_optimum
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import metric, question_of, reply_of, stated
 from macekit.operations.samples import counted, sample_of
@@ -14,7 +14,7 @@ from macekit.schemas.answers import MetricsAnswer
 from macekit.schemas.questions import MetricsQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """Each metric at its optimum, with an interval of its own."""
     question = question_of(MetricsQuestion, material)
     data = sample_of(material, question)

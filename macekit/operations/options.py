@@ -37,7 +37,7 @@ from estimators.paper import EqualWidth, Kernel
 from estimators.report import digest
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
-from macekit.decoding.body import Column, Material, table_options
+from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.report.model import Context
@@ -247,7 +247,7 @@ _BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": Linea
 # What all operations share: the question out of the material, and the answer in the form asked for.
 
 
-def question_of(kind: type[Q], material: Material) -> Q:
+def question_of(kind: type[Q], material: DecodedBody) -> Q:
     """The checked question; options that came as text are read first."""
     return ask(kind, heard(kind, material.options) if material.textual else material.options)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from estimators import plan_verdict, plan_width
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations.options import question_of, reply_of
 from macekit.problems import Problem
 from macekit.schemas.answers import PlanAnswer
 from macekit.schemas.questions import PlanQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """Records for a decision at a threshold, or for an interval of a width."""
     q = question_of(PlanQuestion, material)
     if (q.threshold is None) == (q.width is None):

@@ -11,7 +11,7 @@ from estimators.audit.roc import band
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.sample.shape import shape
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.advantage import assessed
 from macekit.operations.options import question_of, reply_of, stated
@@ -22,7 +22,7 @@ from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import ReportQuestion
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """The answer of /v1/advantage, the distributions, the band of the ROC, the risk over the score, the groups."""
     question = question_of(ReportQuestion, material)
     data = sample_of(material, question)
@@ -52,7 +52,7 @@ def answer(call: Call, material: Material) -> Reply:
 
 
 def _exposed(
-    material: Material, data: Scores | Counts, found: Assessment, question: ReportQuestion
+    material: DecodedBody, data: Scores | Counts, found: Assessment, question: ReportQuestion
 ) -> IndividualRisk | RiskByCell:
     """Individual risk: cell by cell, from counts that are made already, unless records must be told apart."""
     asked = question.prior, question.confidence
@@ -63,7 +63,10 @@ def _exposed(
 
 
 def _groups(
-    exposed: IndividualRisk | RiskByCell, material: Material, data: Scores | Counts, question: ReportQuestion
+    exposed: IndividualRisk | RiskByCell,
+    material: DecodedBody,
+    data: Scores | Counts,
+    question: ReportQuestion,
 ) -> list[GroupAnswer]:
     if isinstance(exposed, RiskByCell):
         return []

@@ -16,7 +16,7 @@ from estimators.risk.individual import RiskByCell
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import metric, question_of, reply_of, require_form, stated
@@ -35,7 +35,7 @@ INTERVALS: dict[str, CellInterval | None] = {
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
-def answer(call: Call, material: Material) -> Reply:
+def answer(call: Call, material: DecodedBody) -> Reply:
     """A row for each record, a row for each group, and the table of cells they were looked up in."""
     question = question_of(RiskQuestion, material)
     require_form(call)
@@ -111,7 +111,7 @@ def by_group_of(data: Scores | Counts, groups: object, question: Judged) -> dict
     return {each.label: each for each in found}
 
 
-def _targets(material: Material, data: Scores | Counts) -> ArgumentScores | None:
+def _targets(material: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
     """Scores asked about; all records posted if some were left out because of units."""
     if material.targets is not None or material.units is None or isinstance(data, Counts):
         return material.targets

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from estimators import Counts, Scores, one_per_unit
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores
-from macekit.decoding.body import Material, Sample
+from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.records import CELLS, Sampled
 
 
-def sample_of(material: Material, question: Sampled) -> Scores | Counts:
+def sample_of(material: DecodedBody, question: Sampled) -> Scores | Counts:
     """The single sample of a request, one record a unit if units are named."""
     if set(material.samples) - {""}:
         raise Problem(
@@ -39,7 +39,7 @@ def sample_of(material: Material, question: Sampled) -> Scores | Counts:
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
-def posted(material: Material) -> ArgumentScores:
+def posted(material: DecodedBody) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
     sample = material.samples[""]
     return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])

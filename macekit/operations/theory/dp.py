@@ -5,7 +5,7 @@ from __future__ import annotations
 from estimators.theory import dp
 from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, question_of, reply_of
@@ -13,7 +13,7 @@ from macekit.problems import Problem
 from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
-def answer_dp(call: Call, material: Material) -> Reply:
+def answer_dp(call: Call, material: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
     q = question_of(DpQuestion, material)
     _require_one(q)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from estimators.theory import mip
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, question_of, reply_of
@@ -22,7 +22,7 @@ from macekit.schemas.theory.mip import (
 )
 
 
-def answer_mip(call: Call, material: Material) -> Reply:
+def answer_mip(call: Call, material: DecodedBody) -> Reply:
     """Every calibration side by side, and the noise by the certificate that covers most."""
     q = question_of(MipQuestion, material)
     draws, before, after, record = (
@@ -70,7 +70,7 @@ def answer_mip(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def answer_mip_finite(call: Call, material: Material) -> Reply:
+def answer_mip_finite(call: Call, material: DecodedBody) -> Reply:
     """What the best attack attains on every record, exactly, beside its bound by swaps."""
     q = question_of(MipFiniteQuestion, material)
     laws = material.arrays.get("laws")

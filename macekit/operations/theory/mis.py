@@ -11,7 +11,7 @@ import numpy as np
 from estimators.theory import mis
 from estimators.theory.mis.assessment import Coarsening, Records, Source
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, question_of, reply_of
@@ -30,7 +30,7 @@ from macekit.schemas.theory.mis import (
 SOURCES = ("values", "tallies", "probabilities")
 
 
-def answer_mis(call: Call, material: Material) -> Reply:
+def answer_mis(call: Call, material: DecodedBody) -> Reply:
     """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
     q = question_of(MisQuestion, material)
     source = _source(q, material)
@@ -62,7 +62,7 @@ def answer_mis(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def answer_mis_overfitting(call: Call, material: Material) -> Reply:
+def answer_mis_overfitting(call: Call, material: DecodedBody) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
     q = question_of(MisOverfittingQuestion, material)
     train, heldout = (
@@ -100,7 +100,7 @@ def answer_mis_overfitting(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def _source(q: MisQuestion, material: Material) -> Source:
+def _source(q: MisQuestion, material: DecodedBody) -> Source:
     names = [name for name in SOURCES if name in material.arrays]
     if len(names) != 1:
         kind = "missing-field" if not names else "bad-option"

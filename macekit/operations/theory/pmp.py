@@ -7,7 +7,7 @@ import numpy as np
 from estimators.theory import pmp
 from estimators.theory.pmp.statement import COIN
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds
 from macekit.operations.options import origin, question_of, reply_of
@@ -19,7 +19,7 @@ from macekit.schemas.theory.pmp import (
 )
 
 
-def answer_pmp_exponential(call: Call, material: Material) -> Reply:
+def answer_pmp_exponential(call: Call, material: DecodedBody) -> Reply:
     """The exponential mechanism: exactly where training sets can be gone through, with an interval where not."""
     q = question_of(PmpExponentialQuestion, material)
     result = pmp.assess_exponential(
@@ -57,7 +57,7 @@ def answer_pmp_exponential(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def answer_pmp_gaussian(call: Call, material: Material) -> Reply:
+def answer_pmp_gaussian(call: Call, material: DecodedBody) -> Reply:
     """The Gaussian mechanism of a sum or a mean: Proposition 12, beside what DP promises."""
     q = question_of(PmpGaussianQuestion, material)
     points = np.asarray(material.arrays["points"], dtype=np.float64)
@@ -90,7 +90,7 @@ def answer_pmp_gaussian(call: Call, material: Material) -> Reply:
     return reply_of(call, response)
 
 
-def _mechanism(q: PmpExponentialQuestion, material: Material) -> pmp.Summed | pmp.Tabled:
+def _mechanism(q: PmpExponentialQuestion, material: DecodedBody) -> pmp.Summed | pmp.Tabled:
     losses = np.asarray(material.arrays["losses"], dtype=np.float64)
     if q.rows == "training_sets":
         return pmp.Tabled(losses, q.sensitivity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estimators.agreement import Row, agreement
 from macekit.call import Call, Reply
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import finite
 from macekit.operations.options import question_of, reply_of, stated
@@ -12,7 +12,7 @@ from macekit.operations.samples import counted, sample_of
 from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
-def answer_together(call: Call, material: Material) -> Reply:
+def answer_together(call: Call, material: DecodedBody) -> Reply:
     """Rows of what is allowed and what was measured."""
     q = question_of(TogetherQuestion, material)
     data = sample_of(material, q)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from estimators import MaceError
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.decoding import blocks, decode
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.problems import Problem
 
 FORMATS = (CSV, NPY, ARROW, PARQUET)
@@ -42,7 +42,7 @@ def read(
     operation: str = "advantage",
     limit: int = 2**30,
     **query: str,
-) -> Material:
+) -> DecodedBody:
     with Body.of(body) as held:
         return decode(call(media_type, encoding, operation, limit, **query), held)
 

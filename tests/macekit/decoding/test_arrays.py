@@ -12,7 +12,7 @@ import pytest
 from estimators import MaceError
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
 from macekit.catalogue import ARRAYS, SIDED
-from macekit.decoding.body import Material
+from macekit.decoding.body import DecodedBody
 from macekit.problems import Problem
 from macekit.schemas.query import kinds, of_table, takes_arrays
 from macekit.schemas.questions import QUESTIONS
@@ -25,7 +25,7 @@ GAUSSIAN, MIP, MIS, FITTED = "theory/pmp-gaussian", "theory/mip", "theory/mis", 
 TABLES = (CSV, NPY, ARROW, ARROW_FILE, PARQUET)
 
 
-def asked(operation: str, **body: Any) -> Material:
+def asked(operation: str, **body: Any) -> DecodedBody:
     return read(json.dumps(body).encode(), JSON, operation=operation)
 
 
