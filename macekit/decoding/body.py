@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,22 @@ class DecodedBody:
     groups: Column | None = None
     units: Column | None = None
     rows: NDArray[np.int64] | None = None
+
+    def with_options(self, options: Mapping[str, object] | None) -> Material:
+        """The same material with plain values above its own options; None leaves the options as they came."""
+        if options is None:
+            return self
+        return replace(self, options=_merge(self.options, options), textual=False)
+
+
+def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+    """Two nested mappings as one, in which the second wins."""
+    merger = {**under, **over}
+    for name, value in over.items():
+        below = under.get(name)
+        if isinstance(value, Mapping) and isinstance(below, Mapping):
+            merger[name] = _merge(below, value)
+    return merger
 
 
 # --- options ------------------------------------------------------------------------------------------------

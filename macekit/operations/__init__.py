@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from estimators import MaceError
@@ -18,12 +18,19 @@ from macekit.problems import Problem
 MODULES = {each.name: import_module(f"macekit.operations.{each.module}") for each in catalogue.OPERATIONS}
 
 
-def perform(call: Call, body: Body) -> Reply:
-    """Answer one call; what is wrong with it is an answer, too. Only an error of ours raises."""
+def perform(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:
+    """Answer one call; what is wrong with it is an answer, too. Only an error of ours raises.
+
+    ``options`` are plain values, which win over those in the body; the call's query then only names columns.
+    """
     read = getattr(MODULES[call.operation], "answer_body", None)
     try:
-        reply: Reply | None = read(call, body) if read else None
-        return function(call.operation)(call, decode(call, body)) if reply is None else reply
+        reply: Reply | None = read(call, body, options) if read else None
+        return (
+            function(call.operation)(call, decode(call, body).with_options(options))
+            if reply is None
+            else reply
+        )
     except (Problem, MaceError) as error:
         return Problem.of(error).reply(call.request_id)
 
@@ -36,10 +43,10 @@ def answer(call: Call, material: DecodedBody) -> Reply:
         return Problem.of(error).reply(call.request_id)
 
 
-def function(operation: str) -> Callable[[Call, Material], Reply]:
+def function(operation: str) -> Callable[[Call, DecodedBody], Reply]:
     """What answers an operation: ``answer`` of its module, or ``answer_KEY`` of one that several share."""
     row = catalogue.BY_NAME[operation]
-    work: Callable[[Call, Material], Reply] = getattr(
+    work: Callable[[Call, DecodedBody], Reply] = getattr(
         MODULES[operation], f"answer_{row.key}" if row.paper else "answer"
     )
     return work

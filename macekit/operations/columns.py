@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from macekit.call import Body, Call, Reply
 from macekit.decoding.preview import columns
 from macekit.decoding.roles import suggestion
@@ -10,9 +12,9 @@ from macekit.problems import Problem
 from macekit.schemas.answers import ColumnsAnswer
 
 
-def answer_body(call: Call, body: Body) -> Reply:
+def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply:
     """The columns, and which of them are taken for what."""
-    if call.query:
+    if call.query or options:
         raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")
     found = columns(call, body)
     names = [column.name for column in found]

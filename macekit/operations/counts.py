@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -14,7 +15,8 @@ from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_
 from estimators.sample.stream import Tally
 from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
-from macekit.decoding.body import DecodedBody, Sample, options
+from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.body import options as query_options
 from macekit.operations.options import question_of, reply_of
 from macekit.operations.samples import counts_of, sample_of
 from macekit.problems import Problem
@@ -23,9 +25,9 @@ from macekit.schemas.query import WIDE
 from macekit.schemas.questions import CountsQuestion
 
 
-def streams(call: Call) -> bool:
+def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
     """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
-    asked = dict(call.query)
+    asked: dict[str, object] = {**dict(call.query), **(options or {})}
     return (
         call.media_type != JSON
         and asked.get("cells", "auto") in ("auto", "grid")
@@ -53,11 +55,12 @@ def answer(call: Call, material: DecodedBody) -> Reply:
     return _reply(call, counts)
 
 
-def answer_body(call: Call, body: Body) -> Reply | None:
+def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
     """The same from blocks of records as they come, no more than one at a time; None if that is not possible."""
-    if not streams(call):
+    if not streams(call, options):
         return None
-    question = question_of(CountsQuestion, DecodedBody(options=options(call), textual=True))
+    text = DecodedBody(options=query_options(call), textual=True)
+    question = question_of(CountsQuestion, text.with_options(options))
     on_grid = question.cells == "grid" or question.query == "continuous"
     tally = Tally()
     for sides in blocks(call, body):
