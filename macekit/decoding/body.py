@@ -42,7 +42,7 @@ class DecodedBody:
     units: Column | None = None
     rows: NDArray[np.int64] | None = None
 
-    def with_options(self, options: Mapping[str, object] | None) -> Material:
+    def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:
         """The same material with plain values above its own options; None leaves the options as they came."""
         if options is None:
             return self
