@@ -1,7 +1,7 @@
-"""The `mace` command: one module for each thing it does; a new one is a line in ``COMMANDS``.
+"""The `mace` command: ``COMMANDS`` lists what adds its commands; a new one is a line there.
 
-A line is a function ``add(subparsers)``, which describes the options of a command and names the function to run. What
-a command works with is imported when it runs, so that `mace --version` stays fast.
+Each line is a function ``add(subparsers)``, which describes a command and names the function that runs it. A command
+imports what it works with when it runs, so that `mace --version` stays fast.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from app.cli import commands, config, demo, gate, serve
 from app.cli.parsing import MISUSE, Parser
-from app.cli.terminal import CannotPrintError, flush, heedless, let_go
+from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors
 from macekit.call import __version__
 
 COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add)
@@ -29,10 +29,13 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
-@heedless()
+@ignore_stderr_errors()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit status, however it ends."""
-    for stream in (sys.stdout, sys.stderr):  # a name the terminal cannot spell is no reason to fail
+    """Run the command and return its exit status, however it ends."""
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a character that the terminal does not have is no reason to fail
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
@@ -43,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # who read us has read enough
-        let_go(sys.stdout)
+    except BrokenPipeError:  # the reader has closed the pipe
+        discard(sys.stdout)
         return PIPE_CLOSED
     except CannotPrintError as error:
-        let_go(sys.stdout)
+        discard(sys.stdout)
         print(f"mace: {error}", file=sys.stderr)
         return MISUSE
-    except Exception:  # 1 is for an answer: a mistake of ours must not pass for one
+    except Exception:  # status 1 is a decision: an error of ours must not look like one
         traceback.print_exc()
         return OUR_MISTAKE
     return status

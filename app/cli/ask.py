@@ -1,4 +1,7 @@
-"""A kept answer instead of scores: what `mace report answer.json` shows again."""
+"""From what was typed to an answer that is printed or written: what every command with a question does.
+
+In place of scores, `mace report` also takes an answer that was saved.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import argparse
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -15,12 +18,12 @@ from typing import Any
 import msgspec
 
 from app.cli.inputs import Misuse, Source, open_source
-from app.cli.options import Option, options_of, query_of
-from app.cli.outputs import Form, Rendered, Target, form_of, is_shown, notes_of, suffixes_of, target_of
+from app.cli.options import Option, columns_of, options_of, values_of
+from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import MISUSE
-from app.cli.run import Sides, answer, require_question
+from app.cli.run import Sides, answer_inputs, require_question
 from app.cli.showing import said, text
-from app.cli.terminal import Progress, detail_of, in_shell, put
+from app.cli.terminal import Progress, detail_of, in_shell, write_line
 from macekit.call import JSON, Call, Reply
 from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded
@@ -31,166 +34,160 @@ from macekit.report.saved import MARKS, BrokenAnswerError, recognise, validate_a
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer, the operation that gave it, and the name of the file it was kept in, if it was."""
-
-    operation: str
-    reply: Reply
-    kept: str | None = None
-
+# --- saved answers ------------------------------------------------------------------------------------------
+# `mace report answer.json` shows an answer again.
 
 _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
-"""What tells an answer from a request, read past everything else."""
+"""The fields that only an answer has; everything else is skipped."""
 
 
-def kept_in(sources: Sequence[Source], call: Call) -> Found | None:
-    """The answer that the one input holds; None if it holds scores, or something to be asked about."""
+def saved_answer(sources: Sequence[Source], call: Call, values: Mapping[str, object]) -> Answer | None:
+    """The answer that the one input holds; None if it holds scores or a request."""
     if len(sources) != 1 or sources[0].media_type != JSON or sources[0].size is None:
         return None
     (source,) = sources
     try:
         with source.body() as body:
-            return _read(source, expanded(Call(call.operation, JSON, source.encoding), body), call)
+            data = expanded(Call(call.operation, JSON, source.encoding), body)
+            return _read(source, data, has_options=bool(call.query or values))
     except Problem as problem:
         raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
 
 
 @contextmanager
-def showing(found: Found) -> Iterator[None]:
-    """While an answer is shown: what is wrong with a kept one and was not seen before is the file's fault."""
+def blame_file(answer: Answer) -> Iterator[None]:
+    """If a saved answer cannot be shown, its file is at fault."""
     try:
         yield
     except Misuse:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        if found.kept is None:
+        if answer.file is None:
             raise
-        raise Misuse(f"{found.kept}: not a complete answer of mace, so it cannot be shown") from None
+        raise Misuse(f"{answer.file}: not a complete answer of mace, so it cannot be shown") from None
 
 
-def _read(source: Source, data: memoryview, call: Call) -> Found | None:
+def _read(source: Source, data: memoryview, *, has_options: bool) -> Answer | None:
     if bytes(data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
         data = data[len(codecs.BOM_UTF8) :]
     try:
         marks = msgspec.json.decode(data, type=_Marks)
         if all(getattr(marks, name) is None for name in MARKS):
             return None
-        answer = msgspec.json.decode(data)
-        operation = recognise(answer)
+        content = msgspec.json.decode(data)
+        operation = recognise(content)
         if operation is None:
             return None
         if not is_shown(operation):
             raise Misuse(f"{source.name}: holds {operation}, which mace report cannot show")
-        if call.query:
+        if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
-        return Found(
-            operation, Reply(200, JSON, msgspec.json.encode(validate_answer(operation, answer))), source.name
-        )
+        content = validate_answer(operation, content)
+        return Answer(operation, Reply(200, JSON, msgspec.json.encode(content)), content, source.name)
     except msgspec.DecodeError:
-        if _unbounded(data):
+        if _has_unbounded_numbers(data):
             raise Misuse(
                 f"{source.name}: no answer of mace's: it holds NaN, or a number beyond any float"
             ) from None
-        return None  # said by who reads requests
+        return None  # the reader of requests says what is wrong
     except RecursionError:
         raise Misuse(f"{source.name}: nested too deeply") from None
-    except BrokenAnswerError as wrong:
-        raise Misuse(f"{source.name}: not a complete answer of mace: {wrong}") from None
+    except BrokenAnswerError as error:
+        raise Misuse(f"{source.name}: not a complete answer of mace: {error}") from None
 
 
-def _unbounded(data: memoryview) -> bool:
-    """Whether this would be an answer if numbers that JSON has not were numbers."""
+def _has_unbounded_numbers(data: memoryview) -> bool:
+    """Whether this would be an answer if JSON had NaN and infinity."""
     try:
-        held = json.loads(bytes(data))
+        content = json.loads(bytes(data))
     except ValueError:
         return False
-    return recognise(held) is not None
+    return recognise(content) is not None
 
 
-# --- asking -------------------------------------------------------------------------------------------------
-# From what was typed to an answer that is printed or written: the part that all questions share.
+# --- questions ----------------------------------------------------------------------------------------------
+# What was typed becomes a call and the values of its question; the answer is printed or written.
 
 SHOWN_RECORDS = 10
-"""Records `mace risk` prints unless told otherwise."""
+"""Records that `mace risk` prints without --top."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A file that was asked for, and the form it takes."""
+    """A file to write, and its form."""
 
     target: Target
     form: Form
 
 
-def attempted(name: str, work: Callable[[], int]) -> int:
-    """The status that the work of a command ends with; 2 if what was typed or read cannot be used."""
+def run_command(name: str, work: Callable[[], int]) -> int:
+    """The exit status of a command; 2 if what was typed or read cannot be used."""
     try:
         return work()
-    except Misuse as wrong:
-        print(f"mace {name}: {wrong}", file=sys.stderr)
+    except Misuse as error:
+        print(f"mace {name}: {error}", file=sys.stderr)
     except MemoryError:
         print(f"mace {name}: not enough memory", file=sys.stderr)
     return MISUSE
 
 
-def asked(question: Operation, given: argparse.Namespace) -> Reply:
-    """The answer to the question about the files, once it is printed or written."""
+def answer_question(question: Operation, arguments: argparse.Namespace) -> Answer:
+    """Ask the question of the files, print or write the answer, and return it."""
     options = options_of(question.name)
-    query = query_of(options, given)
-    output = _output(question, given)
-    if question.command == "risk" and "top" not in dict(query):
-        query += _listed(given, output)
-    call = Call(question.name, query=query, accept=JSON if output is None else output.form.accept)
-    _check(call, options, question.most_files == 0)
-    paths = _paths(question, given)
-    with Progress(given.quiet) as progress, ExitStack() as opened:
-        sources = [opened.enter_context(open_source(path, given.format)) for path in paths]
-        inputs = Sides(*sources) if getattr(given, "members", None) else sources
-        found, context = kept_in(sources, call) if question.name == "report" else None, Context()
-        if found is None:
-            found = Found(question.name, _answer(call, inputs, progress))
-            context = _context(paths)
+    values = values_of(options, arguments)
+    output = _output(question, arguments)
+    if question.command == "risk" and "top" not in values:
+        values |= _top(arguments, output)
+    accept = JSON if output is None else output.form.accept
+    call = Call(question.name, query=columns_of(options, arguments), accept=accept)
+    _check(call, values, options, complete=question.most_files == 0)
+    paths = _paths(question, arguments)
+    with Progress(arguments.quiet) as progress, ExitStack() as stack:
+        sources = [stack.enter_context(open_source(path, arguments.format)) for path in paths]
+        inputs = Sides(*sources) if getattr(arguments, "members", None) else sources
+        answer = saved_answer(sources, call, values) if question.name == "report" else None
+        if answer is None:
+            answer = Answer(question.name, _reply(call, values, inputs, progress))
         if output is not None:
             progress.now("writing")
-            with showing(found):
-                output.target.write(output.form.file(found.operation, found.reply.body, context))
-    with showing(found):
-        _print(given, found, output)
-    return found.reply
+            context = Context() if answer.file else _context(paths)
+            with blame_file(answer):
+                output.target.write(output.form.file(answer, context))
+    with blame_file(answer):
+        _print(arguments, answer, output)
+    return answer
 
 
-def _listed(given: argparse.Namespace, output: Output | None) -> tuple[tuple[str, str], ...]:
-    """How many records to print, if no option says so and the answer is not written as data."""
+def _top(arguments: argparse.Namespace, output: Output | None) -> dict[str, object]:
+    """How many records to print, unless the answer is written as data."""
     if output is None:
-        return () if given.json else (("top", str(SHOWN_RECORDS)),)
-    return (("top", str(TOP_RECORDS)),) if isinstance(output.form, Rendered) else ()
+        return {} if arguments.json else {"top": SHOWN_RECORDS}
+    return {"top": TOP_RECORDS} if isinstance(output.form, Report) else {}
 
 
-def _output(question: Operation, given: argparse.Namespace) -> Output | None:
-    """The file to write, before any work is done."""
-    card, chart = getattr(given, "card", False), getattr(given, "chart", None)
-    if given.output is None and (card or chart):
+def _output(question: Operation, arguments: argparse.Namespace) -> Output | None:
+    """The file to write, checked before any work is done."""
+    card, chart = getattr(arguments, "card", False), getattr(arguments, "chart", None)
+    if arguments.output is None and (card or chart):
         form_of(question.name, "", card, chart)
-    if given.output is None:
+    if arguments.output is None:
         return None
-    target = target_of(given.output, suffixes_of(question.name), given.force)
+    target = target_of(arguments.output, suffixes_of(question.name), arguments.force)
     return Output(target, form_of(question.name, target.suffix, card, chart))
 
 
 def _context(paths: list[str]) -> Context:
-    """The files by their names alone, for a report travels further than their folder; and the time."""
+    """The names of the files without their folders, because a report is sent to others; and the time."""
     if not paths or "-" in paths:
         return Context.now()
     first, *others = (PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths)
     return Context.now(first, tuple(others))
 
 
-def _check(call: Call, options: list[Option], complete: bool) -> None:
-    """What is wrong with the options is said before a file is opened; unless ``complete``, a file may hold the rest."""
+def _check(call: Call, values: dict[str, object], options: Sequence[Option], *, complete: bool) -> None:
+    """Refuse wrong options before a file is opened; a file may hold what is missing, unless ``complete``."""
     try:
-        require_question(call)
+        require_question(call.operation, values)
     except Problem as problem:
         if problem.kind.slug == "missing-field" and not complete:
             return
@@ -199,15 +196,17 @@ def _check(call: Call, options: list[Option], complete: bool) -> None:
         raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
 
 
-def _paths(question: Operation, given: argparse.Namespace) -> list[str]:
+def _paths(question: Operation, arguments: argparse.Namespace) -> list[str]:
     """The files to read; standard input, if there is none and it is not a terminal."""
     if question.most_files == 0:
         return []
-    if given.format is not None and given.format not in FORMATS:
-        near = nearest(given.format, FORMATS)
-        raise Misuse(f"--format: {shown(given.format)} is none of {', '.join(FORMATS)}{near}")
-    files: list[str] = given.files
-    sides = [side for side in (getattr(given, "members", None), getattr(given, "nonmembers", None)) if side]
+    if arguments.format is not None and arguments.format not in FORMATS:
+        near = nearest(arguments.format, FORMATS)
+        raise Misuse(f"--format: {shown(arguments.format)} is none of {', '.join(FORMATS)}{near}")
+    files: list[str] = arguments.files
+    sides = [
+        side for side in (getattr(arguments, "members", None), getattr(arguments, "nonmembers", None)) if side
+    ]
     if sides and (len(sides) == 1 or files):
         raise Misuse("--members and --nonmembers go together, and without another file")
     if sides:
@@ -225,23 +224,19 @@ def _paths(question: Operation, given: argparse.Namespace) -> list[str]:
     return files or ["-"]
 
 
-def _answer(call: Call, inputs: list[Source] | Sides, progress: Progress) -> Reply:
-    reply = answer(call, inputs, progress)
+def _reply(call: Call, values: dict[str, object], inputs: list[Source] | Sides, progress: Progress) -> Reply:
+    reply = answer_inputs(call, values, inputs, progress)
     if reply.problem is not None:
-        named = f"{inputs[0].name}: " if isinstance(inputs, list) and len(inputs) == 1 else ""
-        raise Misuse(named + detail_of(reply))
+        prefix = f"{inputs[0].name}: " if isinstance(inputs, list) and len(inputs) == 1 else ""
+        raise Misuse(prefix + detail_of(reply))
     return reply
 
 
-def _print(given: argparse.Namespace, found: Found, output: Output | None) -> None:
+def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
-    body = found.reply.body
-    if given.json:
-        put(plain_json(bytes(body).decode()))
+    if arguments.json:
+        write_line(plain_json(bytes(answer.reply.body).decode()))
     elif output is None:
-        put(text(found.operation, msgspec.json.decode(body)))
-    elif not given.quiet:
-        print(
-            said(msgspec.json.decode(body) if found.reply.media_type == JSON else notes_of(body)),
-            file=sys.stderr,
-        )
+        write_line(text(answer.operation, answer.content))
+    elif not arguments.quiet:
+        print(said(answer.content), file=sys.stderr)

@@ -54,13 +54,13 @@ def describe(
 
 def run(question: Operation, given: argparse.Namespace) -> int:
     """Ask the question of the files, and print or write the answer; 0 whatever it is, 2 if there is none."""
-    from app.cli.ask import asked, attempted
+    from app.cli.ask import answer_question, run_command
 
-    def answered() -> int:
-        asked(question, given)
+    def work() -> int:
+        answer_question(question, given)
         return 0
 
-    return attempted(question.command, answered)
+    return run_command(question.command, work)
 
 
 def fill(question: Operation, parser: Parser) -> None:

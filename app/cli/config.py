@@ -40,9 +40,9 @@ def as_table(settings: Settings) -> str:
     """One line a setting: its variable, its value, where it came from, what it is."""
     from app.settings import PREFIX
 
-    found = origins()
+    sources = origins()
     rows = [
-        (PREFIX + name.upper(), _shown(getattr(settings, name)), found[name], field.description or "")
+        (PREFIX + name.upper(), _text(getattr(settings, name)), sources[name], field.description or "")
         for name, field in type(settings).model_fields.items()
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -84,7 +84,7 @@ def _secret(value: object) -> bool:
     return hasattr(value, "get_secret_value") or (isinstance(value, str) and "@" in value)
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     if value is None:
         return "not set"
     if _secret(value):

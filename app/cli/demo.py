@@ -1,4 +1,4 @@
-"""`mace demo`: a first answer with a picture, on built-in example scores."""
+"""`mace demo`: a first answer and a first report, on example scores that are made from a seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS = {"18-39": 0.4, "40-64": 0.4, "65 and over": 0.2}
 
 def example_table() -> bytes:
     """Scores, membership and group of each record as CSV, with every digit."""
-    members, nonmembers, groups = _drawn()
+    members, nonmembers, groups = _draw()
     scores = [*members.tolist(), *nonmembers.tolist()]
     rows = (
         f"{score!r},{int(place < SIDE)},{group}\n"
@@ -36,7 +36,7 @@ def example_table() -> bytes:
     return ("score,member,group\n" + "".join(rows)).encode()
 
 
-def _drawn() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
+def _draw() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
     generator = np.random.default_rng(SEED)
     members, nonmembers = generator.normal(SHIFT, 1.0, SIDE), generator.normal(0.0, 1.0, SIDE)
     return members, nonmembers, generator.choice(list(GROUPS), 2 * SIDE, p=list(GROUPS.values()))
@@ -48,7 +48,7 @@ FOLDER = "mace-demo"
 TABLE = "scores.csv"
 ANSWER = "answer.json"
 REPORT = "report.html"
-THRESHOLD = "0.1"
+THRESHOLD = 0.1
 
 
 def add(commands: Any) -> None:
@@ -64,70 +64,69 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Print a first answer, then write it with its scores and its report, and say where."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print a first answer, write it with its scores and its report, and print where they are."""
     import msgspec
 
     from app.cli.inputs import Misuse
     from app.cli.showing import statement
-    from app.cli.terminal import put
+    from app.cli.terminal import write_line
     from estimators.statement import at_least, at_most, percent
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
     from macekit.text import plain
 
+    output = FOLDER if arguments.output is None else arguments.output
     table = example_table()
-    reply = perform(Call("report", CSV, query=(("group", "group"), ("threshold", THRESHOLD))), Body.of(table))
+    call = Call("report", CSV, query=(("group", "group"),))
+    reply = perform(call, Body.of(table), {"threshold": THRESHOLD})
     answer = msgspec.json.decode(reply.body)
-    found = answer["result"]["advantage"]
-    put(
-        f"Advantage: {found['estimate']:.3f}, and with {percent(found['confidence'])} confidence between "
-        f"{at_least(found['lower'])} and {at_most(found['upper'])}\n"
+    advantage = answer["result"]["advantage"]
+    write_line(
+        f"Advantage: {advantage['estimate']:.3f}, and with {percent(advantage['confidence'])} confidence between "
+        f"{at_least(advantage['lower'])} and {at_most(advantage['upper'])}\n"
     )
-    put(
+    write_line(
         f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200; the rest of their answer:\n"
     )
-    put("\n".join(statement(answer["result"])))
+    write_line("\n".join(statement(answer["result"])))
     try:
-        folder = _kept(given, table, bytes(reply.body), answer)
-    except Misuse as wrong:
-        print(f"mace demo: {wrong}\nThe report was not written; -o names another folder.", file=sys.stderr)
+        _save(output, table, bytes(reply.body), answer, force=arguments.force)
+    except Misuse as error:
+        print(f"mace demo: {error}\nThe report was not written; -o names another folder.", file=sys.stderr)
         return MISUSE
-    report = folder.resolve() / REPORT
-    scores = str(Path(given.output) / TABLE)
-    scores = f"./{scores}" if scores.startswith("-") else scores  # no option
-    again = ["mace", "report", scores, "--group", "group", "--max-advantage", THRESHOLD]
+    report = Path(output).resolve() / REPORT
+    scores = str(Path(output) / TABLE)
+    scores = f"./{scores}" if scores.startswith("-") else scores  # a name that is not read as an option
+    again = ["mace", "report", scores, "--group", "group", "--max-advantage", str(THRESHOLD)]
     where = f"Report: {plain(str(report))}\n        {report.as_uri()}"
-    put(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
+    write_line(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
     return 0
 
 
 def _fill(parser: Parser) -> None:
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", default=FOLDER, help=f"folder to write (default {FOLDER})"
-    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=f"folder to write (default {FOLDER})")
     parser.add_argument("--force", action="store_true", help="replace files in it that have other content")
 
 
-def _kept(given: argparse.Namespace, table: bytes, body: bytes, answer: dict[str, Any]) -> Path:
-    """The folder with the three files in it; files that are there and say the same are left alone."""
+def _save(output: str, table: bytes, body: bytes, answer: dict[str, Any], *, force: bool) -> None:
+    """Write the three files into a folder; files that are there with the same content are left alone."""
     from app.cli.outputs import folder_of, target_of
     from macekit.call import HTML
     from macekit.report.model import Context
     from macekit.report.rendering import render
 
-    folder = folder_of(given.output)
+    folder = folder_of(output)
     # without the time, so that the same version writes the same bytes again
     report = render("report", answer, HTML, Context(source=TABLE))
     files = {TABLE: table, ANSWER: body, REPORT: report}
-    stale = {name: data for name, data in files.items() if not _says(folder / name, data)}
-    targets = {name: target_of(str(folder / name), (Path(name).suffix,), given.force) for name in stale}
+    stale = {name: data for name, data in files.items() if not _is_same(folder / name, data)}
+    targets = {name: target_of(str(folder / name), (Path(name).suffix,), force) for name in stale}
     for name, target in targets.items():
         target.write(stale[name])
-    return folder
 
 
-def _says(path: Path, data: bytes) -> bool:
+def _is_same(path: Path, data: bytes) -> bool:
     try:
         return path.is_file() and path.read_bytes() == data
     except OSError:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.commands import describe, fill
-from app.cli.parsing import Once, Parser
+from app.cli.parsing import Parser
 from macekit.catalogue import BY_NAME, Operation
 
 if TYPE_CHECKING:
@@ -36,15 +36,14 @@ def add(commands: Any) -> None:
     describe(commands, GATE, run, ENDINGS, _fill)
 
 
-def run(question: Operation, given: argparse.Namespace) -> int:
+def run(question: Operation, arguments: argparse.Namespace) -> int:
     """Ask, print, write what a pipeline reads, and end with the decision."""
-    from app.cli.ask import attempted
+    from app.cli.ask import run_command
 
-    return attempted(question.command, partial(_decided, question, given))
+    return run_command(question.command, partial(_decide, question, arguments))
 
 
 def _fill(question: Operation, parser: Parser) -> None:
-    parser.register("action", None, Once)
     fill(question, parser)
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
@@ -58,39 +57,36 @@ def _fill(question: Operation, parser: Parser) -> None:
     )
 
 
-def _decided(question: Operation, given: argparse.Namespace) -> int:
-    import msgspec
+def _decide(question: Operation, arguments: argparse.Namespace) -> int:
+    from app.cli.ask import answer_question
 
-    from app.cli.ask import asked
-
-    written = _writers(given)
-    reply = asked(question, given)
-    answer = msgspec.json.decode(reply.body)
-    for write in written:
+    writers = _writers(arguments)
+    answer = answer_question(question, arguments).content
+    for write in writers:
         write(answer)
     _annotate(answer)
     return STATUS[answer["decision"]]
 
 
-def _writers(given: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
-    """What will be written where, checked before any work is done."""
+def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
+    """The files to write, checked before any work is done."""
     from app.cli.outputs import target_of
     from macekit.report.pipeline import junit, openmetrics
 
-    found: list[Callable[[dict[str, Any]], None]] = []
-    if given.junit is not None:
-        found.append(partial(_replace, target_of(given.junit, (".xml",), force=True), junit))
-    if given.metrics is not None:
-        found.append(partial(_replace, target_of(given.metrics, (".txt",), force=True), openmetrics))
-    summaries = [] if given.summary is None else [target_of(given.summary, (".md",), force=True).path]
+    writers: list[Callable[[dict[str, Any]], None]] = []
+    if arguments.junit is not None:
+        writers.append(partial(_replace, target_of(arguments.junit, (".xml",), force=True), junit))
+    if arguments.metrics is not None:
+        writers.append(partial(_replace, target_of(arguments.metrics, (".txt",), force=True), openmetrics))
+    summaries = [] if arguments.summary is None else [target_of(arguments.summary, (".md",), force=True).path]
     step = os.environ.get("GITHUB_STEP_SUMMARY")
     if step and Path(os.path.realpath(step)) not in summaries:
         summaries.append(Path(step))
-    return [*found, *(partial(_append, place) for place in summaries)]
+    return [*writers, *(partial(_append, place) for place in summaries)]
 
 
-def _replace(target: Target, made: Callable[[dict[str, Any]], bytes], answer: dict[str, Any]) -> None:
-    target.write(made(answer))
+def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer: dict[str, Any]) -> None:
+    target.write(convert(answer))
 
 
 def _append(place: Path, answer: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Files and standard input as bodies: how they are written, whether they are compressed, how large they are."""
+"""Files and standard input as bodies: their format, their compression and their size."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-HELD = 64 * 2**20
-"""Bytes of a pipe that are kept in memory; what is longer is a stream."""
+PIPE_MEMORY = 64 * 2**20
+"""Bytes of a pipe that are read into memory; a longer pipe is a stream."""
 
 
 class Misuse(Exception):
-    """What cannot be done as asked; the text says why, and is fit to be printed."""
+    """A command that cannot be carried out; the text says why, and can be printed as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input, open until it is closed; ``size`` is None where only its end will tell."""
+    """One open input; ``size`` is None for a pipe that is longer than its head."""
 
     name: str
     stem: str
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def indexed(self) -> bool:
-        """Whether its index stands at its end, so that it cannot be read from its start."""
+        """Whether its index is at its end, so that it cannot be read as a stream."""
         return self.media_type in (PARQUET, ARROW_FILE)
 
     def body(self) -> Body:
@@ -57,9 +57,9 @@ class Source:
         return Body.of_descriptor(os.dup(self.fd)) if self.size is not None else self.stream(lambda _: None)
 
     def stream(self, progress: Callable[[int], None]) -> Body:
-        """The same to be read once from its start; ``progress`` hears of each read how many bytes came."""
+        """The same as a stream, to be read once; ``progress`` is called with the number of bytes of each read."""
         head = b"" if self.size is not None and self.fd >= 0 else self.head
-        return Body(None, cast("BinaryIO", io.BufferedReader(_Reported(head, self.fd, progress), READ)))
+        return Body(None, cast("BinaryIO", io.BufferedReader(_ProgressReader(head, self.fd, progress), READ)))
 
     def __enter__(self) -> Source:
         return self
@@ -72,7 +72,7 @@ class Source:
 
 
 def open_source(path: str, format_name: str | None = None) -> Source:
-    """A file, or standard input for ``-``; ``format_name`` where neither its name nor its first bytes say it."""
+    """A file, or standard input for ``-``; ``format_name`` wins over its suffix and its first bytes."""
     name = "standard input" if path == "-" else shown(path)
     try:
         fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -99,8 +99,8 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         undo.callback(os.close, fd)
         status = os.fstat(fd)
         mapped = stat.S_ISREG(status.st_mode) and status.st_size > 0
-        head = os.pread(fd, HEAD, 0) if mapped else _held(fd)
-        size = status.st_size if mapped else len(head) if len(head) < HELD else None
+        head = os.pread(fd, HEAD, 0) if mapped else _read_pipe(fd)
+        size = status.st_size if mapped else len(head) if len(head) < PIPE_MEMORY else None
         if not head:
             raise Misuse(f"{name}: empty")
         encoding = encoding_of(head)
@@ -111,17 +111,17 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         return Source(name, stem_of(path), form, encoding, size, head, fd)
 
 
-def _held(fd: int) -> bytes:
-    """A pipe to its end, or as much as is kept."""
+def _read_pipe(fd: int) -> bytes:
+    """A pipe to its end, or as much of it as memory is for."""
     parts, total = [], 0
-    while total < HELD and (part := os.read(fd, min(READ, HELD - total))):
+    while total < PIPE_MEMORY and (part := os.read(fd, min(READ, PIPE_MEMORY - total))):
         parts.append(part)
         total += len(part)
     return b"".join(parts)
 
 
-class _Reported(io.RawIOBase):
-    """A head that was read already, then the rest behind a descriptor; every read is reported."""
+class _ProgressReader(io.RawIOBase):
+    """The first bytes from memory, then the rest of the file; calls ``progress`` after each read."""
 
     def __init__(self, head: bytes, fd: int, progress: Callable[[int], None]) -> None:
         self._head = memoryview(head)
@@ -129,7 +129,7 @@ class _Reported(io.RawIOBase):
         self._progress = progress
 
     def readable(self) -> bool:
-        """It is for reading."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int | None:

@@ -1,23 +1,29 @@
-"""The options of a question as options of the shell: made from the question itself, as the service's parameters are."""
+"""The options of a question as options of the shell, and what was typed as values of the question's own types.
+
+Flags, help and types come from the question's JSON schema, as the service's parameters do. A text becomes a value here
+once; nothing after this reads it as text again.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel
 
-from app.openapi.parameters import ABOUT_TABLE, parameters
+from app.cli.parsing import OnceEither
+from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import flag
-from macekit.schemas.query import PAIRS
 from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.records import Asked
 
-TWICE = {"metric.preset"}
-"""Parameters of the service that another option already covers."""
+METRIC, PRESET = "metric", "metric.preset"
+"""One metric by its name, or with parameters beside it: the shell has one flag for both."""
 
 FORMER = {"--max-advantage": "--threshold"}
 """Names that are understood, too: the service and Python call the limit of a question ``threshold``."""
@@ -36,14 +42,17 @@ COLUMNS = {
 }
 """Options about the table, not about the question."""
 
-BARE = re.compile(r"\.[0-9]+(e[-+]?[0-9]+)?")
-ROUND = re.compile(r"-?[0-9]+\.")
+NO_DIGIT_BEFORE = re.compile(r"\.[0-9]+(e[-+]?[0-9]+)?")
+NO_DIGIT_AFTER = re.compile(r"-?[0-9]+\.")
+
+COLUMN = "columns"
+"""The heading of options that name columns."""
 
 HEADINGS = {
     "": "what is asked",
     "metric": "parameters of a metric",
     "estimator": "which adversaries",
-    "columns": "columns of a table",
+    COLUMN: "columns of a table",
     "how": "how the answer is computed",
 }
 HOW = {"query", "seed"}
@@ -51,29 +60,29 @@ HOW = {"query", "seed"}
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its flag, what the service calls it, and what its help says."""
+    """One option: its flag, what the service calls it, what its help says, and the JSON schema of its values."""
 
     flag: str
     name: str
     metavar: str
     text: str
     heading: str
-    boolean: bool = False
+    schema: Schema
 
     @property
     def key(self) -> str:
         """Where the parser keeps it."""
-        return f"asked:{self.name}"
+        return f"option:{self.name}"
 
 
-def options_of(operation: str) -> list[Option]:
+@cache
+def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
-    question = QUESTIONS[operation]
-    found = parameters(operation) or list(_fields(question))
-    return [_option(operation, each) for each in found if each["name"] not in TWICE]
+    schemas = parameters(operation) or _fields(QUESTIONS[operation])
+    return tuple(_option(operation, each) for each in schemas if each["name"] != PRESET)
 
 
-def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
+def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
     """Describe the options, under headings."""
     groups: dict[str, Any] = {
         heading: parser.add_argument_group(HEADINGS[heading])
@@ -82,8 +91,8 @@ def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
     }
     for each in options:
         kind: dict[str, Any] = {"metavar": each.metavar}
-        if each.boolean:
-            kind = {"action": argparse.BooleanOptionalAction}
+        if each.schema.get("type") == "boolean":
+            kind = {"action": OnceEither}
         groups[each.heading].add_argument(
             each.flag, dest=each.key, help=each.text.replace("%", "%%"), default=None, **kind
         )
@@ -93,39 +102,66 @@ def add_to(parser: argparse.ArgumentParser, options: list[Option]) -> None:
             )
 
 
-def query_of(options: list[Option], given: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """What was given, as the service's query string has it."""
-    values = {each.name: getattr(given, each.key) for each in options}
-    found = {name: value for name, value in values.items() if value is not None}
-    if "metric" in found and any(name.startswith("metric.") for name in found):
-        found["metric.preset"] = found.pop("metric")
-    return tuple(
-        (name, str(value).lower() if isinstance(value, bool) else _number(value))
-        for name, value in found.items()
-    )
+def columns_of(options: Sequence[Option], arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """What was typed about the columns of the table: their names, which are no part of the question."""
+    texts = ((each.name, getattr(arguments, each.key)) for each in options if each.heading == COLUMN)
+    return tuple((name, text) for name, text in texts if text is not None)
 
 
-def _option(operation: str, given: dict[str, Any]) -> Option:
-    question, name, schema = QUESTIONS[operation], given["name"], given["schema"]
+def values_of(options: Sequence[Option], arguments: argparse.Namespace) -> dict[str, object]:
+    """What was typed about the question, as its own nested values: `--bins 9` is ``{"estimator": {"bins": 9}}``."""
+    values = {
+        each.name: value_of(each.schema, typed)
+        for each in options
+        if each.heading != COLUMN and (typed := getattr(arguments, each.key)) is not None
+    }
+    if METRIC in values and any(name.startswith(f"{METRIC}.") for name in values):
+        values[PRESET] = values.pop(METRIC)
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        group, _, option = name.rpartition(".")
+        (nested.setdefault(group, {}) if group else nested)[option] = value
+    return nested
+
+
+def value_of(schema: Schema, text: str | bool) -> object:
+    """The value that a text spells, by its JSON schema; text that spells none stays for the question to refuse."""
+    kinds = {each.get("type") for each in schema.get("anyOf", [schema])}
+    if isinstance(text, bool):
+        return text
+    if "array" in kinds:
+        return [_item(schema["items"], part.strip()) for part in text.split(",")]
+    return _number(text) if kinds & {"number", "integer"} else text
+
+
+def _item(schema: Schema, text: str) -> object:
+    """One value of a list; a pair is spelled ``2:0.1``."""
+    if schema.get("type") == "array" and ":" in text:
+        return [value_of(schema["items"], part.strip()) for part in text.split(":")]
+    return value_of(schema.get("items", schema), text)
+
+
+def _option(operation: str, parameter: dict[str, Any]) -> Option:
+    question, name, schema = QUESTIONS[operation], parameter["name"], parameter["schema"]
     if name in COLUMNS:
-        return Option(flag(name), name, *COLUMNS[name], "columns")
-    text = given["description"].removeprefix(ABOUT_TABLE)
-    if text != given["description"]:
-        return Option(flag(name), name, "NAME,…", text, "columns")
+        return Option(flag(name), name, *COLUMNS[name], COLUMN, schema)
+    text = parameter["description"].removeprefix(ABOUT_TABLE)
+    if text != parameter["description"]:
+        return Option(flag(name), name, "NAME,…", text, COLUMN, schema)
     names = schema.get("enum") or schema.get("items", {}).get("enum")
     if names and not all(each in text for each in names):
         text += f": {', '.join(names)}"
     default = _default(question, name)
     if default is not None:
-        text += f" (default {_spelled(default)})"
+        text += f" (default {_text(default)})"
     kind = schema.get("items", schema).get("type")
     metavar = "NAME" if names else "N" if kind in {"number", "integer"} else "TEXT"
     if schema.get("type") == "array":
         metavar = f"{metavar},…"
-    if name in PAIRS:
+    if kind == "array":
         metavar, text = "N:N,…", f"{text}; spelled 2:0.1,4:0.3"
     heading = "how" if name in HOW else name.split(".")[0] if "." in name else ""
-    return Option(flag(name, operation), name, metavar, text, heading, schema.get("type") == "boolean")
+    return Option(flag(name, operation), name, metavar, text, heading, schema)
 
 
 def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:
@@ -136,7 +172,7 @@ def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:
 
 
 def _default(question: type[BaseModel], name: str) -> object:
-    """What an option is without being given."""
+    """The value of an option that is left out."""
     first, *rest = name.split(".")
     field = question.model_fields.get(first)
     if field is None or field.is_required():
@@ -147,12 +183,19 @@ def _default(question: type[BaseModel], name: str) -> object:
     return value
 
 
-def _spelled(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
-        return ",".join(_spelled(each) for each in value)
+        return ",".join(_text(each) for each in value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _number(text: str) -> str:
-    """``.5`` and ``1.`` as the service spells them; what is no such number stays as it is."""
-    return f"0{text}" if BARE.fullmatch(text) else text.removesuffix(".") if ROUND.fullmatch(text) else text
+def _number(text: str) -> float | int | str:
+    """A number as JSON writes it, or as ``.5`` and ``1.``; any other text stays text."""
+    if NO_DIGIT_BEFORE.fullmatch(text):
+        text = f"0{text}"
+    elif NO_DIGIT_AFTER.fullmatch(text):
+        text = text.removesuffix(".")
+    try:
+        return msgspec.json.decode(text, type=float | int)
+    except msgspec.DecodeError:
+        return text

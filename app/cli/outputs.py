@@ -1,4 +1,4 @@
-"""Files: whole or not at all, and never over another file unasked."""
+"""Answers as files: written whole or not at all, in the form of the suffix, and over another only with --force."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from app.cli.inputs import Misuse
 from app.cli.terminal import in_shell
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Reply
 from macekit.catalogue import FORMS
 from macekit.problems import Problem
 from macekit.report.model import Context
@@ -94,52 +94,75 @@ def folder_of(path: str) -> Path:
 Data = bytes | memoryview
 
 
+class Answer:
+    """An answer: the operation that gave it, its bytes, and its content, which is decoded when it is first needed.
+
+    ``file`` is the name of the file that it was saved in, if it was.
+    """
+
+    def __init__(
+        self, operation: str, reply: Reply, content: dict[str, Any] | None = None, file: str | None = None
+    ) -> None:
+        self.operation = operation
+        self.reply = reply
+        self.file = file
+        self._content = content
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The answer as plain values; of a table of records, what its metadata say of the whole."""
+        if self._content is None:
+            data = self.reply.body if self.reply.media_type == JSON else _metadata(self.reply.body)
+            self._content = msgspec.json.decode(data, type=dict[str, Any])
+        return self._content
+
+
 class Form(Protocol):
-    """A way to write an answer: the form it is asked for in, and the file made of that."""
+    """A way to write an answer: the media type that is needed for it, and the file."""
 
     @property
     def accept(self) -> str:
-        """The form of the answer it is made from."""
+        """The media type of the answer that the file is made from."""
 
-    def file(self, operation: str, body: Data, context: Context) -> Data:
+    def file(self, answer: Answer, context: Context) -> Data:
         """The file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Unchanged:
     """The answer as the service gives it."""
 
     accept: str = JSON
 
-    def file(self, operation: str, body: Data, context: Context) -> Data:
+    def file(self, answer: Answer, context: Context) -> Data:
         """The answer itself."""
-        return body
+        return answer.reply.body
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
     """A table with a row for each record, made from the service's Arrow answer."""
 
-    made: Callable[[pa.Table], Data]
+    convert: Callable[[pa.Table], Data]
     accept: str = ARROW
 
-    def file(self, operation: str, body: Data, context: Context) -> Data:
-        """The table, written otherwise."""
-        return self.made(_table(body))
+    def file(self, answer: Answer, context: Context) -> Data:
+        """The table in another format."""
+        return self.convert(_table(answer.reply.body))
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class Report:
     """A report, or one chart of it."""
 
     form: str
     chart: str | None = None
     accept: str = JSON
 
-    def file(self, operation: str, body: Data, context: Context) -> Data:
+    def file(self, answer: Answer, context: Context) -> Data:
         """The report of the answer."""
         try:
-            return render(operation, msgspec.json.decode(body), self.form, context, self.chart)
+            return render(answer.operation, answer.content, self.form, context, self.chart)
         except Problem as problem:  # no chart, or none of this name
             dashes = "--" if problem.field == "chart" else ""
             raise Misuse(dashes + in_shell(problem.detail)) from None
@@ -167,23 +190,22 @@ def form_of(operation: str, suffix: str, card: bool, chart: str | None) -> Form:
     if chart is not None and suffix not in CHARTS:
         raise Misuse("--chart: goes with -o and a file whose name ends in .svg or .png")
     if card:
-        return Rendered(CARD)
-    return Rendered(REPORTS[suffix], chart) if chart is not None else _forms(operation)[suffix]
-
-
-def notes_of(body: Data) -> dict[str, object]:
-    """The sentence that travels with an Arrow answer."""
-    notes = _table(body).schema.metadata or {}
-    found: dict[str, object] = msgspec.json.decode(notes.get(b"mace", b"{}"))
-    return found
+        return Report(CARD)
+    return Report(REPORTS[suffix], chart) if chart is not None else _forms(operation)[suffix]
 
 
 def _forms(operation: str) -> dict[str, Form]:
-    forms: dict[str, Form] = {".json": Answered()}
-    forms |= {suffix: Rendered(form) for suffix, form in REPORTS.items() if form in FORMS[operation]}
+    forms: dict[str, Form] = {".json": Unchanged()}
+    forms |= {suffix: Report(form) for suffix, form in REPORTS.items() if form in FORMS[operation]}
     if operation == "individual-risk":
-        forms |= {".csv": Records(_as_csv), ".arrow": Answered(ARROW), ".parquet": Records(_as_parquet)}
+        forms |= {".csv": Records(_as_csv), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
     return forms
+
+
+def _metadata(body: Data) -> bytes:
+    """The JSON that travels in the metadata of an Arrow answer."""
+    metadata: bytes = (_table(body).schema.metadata or {}).get(b"mace", b"{}")
+    return metadata
 
 
 def _table(body: Data) -> pa.Table:

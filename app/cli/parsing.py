@@ -1,4 +1,4 @@
-"""The command line's grammar: options are spelled out in full, and what is wrong is said in a line or two."""
+"""The grammar of the command line: options in full and once each, and mistakes explained in a line or two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHOICE = re.compile(r"argument \S+: invalid choice: '(.*)' \(choose from (.*)\)"
 
 
 class Once(argparse.Action):
-    """An option with a value that may be given once: of two, the last one would win unseen."""
+    """An option with a value that may be given once: of two, the last one would win silently."""
 
     def __call__(
         self,
@@ -26,22 +26,45 @@ class Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Keep the value."""
-        if option_string is not None and getattr(namespace, self.dest) is not None:
-            parser.error(f"{option_string}: given twice")
+        """Store the value."""
+        _require_new(parser, namespace, self.dest, option_string)
         setattr(namespace, self.dest, values)
 
 
+class OnceEither(argparse.BooleanOptionalAction):
+    """An option that is ``--name`` or ``--no-name``, and may be given once."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Store true or false."""
+        _require_new(parser, namespace, self.dest, option_string)
+        super().__call__(parser, namespace, values, option_string)  # type: ignore[arg-type]
+
+
+def _require_new(
+    parser: argparse.ArgumentParser, namespace: argparse.Namespace, name: str, option: str | None
+) -> None:
+    """Refuse an option that has a value already; each is None until then. Files have no option string."""
+    if option is not None and getattr(namespace, name) is not None:
+        parser.error(f"{option}: given twice")
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser that describes itself only when it is used, and knows what was meant.
+    """A parser that adds its options only when it is used, and suggests the nearest name for a mistyped one.
 
     ``fill`` adds the options: what a command needs to know about its question is imported when the command is named.
     """
 
-    def __init__(self, *, fill: Callable[[Parser], None] | None = None, **described: Any) -> None:
+    def __init__(self, *, fill: Callable[[Parser], None] | None = None, **settings: Any) -> None:
         super().__init__(
-            **{"formatter_class": argparse.RawDescriptionHelpFormatter, **described}, allow_abbrev=False
+            **{"formatter_class": argparse.RawDescriptionHelpFormatter, **settings}, allow_abbrev=False
         )
+        self.register("action", None, Once)
         self._fill = fill
 
     def parse_known_args(  # type: ignore[override]
@@ -51,24 +74,24 @@ class Parser(argparse.ArgumentParser):
         if self._fill is not None:
             fill, self._fill = self._fill, None
             fill(self)
-        found, extra = super().parse_known_args(args, namespace)
+        options, extra = super().parse_known_args(args, namespace)
         for word in extra:
             if word.startswith("-") and word != "-":
-                known = [name for name in self._option_string_actions if name.startswith("--")]
+                flags = [name for name in self._option_string_actions if name.startswith("--")]
                 name = word.split("=")[0]
-                self.error(f"{shown(name)} is not an option{nearest(name, known)}")
-        if extra and "files" not in found:
+                self.error(f"{shown(name)} is not an option{nearest(name, flags)}")
+        if extra and "files" not in options:
             self.error(f"{shown(extra[0])} is more than this command takes")
         if extra:
-            found.files = [*found.files, *extra]
-        return found, []
+            options.files = [*options.files, *extra]
+        return options, []
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and where to read more; misuse is 2."""
-        wrong = CHOICE.fullmatch(message)
-        if wrong:
-            names = wrong[2].replace("'", "").split(", ")
-            message = f"{wrong[1]} is not a command{nearest(wrong[1], names)}\ncommands: {', '.join(names)}"
+        choice = CHOICE.fullmatch(message)
+        if choice:
+            names = choice[2].replace("'", "").split(", ")
+            message = f"{choice[1]} is not a command{nearest(choice[1], names)}\ncommands: {', '.join(names)}"
         lines = "\n".join(plain(line) for line in message.split("\n"))
         print(f"{self.prog}: {lines}\nSee {self.prog} --help.", file=sys.stderr)
         raise SystemExit(MISUSE)

@@ -1,13 +1,14 @@
 """From open inputs to an answer, by the operations of the service, in this process.
 
-One table goes through ``perform`` as it would in the service. What the service has no body for - two files for the
-two sides, a file for each query, options beside a JSON body, a file that is counted first - is brought together here.
+One table goes through ``perform`` as it would in the service. What the service has no body for is brought together
+here: two files for the two sides, a file for each query, options beside a JSON body, a file that is counted first.
+``values`` are the options of the question; the call's query only names columns.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar, cast
@@ -17,25 +18,24 @@ import msgspec
 from app.cli.inputs import Misuse, Source
 from app.cli.terminal import Progress, detail_of, in_shell
 from estimators import MaceError
-from macekit.call import JSON, NPY, Body, Call, Reply
+from macekit.call import JSON, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode
-from macekit.decoding.body import DecodedBody, Sample, options
+from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
-from macekit.operations import answer as answered
-from macekit.operations import perform
+from macekit.operations import answer, perform
 from macekit.operations.counts import streams
-from macekit.operations.options import ask, heard
+from macekit.operations.options import ask
 from macekit.problems import Problem
-from macekit.schemas.query import FIRST_MEMBERS, NAMES, TABLE, WIDE, of_table
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, WIDE, of_table
 from macekit.schemas.questions import QUESTIONS
 
 LARGE = 128 * 2**20
-"""Bytes from which an input is counted as a stream, if counts are enough for what is asked."""
+"""Bytes from which an input is counted as a stream, if counts are enough for the question."""
 
 EXPANSION = 4
-"""How much larger compressed data is taken to be than it looks."""
+"""How much larger compressed data is taken to be than its file."""
 
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
@@ -45,12 +45,11 @@ NEED_RECORDS = frozenset({"kde", "learned"})
 NEED_ROWS = frozenset({"unit", "group", *WIDE})
 """Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
-COUNTED = frozenset({*TABLE, FIRST_MEMBERS, "query"}) - NEED_ROWS
-"""Options that say what is counted."""
-
 OK = 200
 
 T = TypeVar("T")
+
+Values = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,51 +60,53 @@ class Sides:
     nonmembers: Source
 
 
-def answer(call: Call, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
+def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
-        found = DecodedBody({"": _sample_of(call, inputs)}, _asked(call), textual=True)
+        material = DecodedBody({"": _sample_of(call, inputs)}, dict(values))
         progress.now("computing")
-        return answered(call, check_arrays(call.operation, found) if call.operation in SIDED else found)
+        return answer(call, check_arrays(call.operation, material) if call.operation in SIDED else material)
     if not inputs:  # a question that has no records
-        return answered(call, DecodedBody({}, _asked(call), textual=True))
+        return answer(call, DecodedBody(options=dict(values)))
     if len(inputs) > 1:
-        return answered(call, _several(call, inputs, progress))
+        return answer(call, _queries(call, values, inputs, progress))
     (source,) = inputs
-    if counted_first(call, source):
-        return answered(call, _counted(call, source, progress))
-    if source.media_type == JSON and call.query:
-        return answered(call, _with_options(call, source))
-    if call.operation == "counts" and streams(_about(call, source)):
-        return _streamed(call, source, progress)
+    if counts_first(call, values, source):
+        return answer(call, _counts_of(call, values, source, progress))
+    if source.media_type == JSON:
+        _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
+    about = _call_about(call, source)
+    if call.operation == "counts" and streams(about, values):
+        return _stream_counts(about, values, source, progress)
     progress.now("computing")
     with source.body() as body:
-        return perform(_about(call, source), body)
+        return perform(about, body, values)
 
 
-def require_question(call: Call) -> None:
+def require_question(operation: str, values: Values) -> None:
     """Refuse a question that could not be answered whatever the records are."""
-    ask(QUESTIONS[call.operation], _values(call))
+    ask(QUESTIONS[operation], values)
 
 
-def counted_first(call: Call, source: Source) -> bool:
+def counts_first(call: Call, values: Values, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
     grown = 1 if source.encoding == "identity" else EXPANSION
     large = source.size is None or source.size * grown > LARGE
-    given = dict(call.query)
+    columns = dict(call.query)
+    estimator = cast("Values", values.get("estimator", {}))
     return (
         large
         and BY_NAME[call.operation].counts_suffice
-        and given.get("estimator.kind") not in NEED_RECORDS
-        and not NEED_ROWS & given.keys()
-        and "," not in given.get("score", "")
-        and streams(_counting(call, source))
+        and estimator.get("kind") not in NEED_RECORDS
+        and not NEED_ROWS & columns.keys()
+        and "," not in columns.get("score", "")
+        and streams(*_counts_call(call, values, source))
     )
 
 
-def _about(call: Call, source: Source) -> Call:
+def _call_about(call: Call, source: Source) -> Call:
     """The call about this input; one's own compressed file may expand as far as memory goes."""
     return replace(
         call, media_type=source.media_type, encoding=source.encoding, expanded_limit=_memory() // 2
@@ -116,50 +117,38 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _asked(call: Call) -> dict[str, object]:
-    """The options of the question, without those that speak of a table or an array."""
-    return options(replace(call, media_type=NPY))
-
-
-def _values(call: Call) -> dict[str, object]:
-    """The same as the values they spell; a name is a name even if it looks like a number."""
-    asked = _asked(call)
-    values = heard(QUESTIONS[call.operation], asked)
-    return {**values, **{name: asked[name] for name in NAMES if name in asked}}
-
-
 def _require_none(call: Call, names: Sequence[str], why: str) -> None:
-    """Refuse options that would do nothing."""
-    given = next((name for name in names if name in dict(call.query)), None)
-    if given is not None:
-        raise Misuse(f"{flag(given)}: {why}")
+    """Refuse names of columns that would do nothing."""
+    columns = dict(call.query)
+    name = next((name for name in names if name in columns), None)
+    if name is not None:
+        raise Misuse(f"{flag(name)}: {why}")
 
 
-def _several(call: Call, sources: Sequence[Source], progress: Progress) -> DecodedBody:
-    """One query from each input, named by its stem."""
-    names = [source.stem for source in sources]
-    twice = {name for name in names if names.count(name) > 1}
+def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Progress) -> DecodedBody:
+    """One query from each input, called by its stem."""
+    stems = [source.stem for source in sources]
     single = replace(call, operation="advantage")
-    samples = {}
+    samples: dict[str, Sample] = {}
     for source in sources:
-        name = source.name if source.stem in twice else source.stem
+        name = source.name if stems.count(source.stem) > 1 else source.stem
         if name in samples:
             raise Misuse(f"{source.name}: was given twice")
-        if counted_first(single, source):
-            found = _counted(single, source, progress)
+        if counts_first(single, values, source):
+            material = _counts_of(single, values, source, progress)
         else:
             progress.now("reading")
-            found = _decoded(single, source)
-        if set(found.samples) != {""}:
+            material = _material_of(single, source)
+        if set(material.samples) != {""}:
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
-        samples[name] = found.samples[""]
+        samples[name] = material.samples[""]
     progress.now("computing")
-    return DecodedBody(samples, _values(call))
+    return DecodedBody(samples, dict(values))
 
 
-def _decoded(call: Call, source: Source) -> DecodedBody:
-    """One input as material."""
-    about = _about(call, source)
+def _material_of(call: Call, source: Source) -> DecodedBody:
+    """What one input holds."""
+    about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
     return _read(source, partial(decode, about))
@@ -167,8 +156,8 @@ def _decoded(call: Call, source: Source) -> DecodedBody:
 
 def _sample_of(call: Call, inputs: Sides) -> Sample:
     """One input for each side as one sample."""
-    members = _read(inputs.members, partial(read_side, _about(call, inputs.members)))
-    nonmembers = _read(inputs.nonmembers, partial(read_side, _about(call, inputs.nonmembers)))
+    members = _read(inputs.members, partial(read_side, _call_about(call, inputs.members)))
+    nonmembers = _read(inputs.nonmembers, partial(read_side, _call_about(call, inputs.nonmembers)))
     names = f"{inputs.members.name}: score", f"{inputs.nonmembers.name}: score"
     try:
         return join_sides(members, nonmembers, names)
@@ -179,57 +168,45 @@ def _sample_of(call: Call, inputs: Sides) -> Sample:
 
 
 def _read(source: Source, reader: Callable[[Body], T]) -> T:
-    """What a reader makes of an input; what is wrong with it is said with its name."""
+    """What a reader makes of an input; a problem gets the name of the input."""
     try:
         with source.body() as body:
             return reader(body)
     except Problem as problem:
-        raise _named(problem, source) from None
+        raise _misuse(problem, source) from None
     except MaceError as error:
-        raise _named(Problem.of(error), source) from None
+        raise _misuse(Problem.of(error), source) from None
 
 
-def _with_options(call: Call, source: Source) -> DecodedBody:
-    """A request as it would be posted, with options that say otherwise."""
-    _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
-    found = _decoded(call, source)
-    return replace(found, options=_merged(found.options, _values(call)))
+def _misuse(problem: Problem, source: Source) -> Misuse:
+    return Misuse(f"{source.name}: {in_shell(problem.detail)}")
 
 
-def _merged(under: dict[str, object], over: dict[str, object]) -> dict[str, object]:
-    both = {
-        name: _merged(cast("dict[str, object]", under[name]), cast("dict[str, object]", value))
-        for name, value in over.items()
-        if isinstance(value, dict) and isinstance(under.get(name), dict)
-    }
-    return {**under, **over, **both}
+# --- counts -------------------------------------------------------------------------------------------------
+# A large input is counted as it is read, and the question is then asked of the counts.
 
 
-def _counted(call: Call, source: Source, progress: Progress) -> DecodedBody:
-    """The counts of a large input, made as it is read."""
+def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -> DecodedBody:
+    """The counts of a large input, with the question that is asked of them."""
     progress.say(f"{source.name} is large, so mace counts it while reading and answers from the counts")
     if call.operation in ("advantage", "report"):
         progress.say("the paper's statistic is then W_N over those cells, which is biased upward")
-    reply = _streamed(_counting(call, source), source, progress)
+    reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
     counts = msgspec.json.decode(reply.body)["counts"]
     progress.now("computing")
-    return DecodedBody({"": Sample(counts=counts)}, _asked(call), textual=True)
+    return DecodedBody({"": Sample(counts=counts)}, dict(values))
 
 
-def _counting(call: Call, source: Source) -> Call:
-    """The call that counts what another call asks about."""
-    return _about(Call("counts", query=tuple(pair for pair in call.query if pair[0] in COUNTED)), source)
+def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:
+    """The call that counts what another call asks about, and its options."""
+    options = {"query": values["query"]} if "query" in values else {}
+    return _call_about(Call("counts", query=call.query), source), options
 
 
-def _streamed(call: Call, source: Source, progress: Progress) -> Reply:
-    """Counts of an input read from its start to its end; what has its index at its end is mapped."""
+def _stream_counts(call: Call, values: Values, source: Source, progress: Progress) -> Reply:
+    """Counts of an input as it is read; a file whose index is at its end is mapped."""
     progress.now("counting", source.size)
-    about = replace(_about(call, source), expanded_limit=LARGEST)
     with source.body() if source.indexed else source.stream(progress.read) as body:
-        return perform(about, body)
-
-
-def _named(problem: Problem, source: Source) -> Misuse:
-    return Misuse(f"{source.name}: {in_shell(problem.detail)}")
+        return perform(replace(call, expanded_limit=LARGEST), body, values)

@@ -1,4 +1,4 @@
-"""`mace serve`: the service, until it is told to stop."""
+"""`mace serve`: the service on uvicorn, until a signal stops it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where to look at a service that listens on every address of the machine."""
+"""The address to print for a service that listens on every address of the machine."""
 
 
 class Server(uvicorn.Server):
-    """A server that says where it is once it is there, and whose end by a signal is a success."""
+    """A server that prints its address once it listens; stopping it by a signal is a success."""
 
     def __init__(self, app: FastAPI) -> None:
         self.service: Service = app.state.service
@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then say where."""
+        """Listen, then print the address."""
         await super().startup(sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain at once; a second interrupt from a keyboard does not wait.
 
-        The signal is not raised again at the end, as uvicorn's own would be: that it was heeded is a success.
+        Unlike uvicorn's own handler, this one does not raise the signal again at the end: stopping is a success.
         """
         self.service.draining = True
         if self.should_exit and sig == signal.SIGINT:
@@ -119,9 +119,9 @@ def run(options: argparse.Namespace) -> int:
     """Serve by the settings of the environment; the options of the command win over them."""
     from app.settings import BadSettings, load, unknown_variables
 
-    named = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
+    overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     try:
-        settings = load(**named)
+        settings = load(**overrides)
         for name, near in unknown_variables().items():
             print(
                 f"mace: {name} is not a setting" + (f"; did you mean {near}?" if near else ""),

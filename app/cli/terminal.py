@@ -1,4 +1,4 @@
-"""Standard output: all of an answer, or a word about why not. Standard error: as much as it takes."""
+"""Standard output and standard error, which may fail; progress messages; problems in the words of the shell."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from macekit.catalogue import command, flag
 
 
 class CannotPrintError(Exception):
-    """Standard output takes no more: a full disk, say. A reader who has read enough is another matter."""
+    """Standard output cannot be written to, because a disk is full, say; a closed pipe is a ``BrokenPipeError``."""
 
 
-def put(text: str) -> None:
-    """Print, and see that it arrives."""
+def write_line(text: str) -> None:
+    """Print a text and flush it, so that an error is noticed."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -33,7 +33,7 @@ def put(text: str) -> None:
 
 
 def flush() -> None:
-    """See that what others printed arrives, too."""
+    """Flush what ``print`` wrote, so that an error is noticed."""
     if sys.stdout is None or sys.stdout.closed:
         return
     try:
@@ -44,27 +44,27 @@ def flush() -> None:
         raise CannotPrintError(f"the answer cannot be printed: {error.strerror}") from None
 
 
-def let_go(stream: TextIO) -> None:
-    """Send what is left nowhere, so that the interpreter does not stumble over it at its end."""
+def discard(stream: TextIO) -> None:
+    """Send the rest of a stream nowhere, so that the interpreter does not fail when it flushes it at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
-class Heedless:
-    """A stream that may be full, broken or gone: what cannot be said is not said."""
+class ErrorProofStream:
+    """A stream whose errors are ignored, because it may be full, broken or closed."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write as much as it takes."""
+        """Write as much as is possible."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush as much as it takes."""
+        """Flush as much as is possible."""
         with suppress(OSError):
             self._stream.flush()
 
@@ -73,30 +73,33 @@ class Heedless:
 
 
 @contextmanager
-def heedless() -> Iterator[None]:
-    """Standard error that changes no exit status, for 1 is a decision of a gate and not a full disk."""
+def ignore_stderr_errors() -> Iterator[None]:
+    """Errors of standard error change no exit status: status 1 is the decision of a gate, not a full disk."""
     stream = sys.stderr
-    with open(os.devnull, "w") as nowhere, redirect_stderr(cast("TextIO", Heedless(stream or nowhere))):
+    with (
+        open(os.devnull, "w") as nowhere,
+        redirect_stderr(cast("TextIO", ErrorProofStream(stream or nowhere))),
+    ):
         try:
             yield
         finally:
-            _emptied(stream or nowhere)
+            _flush_or_discard(stream or nowhere)
 
 
-def _emptied(stream: TextIO) -> None:
+def _flush_or_discard(stream: TextIO) -> None:
     try:
         stream.flush()
     except OSError:
-        let_go(stream)
+        discard(stream)
 
 
 # --- progress -----------------------------------------------------------------------------------------------
-# A line on the terminal while something takes long: seconds, and bytes read where they are known.
+# A line on the terminal while something takes long: seconds, and bytes read if they are known.
 
-PATIENCE = 1.0
-"""Seconds before anything is said."""
+QUIET_SECONDS = 1.0
+"""Seconds before the first message."""
 
-EVERY = 0.25
+REFRESH_SECONDS = 0.25
 CLEAR = "\r\x1b[K"
 
 
@@ -104,44 +107,44 @@ class Progress:
     """Progress messages; none, unless standard error is a terminal."""
 
     def __init__(self, quiet: bool) -> None:
-        self._speaks = not quiet
-        self._wanted = not quiet and sys.stderr.isatty()
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._verbose = not quiet
+        self._live = not quiet and sys.stderr.isatty()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._refresh, daemon=True)
         self._doing = "reading"
         self._size: int | None = None
         self._bytes = 0
 
     def __enter__(self) -> Progress:
-        if self._wanted:
+        if self._live:
             self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._done.set()
-        if self._wanted:
+        self._end.set()
+        if self._live:
             self._thread.join()
 
     def now(self, doing: str, size: int | None = None) -> None:
-        """Say what is done from here on, to so many bytes if they are counted."""
+        """Name the step that begins, and how many bytes it reads, if that is known."""
         self._doing, self._size, self._bytes = doing, size, 0
 
     def say(self, text: str) -> None:
-        """Say something that stays."""
-        if self._speaks:
-            print(f"{CLEAR if self._wanted else ''}mace: {text}", file=sys.stderr, flush=True)
+        """Print a message that is not overwritten."""
+        if self._verbose:
+            print(f"{CLEAR if self._live else ''}mace: {text}", file=sys.stderr, flush=True)
 
     def read(self, size: int) -> None:
-        """So many bytes more have been read."""
+        """Add to the bytes read so far."""
         self._bytes += size
 
-    def _tell(self) -> None:
+    def _refresh(self) -> None:
         start = time.monotonic()
-        if self._done.wait(PATIENCE):
+        if self._end.wait(QUIET_SECONDS):
             return
-        while not self._done.wait(EVERY):
+        while not self._end.wait(REFRESH_SECONDS):
             sys.stderr.write(f"{CLEAR}{self._line(time.monotonic() - start)}")
             sys.stderr.flush()
         sys.stderr.write(CLEAR)
@@ -158,7 +161,7 @@ class Progress:
 
 
 # --- wording ------------------------------------------------------------------------------------------------
-# Problems in the words of the shell: options and commands are called what they are called here.
+# Problems in the words of the shell: its options and commands in place of fields and addresses.
 
 RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r" in the query string\b"), lambda _: ""),
@@ -167,24 +170,24 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         re.compile(
             r"\b(score|member|group|unit|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
         ),
-        lambda found: f"{flag(found[1])} ",
+        lambda match: f"{flag(match[1])} ",
     ),
-    (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda found: flag(found[0])),
+    (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda match: flag(match[0])),
     (re.compile(r"\bthreshold or width\b"), lambda _: f"{flag('threshold')} or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
-    (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda found: flag(found[0])),
-    (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda found: command(found[1])),
+    (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda match: flag(match[0])),
+    (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda match: command(match[1])),
 )
 
 
 def in_shell(detail: str) -> str:
-    """What is wrong, as one who sits at a shell would put it."""
-    for pattern, spoken in RULES:
-        detail = pattern.sub(spoken, detail)
+    """The detail of a problem, in the shell's words."""
+    for pattern, replacement in RULES:
+        detail = pattern.sub(replacement, detail)
     return detail
 
 
 def detail_of(reply: Reply) -> str:
-    """What a problem says."""
+    """The detail of a problem that came as an answer, in the shell's words."""
     detail: str = msgspec.json.decode(reply.body)["detail"]
     return in_shell(detail)

@@ -1,0 +1,81 @@
+"""Options of the shell: their values have the types of the question, and each is given once."""
+
+from __future__ import annotations
+
+import pytest
+from app.cli.catalogue import QUESTIONS, THEORY
+
+from app.cli import main
+from app.cli.gate import GATE
+from app.cli.options import add_to, columns_of, options_of, values_of
+from app.cli.parsing import Parser
+from macekit.schemas.questions import QUESTIONS as MODELS
+
+
+def parse(operation: str, line: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
+    """What was typed: the values of the question, and the names of columns."""
+    parser, options = Parser(), options_of(operation)
+    add_to(parser, options)
+    namespace = parser.parse_args(line.split())
+    return values_of(options, namespace), columns_of(options, namespace)
+
+
+VALUES = {
+    "nothing": ("advantage", "", {}),
+    "a number": ("advantage", "--prior 0.1", {"prior": 0.1}),
+    "a number without its first or last digit": ("plan", "--prior .1 --width 1.", {"prior": 0.1, "width": 1}),
+    "an integer": ("advantage", "--seed 7", {"seed": 7}),
+    "a name": ("advantage", "--query discrete", {"query": "discrete"}),
+    "a name that looks like a number": ("compare", "--against 1.", {"against": "1."}),
+    "a name with a comma": ("compare", "--against a,b", {"against": "a,b"}),
+    "a switch": ("compare", "--no-paired", {"paired": False}),
+    "numbers": ("advantage", "--operating-points .1,0.5", {"operating_points": [0.1, 0.5]}),
+    "one name of several": ("metrics", "--metrics recall", {"metrics": ["recall"]}),
+    "pairs": ("theory/dp", "--rdp 2:0.1,4:.3", {"rdp": [[2, 0.1], [4, 0.3]]}),
+    "a number or a name": ("advantage", "--bandwidth 0.5", {"estimator": {"bandwidth": 0.5}}),
+    "a name or a number": ("advantage", "--bandwidth scott", {"estimator": {"bandwidth": "scott"}}),
+    "a metric": ("advantage", "--metric f_beta", {"metric": "f_beta"}),
+    "a metric and its parameter": (
+        "advantage",
+        "--metric f_beta --beta 2",
+        {"metric": {"preset": "f_beta", "beta": 2}},
+    ),
+    "a wrong number": ("advantage", "--prior x --seed 1,2", {"prior": "x", "seed": "1,2"}),
+}
+
+
+@pytest.mark.parametrize(("operation", "line", "values"), VALUES.values(), ids=VALUES)
+def test_a_text_becomes_a_value_of_the_type_of_its_option(
+    operation: str, line: str, values: dict[str, object]
+) -> None:
+    assert parse(operation, line) == (values, ())
+
+
+def test_columns_stay_names_and_are_no_part_of_the_question() -> None:
+    values, columns = parse("advantage", "--score .5 --member split=train --confidence 0.9")
+
+    assert values == {"confidence": 0.9}
+    assert columns == (("score", ".5"), ("member", "split=train"))
+
+
+def test_the_values_of_a_question_are_those_that_it_takes() -> None:
+    values, _ = parse("advantage", "--prior 0.1 --metric f_beta --beta 2 --bins 9 --estimator histogram")
+
+    question = MODELS["advantage"].model_validate(values)
+
+    assert question.model_dump(include=set(values), exclude_unset=True) == values
+
+
+def test_an_option_given_twice_is_refused_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [question.name for question in (*QUESTIONS, *THEORY, GATE)]
+    commands = [*(f"{name} --output a.json --output a.json" for name in names)]
+    commands += ["demo --output mace-demo --output b", "serve --port 1 --port 2"]
+    commands += ["compare a.csv b.csv --paired --no-paired", "estimate --prior=0.1 --prior 0.2 a.csv"]
+    commands += ["estimate --threshold 0.1 --max-advantage 0.2 a.csv"]
+
+    for command in commands:
+        with pytest.raises(SystemExit, match="2"):
+            main(command.split())
+
+        out, err = capsys.readouterr()
+        assert (out, ": given twice\nSee mace " in err) == ("", True), command
