@@ -41,8 +41,8 @@ def require_few(records: int, size: int, instead: str, most: int = MOST) -> int:
     if powers > BEYOND or how_many(records, size) > most:
         ways = f"more than 10^{BEYOND:.0f}" if powers > BEYOND else f"{how_many(records, size):,}"
         raise TooManySubsets(
-            f"records: {size} of {records} can be chosen in {ways} ways, at most {most:,} can be gone through; "
-            f"{instead}",
+            f"records: {size} of {records} can be chosen in {ways} ways, and at most {most:,} can be "
+            f"enumerated; {instead}",
             field="records",
         )
     return how_many(records, size)

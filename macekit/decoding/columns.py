@@ -265,5 +265,5 @@ class Labels:
 
 
 def absent(what: str, row: int) -> NotFinite:
-    """A value that is needed and not there."""
+    """A value that is required and missing."""
     return NotFinite(f"{what}: row {row} is missing; every row needs one", field=what, index=row)

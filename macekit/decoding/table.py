@@ -270,7 +270,7 @@ def check_arrays(operation: str, material: DecodedBody) -> DecodedBody:
         arrays = dict(zip(SIDED[operation], (sample.members, sample.nonmembers), strict=True))
     missing = next((name for name in required(operation) if arrays.get(name) is None), None)
     if missing is not None:
-        raise Problem("missing-field", f"{missing}: is needed and not there", field=missing)
+        raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
     return replace(
         material,
         samples={},

@@ -255,10 +255,13 @@ class Grant:
         return self.pair[0] if self.pair is not None and self.pair[1] == 0.0 else None
 
 
-REPLACED = "members are drawn at random in a fixed number; the promise is about replacing one record"
-ADDED = "each record is a member by a coin of its own; the promise is about adding or removing one record"
+REPLACED = "a fixed number of members is drawn at random; the promise is about replacing one record"
+ADDED = (
+    "each record is a member independently of the others; the promise is about adding or removing one record"
+)
 TWO_STEPS = (
-    "members are drawn at random in a fixed number; the promise is about adding or removing one record, twice"
+    "a fixed number of members is drawn at random; the promise about adding or removing one record is "
+    "applied twice"
 )
 
 
@@ -289,8 +292,8 @@ def grant_of(
     )
     if about is Adjacency.REPLACE and not fixed:
         raise OptionError(
-            "adjacency: a promise about replacing a record compares training sets of one size and says nothing where "
-            "each record is included by a coin of its own; need add_remove",
+            "adjacency: a promise about replacing a record compares training sets of one size, so it does "
+            "not apply when each record is included independently; use add_remove",
             field="adjacency",
         )
     if about is Adjacency.REPLACE or not fixed:

@@ -23,13 +23,13 @@ from estimators.theory.shifts import last
 
 RANDOM = Caution(
     "random_membership",
-    "bounds hold where who is a member is drawn at random; on a training set that is fixed and known the advantage "
-    "may be 1 at epsilon 0",
+    "the bounds hold when the members are drawn at random; for a training set that is fixed and known the "
+    "advantage can be 1 even at epsilon 0",
 )
 REPLACEMENT = Caution(
     "adjacency_assumed",
-    "the promise is taken to be about replacing one record by another; an accountant that adds or removes records, "
-    "as most do, promises less: say adjacency add_remove",
+    "the promise is read as being about replacing one record by another. Most accountants add or remove a "
+    "record, which promises less: give adjacency add_remove for those",
 )
 RATES = tuple(i / 100.0 for i in range(101))
 """False positive rates of the envelope, beside those of the question."""

@@ -21,7 +21,10 @@ from estimators.theory.dp.ceilings import (
 from estimators.theory.dp.promise import Adjacency, Corners, Envelope, Grant, Inclusion, Promise, grant_of
 
 OURS = "this project"
-IID_DRAWS = "records are i.i.d. draws, the nonmember asked about too, and risk is averaged over records"
+IID_DRAWS = (
+    "all records are i.i.d. draws, including the nonmember that the attack is about, and risk is averaged "
+    "over records"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def _advantage(grant: Grant, readings: Sequence[_Reading], weights: _Weights) ->
         yield Bound("advantage", each.name, f"by {each.how}, at the prior", value, each.source, each.assumes)
     if grant.pure is not None:
         value = individual_risk_ceiling(grant.pure, weights.prior)
-        says = "what bounds the risk of one record bounds their mean; not tight unless the prior is 1/2"
+        says = "a bound on the risk of one record also bounds the mean risk; tight only at prior 1/2"
         yield Bound("advantage", "mace_theorem_1_4", says, value, "MACE, Theorem 1.4", grant.assumes)
 
 
@@ -114,7 +117,7 @@ def _iid(grant: Grant, weights: _Weights) -> Iterator[Bound]:
         return
     assumes = f"{grant.assumes}; {IID_DRAWS}"
     value = advantage_of(iid_gain(grant.pure, *weights.even), weights.prior)
-    says = "a nonmember's law is the mean over all that may stand in its place; tanh(epsilon/4) at prior 1/2"
+    says = "for i.i.d. records, a nonmember's output averages over its replacements; tanh(epsilon/4) at prior 1/2"
     yield Bound("advantage_iid", "iid", says, value, OURS, assumes)
     value = normalised(iid_gain(grant.pure, *weights.mis), *weights.mis)
     says = "the same, with nu and lambda: MIS's own setting"
@@ -123,7 +126,7 @@ def _iid(grant: Grant, weights: _Weights) -> Iterator[Bound]:
 
 def _individual(grant: Grant, weights: _Weights) -> Iterator[Bound]:
     if grant.pure is None:
-        says = "with delta above 0 a score may give its record away: no ceiling below 1"
+        says = "with delta above 0 a score can reveal its record for certain, so there is no ceiling below 1"
         yield Bound("individual_risk", "none", says, 1.0, OURS, grant.assumes)
         return
     value = individual_risk_ceiling(grant.pure, weights.prior)
@@ -142,7 +145,7 @@ def _mip(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
         yield Bound("mip_eta", "mip_theorem_4", says, value, "MIP, Theorem 4", grant.assumes)
     if grant.pure is not None:
         value = lemma_13_printed(grant.pure)
-        says = "(1-e^-epsilon)/2: true, and twice too large for small epsilon"
+        says = "(1-e^-epsilon)/2: true, but twice too large for small epsilon"
         yield Bound("mip_eta", "pmp_lemma_13", says, value, "PMP, Lemma 13", grant.assumes)
 
 
@@ -156,7 +159,7 @@ def _mis(grant: Grant, readings: Sequence[_Reading], weights: _Weights) -> Itera
     says = "the total variation bounds Delta at every nu and lambda"
     yield Bound("mis_delta", "total_variation", says, distance, OURS, grant.assumes)
     value = total_variation_printed(distance, nu, lam)
-    says = "max(1, gamma) times the total variation: true, and loose where gamma is above 1"
+    says = "max(1, gamma) times the total variation: true, but loose if gamma is above 1"
     yield Bound("mis_delta", "mis_appendix_h", says, value, "MIS, Appendix H.2", grant.assumes)
     if grant.pair is not None:
         value = equation_9(*grant.pair, nu, lam)

@@ -23,8 +23,8 @@ CERTIFIED = "noise of a coordinate, certified"
 ALSO = "noise of a coordinate, certified had it been asked for"
 ESTIMATED = "noise of a coordinate, moment estimated"
 BEFOREHAND = (
-    "noise, way and number of fits were chosen before they were seen: the least of several, taken after, is not "
-    "covered"
+    "the noise, the method and the number of fits were chosen before looking at the fits; choosing the "
+    "smallest of several afterwards is not covered"
 )
 OF_SWAPS = (
     "each pair: a random half with the record, which is swapped for a random one from outside; independent pairs; "
@@ -35,7 +35,7 @@ CERTIFICATES = {
     "swaps": ("eta <= E TV/2 over swaps", f"{OF_SWAPS}; {BEFOREHAND}"),
     "draws": ("eta <= E TV over independent draws", f"{OF_DRAWS}; {BEFOREHAND}"),
 }
-OF_MOMENTS = "the estimate put in is at least the moment of the fits to random halves"
+OF_MOMENTS = "the estimate that was used is at least the moment of the fits to random halves"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

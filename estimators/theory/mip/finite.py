@@ -71,10 +71,11 @@ class MipFiniteStatement:
         """The result in plain words."""
         guessing = f"{self.baseline:.6g}"
         if self.eta < NOTHING:
-            return f"No attack beats guessing, which is right with probability {guessing}: eta is 0, to rounding."
+            return f"No attack beats guessing (right with probability {guessing}): eta is 0, up to rounding."
         return (
-            f"The best attack on record {self.worst} is right with probability {self.accuracy:.6g}, where "
-            f"guessing alone is with {guessing}: eta is {self.eta:.6g}, exact to the digits shown."
+            f"The best attack on record {self.worst} is right with probability {self.accuracy:.6g}; "
+            f"guessing alone is right with probability {guessing}. Eta is {self.eta:.6g}, exact to the "
+            "digits shown."
         )
 
     @property

@@ -112,7 +112,8 @@ def spread_of(values: ArrayLike) -> Floats:
         raise NotFinite("spread: holds a number that is not finite", field="spread")
     if (spread < 0.0).any() or not spread.any():
         raise OutOfRange(
-            "spread: need numbers of at least 0, one of them above 0: what never varies needs no noise",
+            "spread: need numbers of at least 0, at least one of them above 0; a parameter that never "
+            "varies needs no noise",
             field="spread",
         )
     spread.setflags(write=False)

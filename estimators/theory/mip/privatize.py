@@ -72,12 +72,12 @@ Shape = Callable[[Floats], Noise]
 
 CERTIFIED = Guarantee(
     "accuracy of any attack on any record of this data set, over the random half and the noise",
-    "the half and the noise are drawn as said, as real numbers, and the adversary does not know the seed",
+    "the half and the noise are drawn as described, as real numbers, and the attacker does not know the seed",
     True,
 )
 ESTIMATED = Guarantee(
     "accuracy of any attack on any record of this data set, over the random half and the noise",
-    "the moment estimated from a sample of fits is at least the true one, which no sample can show",
+    "the moment estimated from a sample of fits is at least the true one; no sample can prove this",
     False,
 )
 
@@ -206,12 +206,14 @@ def _enough(sizes: Sizes, eta: float, confidence: float, option: str) -> float:
         return scale
     if sizes.fewest < sizes.least_pairs(eta, confidence):
         raise TooFewRecords(
-            f"{option}: got {sizes.fewest} pairs a record, need at least {sizes.least_pairs(eta, confidence)} for this "
-            "eta and confidence, and some more to be near the least noise",
+            f"{option}: got {sizes.fewest} pairs for each record, need at least "
+            f"{sizes.least_pairs(eta, confidence)} for this eta and confidence; more pairs bring the noise "
+            "closer to the least possible",
             field=option,
         )
     raise OutOfRange(
-        "draws: a parameter that never varied in them varies under a swap, and has no noise; draw more",
+        "draws: a parameter was the same in all draws but changes under a swap, so it would get no noise; "
+        "draw more",
         field="draws",
     )
 

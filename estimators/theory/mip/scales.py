@@ -38,7 +38,7 @@ def spread_of_draws(draws: Floats, order: float = 2.0) -> Floats:
     result = unit * ((centred / unit) ** order).mean(axis=0) ** (1.0 / order)
     if not result.any():
         raise OutOfRange(
-            "draws: all are the same, so there is nothing to hide and nothing to measure noise by",
+            "draws: all are equal, so there is no spread to scale the noise by",
             field="draws",
         )
     return np.asarray(result)

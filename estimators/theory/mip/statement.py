@@ -27,8 +27,8 @@ COVERS = "accuracy of any attack on any record{}, over the random half and the n
 EVEN = "an even number of records (of an odd n guessing has (n+1)/(2n), and eta is above that)"
 ROUND = Caution(
     "round_to_grid",
-    "what is certified is noise of real numbers: round the parameters, with the noise in them, to multiples of "
-    "noise.grid, or the last digits of floating point tell more than eta",
+    "the certificate is for noise of real numbers. Round the noisy parameters to multiples of noise.grid; "
+    "otherwise the last digits of floating point can reveal more than eta allows",
 )
 
 
@@ -181,20 +181,20 @@ class _Choice:
             return [
                 Caution(
                     "swaps_not_used",
-                    f"swaps cover {swapped} records, draws all: the noise is from draws; give records if all were "
-                    "swapped",
+                    f"swaps cover {swapped} records and draws cover all, so the noise is computed from "
+                    "draws; give records if all were swapped",
                 )
             ]
         if self.records is None:
             return [
                 Caution(
                     "swapped_records_only",
-                    f"{swapped} records were swapped, and nothing is said of any other; give records, how many there "
-                    "are",
+                    f"the certificate covers only the {swapped} records that were swapped; give records, "
+                    "the number of records in the data",
                 )
             ]
         missing = self.records - swapped
-        text = f"{missing} records were never swapped: nothing is said of them"
+        text = f"{missing} records were never swapped, so the certificate does not cover them"
         return [Caution("records_without_swaps", text)] if missing else []
 
     def sample_size(self, enough: bool) -> list[Caution]:
@@ -204,14 +204,14 @@ class _Choice:
             return [
                 Caution(
                     "still_coordinate",
-                    "a parameter without spread moved under swaps; give a spread, or more draws",
+                    "a parameter without spread changes from fit to fit; give a spread, or more draws",
                 )
             ]
         if fewest < 4 * least:
             return [
                 Caution(
                     "few_pairs",
-                    f"{fewest} pairs, where {least} are the least that certify anything: more mean less noise",
+                    f"{fewest} pairs, and a certificate needs at least {least}; more pairs mean less noise",
                 )
             ]
         return []
@@ -232,8 +232,11 @@ class _Choice:
                 f"{kind} noise of scale {figures_up(scale)}{unit} keeps every attack on {whom} at an accuracy of at "
                 f"most {top}, {guessing} ({percent(self.confidence)} confidence)."
             )
-        return (
-            f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, {guessing}: "
-            f"there are {self.sizes.fewest} pairs for some record, and it takes at least "
-            f"{self.sizes.least_pairs(self.eta, self.confidence)}, without any parameter that moves and has no spread."
+        fewest, least = self.sizes.fewest, self.sizes.least_pairs(self.eta, self.confidence)
+        some = "some record has" if self.method == "swaps" else "there are"
+        why = (
+            f"{some} only {fewest} pairs, and at least {least} are needed"
+            if fewest < least
+            else "a parameter without spread changes from fit to fit"
         )
+        return f"No scale of noise is certified to keep attacks at an accuracy of at most {top}, {guessing}: {why}."

@@ -18,15 +18,15 @@ LossesOf = Literal["one_model", "independent_trainings"]
 
 HOLDS: dict[str, Guarantee] = {
     "one_model": Guarantee(
-        "what attacks that cut the loss leave of the security of this one model; MIS averages over training sets, and "
-        "one model's number is not that",
-        "training losses are of records drawn at random from those trained on, held-out losses of independent records "
-        "from the same distribution",
+        "the security of this one model against attacks that cut the loss; MIS averages over training "
+        "sets, and one model's number is not that average",
+        "training losses belong to records drawn at random from the training set, held-out losses to "
+        "independent records from the same distribution",
         True,
     ),
     "independent_trainings": Guarantee(
         "the security of the learning procedure (Theorem 11)",
-        "each loss comes from a training of its own, on data of its own",
+        "each loss comes from a separate training on separate data",
         True,
     ),
 }

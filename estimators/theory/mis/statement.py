@@ -36,33 +36,33 @@ USUAL = 0.05
 
 AVERAGES = Caution(
     "averages_over_training_sets",
-    "MIS is about an algorithm on training sets drawn at random from such data, and averages over them; one trained "
+    "MIS describes an algorithm on average over training sets drawn at random from such data; one trained "
     "model may give away more or less",
 )
 WORST = Caution(
     "worst_share",
-    "no share of nonmembers was given: security is at the worst share there is, where gamma is 1, so it holds at every "
-    "share; the accuracy and its baseline are at that one share only",
+    "no share of nonmembers was given, so security is stated at the worst share (gamma = 1) and holds at "
+    "every share; the accuracy and its baseline are for that one share only",
 )
 UNKNOWN = Caution(
     "universe_unknown",
-    "how many categories there are was not stated: C_K has no upper end then; Delta has one, which allows for what was "
-    "not seen",
+    "the number of categories is unknown, so C_K has no upper limit. Delta's upper limit holds anyway: it "
+    "accounts for unseen categories. Give universe to get both",
 )
 SINGLES = Caution(
     "mostly_singles",
-    "most records are the only one of their category, and an algorithm that keeps its training set gives them away; "
+    "most records are alone in their category, so an algorithm that stores its training set reveals them; "
     "coarsen the values first",
 )
 ONE_MODEL = Caution(
     "one_model",
-    "the losses are one model's: this bounds what cuts of the loss leave of that model's security, and is no statement "
-    "about the algorithm, for which each loss has to come from a training of its own",
+    "the losses are from one model, so this limits the security of that model only. A statement about the "
+    "algorithm needs losses that each come from a separate training",
 )
 NO_GAP = Caution(
     "no_gap_shown",
-    "the losses show no overfitting that would bound security, which is no evidence of security: other attacks may "
-    "succeed",
+    "the losses show no overfitting that limits security. That is no evidence of security: other attacks "
+    "may succeed",
 )
 
 

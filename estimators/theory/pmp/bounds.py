@@ -33,7 +33,7 @@ def mip_eta(epsilon: float, delta: float = 0.0) -> float:
 
 
 def mip_eta_as_printed(epsilon: float) -> float:
-    """Lemma 13's (1 - e^-eps)/2: true, and twice too large for small epsilon."""
+    """Lemma 13's (1 - e^-eps)/2: true, but twice too large for small epsilon."""
     return float(-np.expm1(-require_nonnegative("epsilon", epsilon)) / 2.0)
 
 

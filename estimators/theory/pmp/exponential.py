@@ -56,7 +56,7 @@ class Neighbours:
 
 Floats = NDArray[np.float64]
 
-INSTEAD = "set draws, to take some of them at random and get an interval"
+INSTEAD = "set draws to sample training sets at random and get an interval"
 
 MOST_SUMMED = 200_000_000
 """Training sets of summed losses, of which there are fewer than a billion multiplications for each outcome."""
@@ -160,7 +160,8 @@ class Tabled:
         n = next((n for n in range(1, MOST_N + 1) if comb(2 * n, n) == len(losses)), 0)
         if not n:
             raise DimensionMismatch(
-                f"losses: got {len(losses)} rows, need C(2n, n) of them, one a training set: 2, 6, 20, 70, ...",
+                f"losses: got {len(losses)} rows, need C(2n, n), one for each training set: 2, 6, 20, 70, "
+                "...",
                 field="losses",
             )
         object.__setattr__(self, "losses", losses)
@@ -208,8 +209,8 @@ def _logits(losses: Floats, sensitivity: float, epsilon: float) -> Floats:
         result = (losses.mean(axis=1, keepdims=True) - losses) * steepness
     if not bool((np.abs(result) <= STEEPEST).all()):
         raise OutOfRange(
-            f"sensitivity: losses of two outcomes differ by so many of it that a logit is beyond {STEEPEST:g}, "
-            "need outcomes nearer to each other, or a smaller epsilon",
+            f"sensitivity: the losses of two outcomes differ so much that a logit exceeds {STEEPEST:g}; use "
+            "outcomes closer to each other, or a smaller epsilon",
             field="sensitivity",
         )
     return np.asarray(result)
@@ -219,6 +220,7 @@ def _require_reach(reach: float, sensitivity: float) -> None:
     """A sensitivity below what these very losses show would make epsilon a promise nobody keeps."""
     if reach > sensitivity * (1.0 + 1e-9):
         raise OutOfRange(
-            "sensitivity: exchanging one of these records changes a loss by more, need at least that change",
+            "sensitivity: exchanging one of these records changes a loss by more than that; give at least "
+            "that change",
             field="sensitivity",
         )

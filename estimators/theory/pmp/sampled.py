@@ -43,7 +43,7 @@ STEPS = 64
 
 OF_DRAWS = Guarantee(
     covers="the practical epsilon of the exponential mechanism on these 2n records",
-    assumes="none: training sets are drawn independently by this computation, and losses are bounded",
+    assumes="no assumption: this computation draws the training sets independently, and losses are bounded",
     finite_sample=True,
 )
 

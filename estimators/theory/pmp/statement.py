@@ -30,26 +30,29 @@ POINTS = 41
 
 THESE_RECORDS = Caution(
     "these_records",
-    "this holds for the 2n records posted and a half of them drawn at random; another set of records, or an attacker "
-    "who knows some of the half, is another question: only the DP epsilon holds for every one of them",
+    "this holds for these 2n records and a random half of them. For other records, or for an attacker who "
+    "already knows part of the half, only the DP epsilon holds",
 )
 ONE_RELEASE = Caution(
     "one_release",
-    "this is about one release: practical epsilons of several releases of the same half do not simply add up",
+    "this is about a single release; practical epsilons of several releases of the same half do not simply "
+    "add up",
 )
-NOT_NEEDED = Caution("draws_not_needed", "all training sets were gone through; draws were not needed")
+NOT_NEEDED = Caution("draws_not_needed", "all training sets were enumerated, so draws were not needed")
 BY_EXCHANGES = Caution(
     "chosen_by_exchanges",
-    "there are too many training sets to search for epsilon exactly: it was chosen by the bound by exchanges, "
-    "and a larger one may do",
+    "there are too many training sets to search for epsilon exactly, so it was chosen by the bound by "
+    "exchanges; a larger epsilon may be possible",
 )
 FAR_ENOUGH = Caution(
     "search_stopped",
-    f"the practical epsilon wanted was not reached: the search stopped at epsilon {choose.FARTHEST:g}, and more may do",
+    f"the wanted practical epsilon was not reached: the search stopped at epsilon {choose.FARTHEST:g}, and "
+    "a larger epsilon may reach it",
 )
 NOT_MONOTONE = Caution(
     "not_monotone",
-    "the practical epsilon need not fall with epsilon: it was computed at the epsilon stated, and on the way there",
+    "a smaller epsilon does not always have a smaller practical epsilon; it was computed at the stated "
+    "epsilon and at the steps towards it",
 )
 
 
@@ -227,8 +230,8 @@ def assess_gaussian(
 
 def _attacker(n: int, right: float) -> str:
     return (
-        f"an attacker who knows them, but not which {n} were used, is right about any of them with probability at most "
-        f"{at_most(right)}, where a coin has {COIN}."
+        f"an attacker who knows them, but not which {n} were used, is right about any of them with "
+        f"probability at most {at_most(right)}; a coin is right with probability {COIN}."
     )
 
 

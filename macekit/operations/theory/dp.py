@@ -52,7 +52,7 @@ def _require_one(q: DpQuestion) -> None:
     if len(names) > 1:
         raise Problem(
             "bad-option",
-            f"{names[1]}: came together with {names[0]}; a promise is made in one way",
+            f"{names[1]}: was given together with {names[0]}; give the promise in one form only",
             field=names[1],
         )
     if not names and q.advantage is None:
@@ -61,13 +61,11 @@ def _require_one(q: DpQuestion) -> None:
         )
     for name in PROMISES[names[0]][1:] if names else ():
         if getattr(q, name) is None:
-            raise Problem("missing-field", f"{name}: is needed with {names[0]}", field=name)
+            raise Problem("missing-field", f"{name}: is required with {names[0]}", field=name)
     for name in ("steps", "sampling_rate") if q.noise_multiplier is None else ("adjacency",):
         if getattr(q, name) is not None:
-            where = "belongs to" if q.noise_multiplier is None else "is not asked of"
-            raise Problem(
-                "bad-option", f"{name}: {where} noise_multiplier; here, it would do nothing", field=name
-            )
+            where = "belongs to" if q.noise_multiplier is None else "is not used with"
+            raise Problem("bad-option", f"{name}: {where} noise_multiplier; remove it", field=name)
 
 
 def _noise(q: DpQuestion) -> NoisySteps | None:

@@ -75,7 +75,7 @@ def answer_mip_finite(call: Call, material: DecodedBody) -> Reply:
     q = question_of(MipFiniteQuestion, material)
     laws = material.arrays.get("laws")
     if laws is None:
-        raise Problem("missing-field", "laws: is needed and not there", field="laws")
+        raise Problem("missing-field", "laws: is required and missing", field="laws")
     result = mip.finite_eta(cast("ArrayLike", laws), q.n, q.k)
     response: MipFiniteAnswer = {
         "sentence": result.sentence,

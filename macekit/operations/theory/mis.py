@@ -111,7 +111,8 @@ def _source(q: MisQuestion, material: DecodedBody) -> Source:
         if q.universe is not None:
             raise Problem(
                 "bad-option",
-                "universe: belongs to values or tallies; probabilities are all there are",
+                "universe: applies only to values or tallies; a list of probabilities already names every "
+                "category",
                 field="universe",
             )
         return mis.Distribution.of(np.asarray(column, dtype=np.float64))

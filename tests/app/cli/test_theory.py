@@ -185,7 +185,7 @@ MISUSES = {
     "a file too many": (["theory", "mip", "a.npy", "b.npy"], "takes one file, got 2\n"),
     "an option that is needed": (
         ["theory", "pmp-gaussian", "theory-pmp-gaussian.npy"],
-        "is needed and not there",
+        "is required and missing",
     ),
     "no such column": (
         ["theory", "mis", "theory-mis.csv", "--column", "nowhere"],

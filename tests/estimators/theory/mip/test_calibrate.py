@@ -59,7 +59,7 @@ def test_of_several_certificates_the_one_chosen_beforehand_is_marked_though_anot
     assert bounds["draws_bell"].tightest
     assert not bounds["swaps_bell"].tightest
     assert (bounds["draws_bell"].quantity, bounds["swaps_bell"].quantity) == (CERTIFIED, ALSO)
-    assert "chosen before they were seen" in bounds["draws_bell"].assumes
+    assert "chosen before looking at the fits" in bounds["draws_bell"].assumes
 
 
 def test_pairs_are_certified_beside_draws_that_are_independent_of_them() -> None:

@@ -234,9 +234,9 @@ def test_what_cannot_be_done_is_said() -> None:
         mip.privatize(np.mean, POINTS[:, 0], 0.5, seed=0)
     with pytest.raises(TooFewRecords, match="data"):
         mip.privatize(np.mean, [1.0], 0.1, seed=0)
-    with pytest.raises(TooFewRecords, match="rounds: got 4 pairs a record, need at least"):
+    with pytest.raises(TooFewRecords, match="rounds: got 4 pairs for each record, need at least"):
         mip.privatize(np.mean, POINTS[:, 0], 0.1, seed=0, method=mip.Swaps(rounds=4))
-    with pytest.raises(OutOfRange, match="nothing to hide"):
+    with pytest.raises(OutOfRange, match="all are equal"):
         mip.privatize(len, POINTS, 0.1, seed=0)
     with pytest.raises(NotFinite, match="fit"):
         mip.privatize(lambda rows: np.nan, POINTS, 0.1, seed=0)

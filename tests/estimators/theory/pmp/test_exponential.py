@@ -155,7 +155,7 @@ def test_bad_input_is_refused_one_clear_error_each() -> None:
     with pytest.raises(OutOfRange, match="fewer outcomes, or DP's own epsilon"):
         Summed(np.zeros((2000, 30)), 1.0).exchanges(1.0)
     for refused in (Summed, Tabled):
-        with pytest.raises(OutOfRange, match="a logit is beyond"):  # equal records, and outcomes 1e300 apart
+        with pytest.raises(OutOfRange, match="a logit exceeds"):  # equal records, and outcomes 1e300 apart
             refused(np.array([[0.0, 1e150]] * 2), 1e-150).exact(1.0)
         with pytest.raises(OutOfRange, match="a number beyond 1e"):
             refused(np.array([[0.0, 1e308]] * 2), 1.0)

@@ -185,7 +185,7 @@ def test_an_algorithm_that_leaks_nothing_is_said_to_and_not_the_rounding() -> No
     answer = asked({"laws": [law] * 20, "n": 6}, "theory/mip-finite")
 
     assert answer["sentence"] == (
-        "No attack beats guessing, which is right with probability 0.5: eta is 0, to rounding."
+        "No attack beats guessing (right with probability 0.5): eta is 0, up to rounding."
     )
 
 
@@ -212,7 +212,10 @@ def test_the_exact_eta_is_that_of_the_library() -> None:
     assert answer["accuracy"] == pytest.approx(0.6)
     assert answer["worst_record"] == 0
     assert answer["records"]["eta"] == pytest.approx([0.1, 1 / 30, 1 / 30, 1 / 30])
-    assert "right with probability 0.6, where guessing alone is with 0.5: eta is 0.1" in answer["sentence"]
+    assert (
+        "right with probability 0.6; guessing alone is right with probability 0.5. Eta is 0.1"
+        in answer["sentence"]
+    )
     exact, swaps = answer["bounds"]
     assert swaps["value"] >= exact["value"]
 
