@@ -86,7 +86,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Every quantity of one claim; their intervals hold together with ``confidence``."""
+    """Every quantity of one claim; their intervals hold together with ``confidence``. ``agreement`` makes it.
+
+    Attributes:
+        epsilon: The claimed epsilon.
+        delta: The claimed delta.
+        prior: Probability that a record is a member before its score is seen.
+        confidence: Probability that all intervals hold together.
+        rows: One row for each quantity: what the claim allows, what the records say, and whether the two agree.
+        cautions: What to know before using the numbers.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.agreement import agreement
+        >>> result = agreement(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=2.0)
+        >>> result.decision, result.baseline, len(result.rows)
+        ('not contradicted', 0.0, 10)
+    """
 
     epsilon: float
     delta: float
@@ -155,6 +171,38 @@ def agreement(
     """Hold a claim against a sample: the advantage and what is made of it, TPR at each rate, and epsilon itself.
 
     A vector has an advantage only, by a learned adversary; what has no order has no rates.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        epsilon: The claimed epsilon, at least 0.
+        delta: The claimed delta, from 0 up to but not including 1.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of all rows
+            together.
+        rates: False positive rates, each strictly between 0 and 1, at which to check the true positive rate.
+        adjacency: Which training sets the claim compares: ``replace`` or ``add_remove``. None: the one that
+            ``inclusion`` needs.
+        inclusion: How records became members: ``fixed_number`` or ``independent``.
+        direction: Which scores suggest membership: ``high``, ``low`` or ``either``.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        an ``Agreement``: the decision, a sentence, and a row for each quantity.
+
+    Raises:
+        MaceError: a number out of its range, or an adjacency that does not go with the inclusion.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.agreement import agreement
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(2, 1, 500), rng.normal(0, 1, 500))
+        >>> result = agreement(scores, epsilon=0.5)
+        >>> print(result.sentence)
+        The claim of epsilon 0.5 at delta 0 is contradicted by 5 of 10 quantities, all intervals holding together
+        with 95% confidence: the advantage at prior 0.5 is at least 0.651, and the claim allows 0.245, if scores are
+        independent draws given who is a member. Baseline of the advantage: 0.000.
     """
     require_data(data, Scores, Counts)
     p, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)

@@ -27,8 +27,8 @@ SECTIONS = ("Args", "Attributes", "Returns", "Raises", "Example")
 
 INTRODUCTION = """# Reference
 
-Every public name of `macekit` and `estimators`. `scripts/reference` makes this page from the docstrings, and every
-example runs as a test (long output lines are wrapped).
+Every public name of `macekit` and `estimators`, and the entry points of `estimators.theory`. `scripts/reference` makes
+this page from the docstrings, and every example runs as a test (long output lines are wrapped).
 
 Start with `macekit`: it takes lists, frames and files, and answers with numbers, charts and reports
 ([python.md](python.md) is a tour of it). `estimators` is the library below it: arrays in, dataclasses out. What the
@@ -131,7 +131,8 @@ def page() -> str:
 
 def _contents(group: Group, anchors: dict[str, str]) -> str:
     titles = [name.replace(":", ".") for name in group.names]
-    links = (f"[{title.rpartition('.')[2]}](#{anchors[f'`{title}`']})" for title in titles)
+    short = {title: title.partition(".theory.")[2] or title.rpartition(".")[2] for title in titles}
+    links = (f"[{name}](#{anchors[f'`{title}`']})" for title, name in short.items())
     return f"[{group.title}](#{anchors[group.title]}): {', '.join(links)}"
 
 
@@ -393,6 +394,48 @@ GROUPS = (
             "estimators:Metric",
             "estimators:individual_metric",
             "estimators:IndividualMetric",
+        ),
+    ),
+    Group(
+        "The guarantees of theory",
+        "What differential privacy and three papers guarantee, from arrays: promises of differential privacy (`dp`), "
+        "membership inference privacy (`mip`), membership inference security (`mis`), practical membership privacy "
+        "(`pmp`), and a claim held against a sample (`agreement`).",
+        (
+            "estimators.theory.dp:assess",
+            "estimators.theory.dp:DpStatement",
+            "estimators.theory.dp:Keeping",
+            "estimators.theory.dp:ApproximateDp",
+            "estimators.theory.dp:GaussianDp",
+            "estimators.theory.dp:DpCurve",
+            "estimators.theory.accounting:renyi_curve",
+            "estimators.theory.accounting:NoisySteps",
+            "estimators.agreement:agreement",
+            "estimators.agreement:Agreement",
+            "estimators.theory.mip:assess",
+            "estimators.theory.mip:Fits.of",
+            "estimators.theory.mip:MipStatement",
+            "estimators.theory.mip:finite_eta",
+            "estimators.theory.mip:MipFiniteStatement",
+            "estimators.theory.mip:privatize",
+            "estimators.theory.mip:PrivateFit",
+            "estimators.theory.mip:Swaps",
+            "estimators.theory.mip:Draws",
+            "estimators.theory.mip:Moment",
+            "estimators.theory.mip:Paper",
+            "estimators.theory.mis:assess",
+            "estimators.theory.mis:Distribution.of",
+            "estimators.theory.mis:Tally.of_values",
+            "estimators.theory.mis:Tally.of_counts",
+            "estimators.theory.mis:MisStatement",
+            "estimators.theory.mis:assess_overfitting",
+            "estimators.theory.mis:OverfittingStatement",
+            "estimators.theory.pmp:assess_exponential",
+            "estimators.theory.pmp:Summed",
+            "estimators.theory.pmp:Tabled",
+            "estimators.theory.pmp:ExponentialStatement",
+            "estimators.theory.pmp:assess_gaussian",
+            "estimators.theory.pmp:GaussianStatement",
         ),
     ),
     Group(

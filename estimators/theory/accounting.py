@@ -47,7 +47,26 @@ class NoisySteps:
     """Gaussian noise of ``multiplier`` times the clipping norm, ``steps`` times, each on records sampled at random.
 
     Poisson sampling: each record is in each step with probability ``sampling_rate``, independently of all else.
-    Shuffled batches of a fixed size are something else, and no accountant of this kind covers them.
+    Shuffled batches of a fixed size are something else, and no accountant of this kind covers them. A sampling rate
+    below 1 needs the package ``dp-accounting``.
+
+    Args:
+        multiplier: Standard deviation of the noise over the norm that one record is clipped to, above 0.
+        steps: Number of noisy steps, at least 1.
+        sampling_rate: Probability that a record is in a step, above 0 and at most 1.
+
+    Raises:
+        MaceError: a number out of its range, or ``dp-accounting`` is needed and not installed.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> from estimators.theory.accounting import NoisySteps
+        >>> steps = NoisySteps(multiplier=10.0, steps=25)
+        >>> steps.promise(dp.Adjacency.REPLACE), steps.promise(dp.Adjacency.ADD_REMOVE)
+        (GaussianDp(mu=1.0), GaussianDp(mu=0.5))
+        >>> result = dp.assess(steps.promises(), delta=1e-5, cautions=steps.cautions)
+        >>> [round(reading.epsilon, 2) for reading in result.readings]
+        [4.38, 1.99]
     """
 
     multiplier: float
@@ -66,8 +85,11 @@ class NoisySteps:
     def promise(self, adjacency: Adjacency, delta: float | None = None) -> Promise:
         """What it comes to: exactly mu-GDP where every record is in every step, else what the accountant finds.
 
-        Replacing a record moves a sum by two clipping norms, adding or removing one by one. ``delta`` is where an
-        epsilon is wanted exactly.
+        Replacing a record moves a sum by two clipping norms, adding or removing one by one.
+
+        Args:
+            adjacency: Which training sets the promise compares: ``Adjacency.REPLACE`` or ``Adjacency.ADD_REMOVE``.
+            delta: Where an epsilon is wanted exactly, if anywhere.
         """
         if self.sampling_rate == 1.0:
             norms = 2.0 if adjacency is Adjacency.REPLACE else 1.0
@@ -75,7 +97,11 @@ class NoisySteps:
         return _of_losses(self, adjacency, delta)
 
     def promises(self, delta: float | None = None) -> dict[Adjacency, Promise]:
-        """What it comes to for each adjacency."""
+        """What it comes to for each adjacency.
+
+        Args:
+            delta: Where an epsilon is wanted exactly, if anywhere.
+        """
         return {adjacency: self.promise(adjacency, delta) for adjacency in Adjacency}
 
     @property
@@ -85,7 +111,27 @@ class NoisySteps:
 
 
 def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = None) -> DpCurve:
-    """All (epsilon, delta) that Renyi epsilons give, by order (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+    """All (epsilon, delta) that Renyi epsilons give, by order (Canonne, Kamath and Steinke 2020, Proposition 12).
+
+    Needs the package ``dp-accounting``.
+
+    Args:
+        points: Pairs (order, epsilon) of Renyi differential privacy; orders of at least 1, epsilons of at least 0.
+        delta: Where an epsilon is wanted exactly, if anywhere.
+
+    Returns:
+        a ``DpCurve``, which is a promise like any other.
+
+    Raises:
+        OutOfRange: no pair, or a number out of its range.
+        NotInstalled: ``dp-accounting`` is not installed.
+
+    Example:
+        >>> from estimators.theory.accounting import renyi_curve
+        >>> curve = renyi_curve([(2, 0.05), (4, 0.1), (8, 0.2), (32, 0.8)], delta=1e-5)
+        >>> round(curve.pair(1e-5)[0], 3)
+        1.028
+    """
     rdp = _accountant("rdp.rdp_privacy_accountant", "rdp")
     orders, epsilons = _check(points)
     deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]

@@ -163,7 +163,21 @@ class Promise(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApproximateDp:
-    """(epsilon, delta)-DP; pure at delta 0."""
+    """(epsilon, delta)-DP; pure at delta 0.
+
+    Args:
+        epsilon: Epsilon of the promise, at least 0.
+        delta: Delta that goes with it, from 0 up to but not including 1.
+
+    Raises:
+        OutOfRange: a number out of its range.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> promise = dp.ApproximateDp(1.0, delta=1e-5)
+        >>> round(float(promise.envelope().tpr(0.01)), 5)  # the largest TPR at an FPR of 0.01
+        0.02719
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -177,13 +191,30 @@ class ApproximateDp:
         return Corners.of([self.epsilon], [self.delta])
 
     def pair(self, delta: float | None = None) -> Pair:
-        """Itself, whatever delta is asked for."""
+        """Itself, whatever delta is asked for.
+
+        Args:
+            delta: Not used.
+        """
         return self.epsilon, self.delta
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianDp:
-    """mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1)."""
+    """mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
+
+    Args:
+        mu: Distance of the two normal distributions, at least 0.
+
+    Raises:
+        OutOfRange: a negative mu.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> epsilon, delta = dp.GaussianDp(1.0).pair(1e-5)
+        >>> round(epsilon, 3), delta
+        (4.377, 1e-05)
+    """
 
     mu: float
 
@@ -195,7 +226,11 @@ class GaussianDp:
         return GaussianEnvelope(self.mu)
 
     def pair(self, delta: float | None) -> Pair | None:
-        """The least epsilon at ``delta``, exactly (Balle and Wang 2018)."""
+        """The least epsilon at ``delta``, exactly (Balle and Wang 2018).
+
+        Args:
+            delta: Where epsilon is wanted. None: there is no pair.
+        """
         if delta is None:
             return None
         epsilon = gaussian_epsilon(self.mu, delta)
@@ -209,7 +244,23 @@ class GaussianDp:
 
 @dataclass(frozen=True, slots=True)
 class DpCurve:
-    """Many (epsilon, delta) of one mechanism, all of which hold."""
+    """Many (epsilon, delta) of one mechanism, all of which hold.
+
+    Args:
+        epsilons: Epsilons, at least one, each at least 0.
+        deltas: The delta at each of them, at least 0; one of 1 or more promises nothing.
+
+    Raises:
+        OutOfRange: a negative number, or not as many deltas as epsilons.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> curve = dp.DpCurve((0.5, 1.0, 2.0), (0.1, 0.01, 1e-6))
+        >>> curve.pair(0.05)
+        (1.0, 0.05)
+        >>> dp.assess(curve).sentence.partition(",")[0]
+        'The promise allows an advantage of at most 0.321 at prior 0.5'
+    """
 
     epsilons: tuple[float, ...]
     deltas: tuple[float, ...]
@@ -226,7 +277,11 @@ class DpCurve:
         return Corners.of(self.epsilons, [min(delta, 1.0) for delta in self.deltas])
 
     def pair(self, delta: float | None) -> Pair | None:
-        """The smallest of its epsilons at which delta is no larger."""
+        """The smallest of its epsilons at which delta is no larger.
+
+        Args:
+            delta: Where epsilon is wanted. None: there is no pair.
+        """
         if delta is None:
             return None
         enough = [e for e, d in zip(self.epsilons, self.deltas, strict=True) if d <= delta]

@@ -40,7 +40,21 @@ Promises = Promise | Mapping[Adjacency, Promise]
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """The largest epsilon at ``delta``, and the largest mu, that keep the advantage at most so; None if none does."""
+    """The largest epsilon at ``delta``, and the largest mu, that keep the advantage at most so; None if none does.
+
+    Attributes:
+        advantage: The advantage to keep.
+        prior: Probability that a record is a member.
+        delta: The delta that goes with ``epsilon``.
+        epsilon: The largest epsilon that keeps the advantage.
+        mu: The largest mu of Gaussian differential privacy that keeps it.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> result = dp.assess(advantage=0.1)
+        >>> round(result.keeping.epsilon, 4), round(result.keeping.mu, 4)
+        (0.2007, 0.2513)
+    """
 
     advantage: float
     prior: float
@@ -101,9 +115,28 @@ class RocEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class DpStatement:
-    """What a promise allows at a prior; ``keeping`` is the promise that keeps an advantage, if one was given.
+    """What a promise allows at a prior; ``dp.assess`` makes it.
 
-    ``curve`` holds all (epsilon, delta) of a promise that has many.
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        baseline: The advantage of an attacker who always guesses the likelier side.
+        readings: The promise as (epsilon, delta), and for which adjacency that holds.
+        bounds: Every bound of every quantity: its value, its source, what it assumes, and whether it is ``proven`` and
+            the ``tightest``.
+        roc: The largest TPR at each FPR; None without a promise.
+        curve: All (epsilon, delta) of a promise that has many, otherwise None.
+        keeping: The promise that keeps an advantage, if one was to be kept.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> result = dp.assess(dp.ApproximateDp(1.0), false_positive_rates=(0.01,))
+        >>> for bound in result.bounds:
+        ...     if bound.quantity == "tpr_at_fpr_0.01":
+        ...         print(bound.name, round(bound.value, 4), bound.proven)
+        envelope 0.0272 True
+        mip_theorem_8 0.2411 False
+        mip_theorem_8_mended 0.4721 True
     """
 
     sentence: str
@@ -130,7 +163,39 @@ def assess(
 ) -> DpStatement:
     """Every bound of a promise, the envelope they are read off, and the promise that would keep an ``advantage``.
 
-    An accountant's ``promises``, one for each adjacency, need no ``adjacency``; ``cautions`` are the accountant's.
+    Args:
+        promises: ``ApproximateDp``, ``GaussianDp`` or ``DpCurve`` (see ``renyi_curve``); or, as ``NoisySteps.promises``
+            gives them, one for each adjacency. None: only ``advantage`` is answered.
+        prior: Probability that a record is a member, strictly between 0 and 1.
+        member_weight: What a true positive weighs against a true negative (lambda of membership inference security),
+            above 0.
+        false_positive_rates: Rates, each strictly between 0 and 1, at which to bound the true positive rate.
+        adjacency: Which training sets the promise compares: ``replace`` (one record is replaced by another) or
+            ``add_remove`` (with and without one record, as in most accountants). None: the one that ``inclusion``
+            needs.
+        inclusion: How records became members: ``fixed_number`` (a fixed number is drawn at random) or ``independent``
+            (each record independently of the others).
+        delta: Where a promise that has many (epsilon, delta) is read as one of them, and the delta of ``advantage``.
+        advantage: Largest acceptable advantage, from 0 up to but not including 1: ``keeping`` has the epsilon and the
+            mu that keep it.
+        cautions: What the accountant takes for granted: ``NoisySteps.cautions``.
+
+    Returns:
+        a ``DpStatement``: sentence, cautions, all bounds, the ROC envelope.
+
+    Raises:
+        MaceError: neither a promise nor an advantage, a number out of its range, or an adjacency that does not go with
+            the inclusion.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> result = dp.assess(dp.ApproximateDp(1.0, delta=1e-5), prior=0.5, adjacency="replace")
+        >>> print(result.sentence)
+        The promise, epsilon 1 at delta 1e-05, allows an advantage of at most 0.463 at prior 0.5, where the baseline
+        is 0.000: MIP's eta is at most 0.232, MIS's security at least 0.537, and a guess is right at most 73.2% of
+        the time.
+        >>> [bound.name for bound in result.bounds if bound.quantity == "advantage" and bound.tightest]
+        ['envelope']
     """
     if promises is None and advantage is None:
         raise OptionError("promises: need a promise, or an advantage to keep", field="promises")

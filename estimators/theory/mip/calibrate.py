@@ -55,7 +55,27 @@ class Fits:
         after: ArrayLike | None = None,
         record: ArrayLike | None = None,
     ) -> Fits:
-        """Check that what belongs together is there."""
+        """Parameters of fits that were made elsewhere, checked: draws, or pairs before and after a swap, or both.
+
+        Args:
+            draws: Parameters fitted to random halves of the data, one fit a row.
+            before: Parameters fitted to a random training set with a record in it, one swap a row.
+            after: Parameters after that record was swapped for a random one from outside, row by row.
+            record: Which record was swapped: a label for each row.
+
+        Returns:
+            ``Fits``, for ``mip.assess``.
+
+        Raises:
+            MaceError: neither draws nor pairs, pairs that are not complete, or rows that are no numbers.
+
+        Example:
+            >>> import numpy as np
+            >>> from estimators.theory import mip
+            >>> rng = np.random.default_rng(0)
+            >>> mip.Fits.of(draws=rng.normal(size=(100, 3))).dimension
+            3
+        """
         pair = (before, after, record)
         if any(each is None for each in pair) and any(each is not None for each in pair):
             raise TooFewRecords("before, after and record: need all three, or none", field="before")

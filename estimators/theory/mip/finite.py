@@ -23,7 +23,24 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MipFiniteStatement:
-    """Accuracy above the baseline of the best attack on every record, and its bound by swaps."""
+    """Accuracy above the baseline of the best attack on every record, and its bound by swaps.
+
+    ``mip.finite_eta`` makes it.
+
+    Attributes:
+        records: Records in the data set.
+        size: Records in a training set.
+        per_record: Eta of each record.
+        coupling: The bound by swaps for each record.
+        subsets: Number of training sets.
+        outcomes: Number of outputs.
+
+    Example:
+        >>> from estimators.theory import mip
+        >>> result = mip.finite_eta([[0.9, 0.1], [0.1, 0.9]], records=2)
+        >>> result.subsets, result.outcomes, [round(float(eta), 3) for eta in result.per_record]
+        (2, 2, [0.4, 0.4])
+    """
 
     records: int
     size: int
@@ -94,9 +111,27 @@ def laws_of(
 
 
 def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFiniteStatement:
-    """Proposition 2 for training sets of any size: sum over outputs of max(P(in, output), P(out, output)).
+    """The exact eta of an algorithm with finitely many outputs (MIP, Proposition 2), for training sets of any size.
 
-    Rows are training sets in lexicographic order. The constant guess is right with max(k/n, 1-k/n).
+    It is the sum over outputs of max(P(in, output), P(out, output)), less what the constant guess has, max(k/n, 1-k/n).
+
+    Args:
+        laws: Probabilities of the outputs, a row for each training set, in lexicographic order.
+        records: Records in the data set, n, at least 2; up to some 20 can be enumerated.
+        size: Records in a training set, k. None: half of them.
+
+    Returns:
+        a ``MipFiniteStatement``: eta of every record, exactly.
+
+    Raises:
+        MaceError: rows that are no probabilities, not as many as there are training sets, or too many training sets.
+
+    Example:
+        >>> from estimators.theory import mip
+        >>> # one of two records is drawn; the output tells which, nine times out of ten
+        >>> print(mip.finite_eta([[0.9, 0.1], [0.1, 0.9]], records=2).sentence)
+        The best attack on record 0 is right with probability 0.9; guessing alone is right with probability 0.5. Eta
+        is 0.4, exact to the digits shown.
     """
     records, size = _sizes(records, size)
     rows = matrix(records, size, INSTEAD)

@@ -126,7 +126,23 @@ class Method(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Swaps:
-    """Certified, by swaps: ``rounds`` pairs of every record, half as many fits as rounds times records. Least noise."""
+    """Certified, by swaps: ``rounds`` pairs of every record, half as many fits as rounds times records. Least noise.
+
+    Args:
+        rounds: Pairs of every record, at least 1; too few certify nothing.
+        draws: Fits that set the shape of the noise, at least 2.
+        shape: From the spread of the parameters to a noise: ``mip.Gaussian``, ``mip.moment_laplace``,
+            ``mip.euclid_laplace``, ``mip.max_laplace`` or ``mip.one_laplace``.
+        name: What results call this method; leave it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> ages = np.random.default_rng(0).integers(20, 80, size=20)
+        >>> result = mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Swaps(rounds=64))
+        >>> result.certified, result.confidence
+        (True, 0.95)
+    """
 
     rounds: int = 256
     draws: int = 64
@@ -136,7 +152,11 @@ class Swaps:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from swaps."""
+        """The shape from draws of its own, then the scale from swaps.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
         sizes, group = [], []
         for before, after, leaver, newcomer in refits.rounds(self.rounds, generator):
@@ -149,7 +169,23 @@ class Swaps:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Certified, by independent draws: few fits however many records, and noise of the size of the fit's own spread."""
+    """Certified, by independent draws: few fits however many records, and noise of the size of the fit's own spread.
+
+    Args:
+        count: Fits to random halves, in pairs, at least 2; too few certify nothing.
+        draws: Fits that set the shape of the noise, at least 2.
+        shape: As for ``Swaps``.
+        name: What results call this method; leave it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> ages = np.random.default_rng(0).integers(20, 80, size=20)
+        >>> swaps = mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Swaps(rounds=64))
+        >>> draws = mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Draws(count=128))
+        >>> swaps.scale < draws.scale
+        True
+    """
 
     count: int = 512
     draws: int = 64
@@ -159,7 +195,11 @@ class Draws:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The shape from draws of its own, then the scale from pairs of others."""
+        """The shape from draws of its own, then the scale from pairs of others.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = self.shape(spread_of_draws(refits.draws(self.draws, generator)))
         pairs = Sizes.of_draws(noise, refits.draws(self.count, generator))
         return ScaledNoise(noise, _enough(pairs, eta, confidence, "count"), CERTIFIED)
@@ -167,7 +207,21 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An estimate put into our bound: TV(2 sigma/s)/2, at most sigma/(2 s)."""
+    """An estimate put into our bound: TV(2 sigma/s)/2, at most sigma/(2 s).
+
+    Args:
+        draws: Fits to random halves from which the moment is estimated, at least 2.
+        order: Order of the moment, at least 1.
+        shape: As for ``Swaps``.
+        name: What results call this method; leave it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> ages = np.random.default_rng(0).integers(20, 80, size=20)
+        >>> print(mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Moment()).guarantee.assumes)
+        the moment estimated from a sample of fits is at least the true one; no sample can prove this
+    """
 
     draws: int = 256
     order: float = 2.0
@@ -177,7 +231,11 @@ class Moment:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """The moment of random halves of the whole data set."""
+        """The moment of random halves of the whole data set.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         draws = refits.draws(self.draws, generator)
         noise = self.shape(spread_of_draws(draws, self.order))
         return ScaledNoise(noise, moment_scale(eta, noise, moment_of(draws, noise, self.order)), ESTIMATED)
@@ -185,7 +243,22 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Algorithm 1 with the right radius: an estimate put into Corollary 10 (Theorem 9, for moments below 2)."""
+    """Algorithm 1 with the right radius: an estimate put into Corollary 10 (Theorem 9, for moments below 2).
+
+    Args:
+        draws: Fits to random halves from which the moment is estimated, at least 2.
+        order: Order of the moment, at least 1.
+        name: What results call this method; leave it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> ages = np.random.default_rng(0).integers(20, 80, size=20)
+        >>> ours = mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Moment(shape=mip.moment_laplace))
+        >>> paper = mip.privatize(np.mean, ages, eta=0.1, seed=1, method=mip.Paper())
+        >>> ours.scale < paper.scale
+        True
+    """
 
     draws: int = 256
     order: float = 2.0
@@ -194,7 +267,11 @@ class Paper:
     def calibrate(
         self, refits: Refits, eta: float, confidence: float, generator: np.random.Generator
     ) -> ScaledNoise:
-        """In the moment norm sigma is 1."""
+        """In the moment norm sigma is 1.
+
+        Args:
+            refits, eta, confidence, generator: ``privatize`` passes them.
+        """
         noise = moment_laplace(spread_of_draws(refits.draws(self.draws, generator), self.order), self.order)
         scale = corollary_10_scale if self.order >= 2.0 else theorem_9_scale
         return ScaledNoise(noise, scale(eta, 1.0, self.order), ESTIMATED)
@@ -220,7 +297,28 @@ def _enough(sizes: Sizes, eta: float, confidence: float, option: str) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrivateFit:
-    """Noisy parameters, and all that may be said with them: neither the half nor the bare fit is kept."""
+    """Noisy parameters, and all that may be said with them: neither the half nor the bare fit is kept.
+
+    ``mip.privatize`` makes it.
+
+    Attributes:
+        parameters: The noisy parameters, in the shape that the fit returned.
+        noise: The noise that was added, without its scale.
+        scale: The scale of the noise.
+        eta: Accuracy that any attack may have above guessing.
+        baseline: Accuracy of guessing.
+        confidence: Probability that the certificate holds; None if eta rests on an estimate.
+        method: How the scale was found.
+        guarantee: What eta covers and what it assumes.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> points = np.random.default_rng(0).normal(size=(50, 2))
+        >>> result = mip.privatize(lambda rows: rows.mean(axis=0), points, 0.2, seed=1, method=mip.Moment())
+        >>> result.certified, result.parameters.shape, result.deviation.shape
+        (False, (2,), (2,))
+    """
 
     parameters: Floats
     noise: Noise
@@ -269,9 +367,34 @@ def privatize(
 ) -> PrivateFit:
     """Fit a random half of ``data`` and add noise, to keep attacks within ``eta`` of guessing.
 
-    ``fit`` maps the records of a training set (rows of ``data``) to a number or an array of a fixed shape. Scale, half
-    and noise come from three streams of a seed that nobody knows: 128 bits from the operating system. A ``seed`` given
-    instead is for tests: whoever knows it, or can try all it may be, knows the half, so it must be random and secret.
+    Scale, half and noise come from three streams of a seed that nobody knows: 128 bits from the operating system. A
+    ``seed`` given instead is for tests: whoever knows it, or can try all it may be, knows the half, so it must be
+    random and secret.
+
+    Args:
+        fit: Function from the records of a training set (rows of ``data``) to a number or an array of a fixed shape.
+        data: The records, one a row, at least 2.
+        eta: Accuracy that any attack may have above guessing, above 0 and below 0.5.
+        seed: For tests only; leave it out if the result is to be released.
+        method: How the scale is found: ``Swaps()`` and ``Draws()`` certify it, ``Moment()`` and ``Paper()`` rest on an
+            estimate.
+        confidence: Probability that the certificate holds, strictly between 0 and 1.
+
+    Returns:
+        a ``PrivateFit``: noisy parameters, the noise, and what is guaranteed.
+
+    Raises:
+        MaceError: a number out of its range, too few records or fits, or a fit that returns no numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> heights = np.random.default_rng(0).normal(170, 10, size=100)
+        >>> result = mip.privatize(np.mean, heights, eta=0.1, seed=1, method=mip.Draws())
+        >>> result.certified, result.accuracy
+        (True, 0.6)
+        >>> 150 < float(result.parameters) < 190
+        True
     """
     eta, confidence = require_eta(eta), require_open_unit("confidence", confidence)
     root = root_of(seed)

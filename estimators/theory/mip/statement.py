@@ -34,9 +34,32 @@ ROUND = Caution(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MipStatement:
-    """Noise of ``scale`` keeps every attack within ``eta`` of guessing; ``scale`` is infinite if nothing is certified.
+    """Noise of ``scale`` keeps every attack within ``eta`` of guessing; ``mip.assess`` makes it.
 
-    ``method`` is the certificate it rests on, by swaps or by draws. ``curve`` has the scale of every way at ``etas``.
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        eta: Accuracy that any attack may have above guessing.
+        baseline: Accuracy of guessing.
+        method: What the certificate rests on: ``swaps`` or ``draws``.
+        confidence: Probability that the certificate holds.
+        guarantee: What the certificate covers and what it assumes.
+        noise: The noise that is added, without its scale.
+        scale: The scale of the noise; infinite if none is certified.
+        spread: The spread of each coordinate, in which the noise is measured.
+        records: Number of records that the certificate covers; None if it covers all.
+        calibrations: The scale by every method for this noise and the usual ones, certified or not.
+        bounds: The same side by side, as the noise of a coordinate over its spread.
+        etas: Etas at which ``curve`` has scales.
+        curve: The scale of every method at each of ``etas``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> rng = np.random.default_rng(0)
+        >>> result = mip.assess(mip.Fits.of(draws=rng.normal(size=(600, 2))), eta=0.2)
+        >>> result.method, result.noise.dimension, result.deviation.shape
+        ('draws', 2, (2,))
     """
 
     sentence: str
@@ -87,9 +110,36 @@ def assess(
     confidence: float = 0.95,
     records: int | None = None,
 ) -> MipStatement:
-    """Every calibration side by side, and the noise by the certificate that covers most.
+    """The noise that fits call for, by the certificate that covers most, and every other method beside it.
 
-    ``shape`` is one of ``shapes``; ``records`` is how many the data set has, which says whether swaps were of all.
+    Args:
+        fits: ``Fits.of`` draws, or pairs before and after a swap, or both.
+        eta: Accuracy that any attack may have above guessing, above 0 and below 0.5.
+        shape: The noise: ``gaussian``, ``laplace_moment`` (the paper's), ``laplace_euclid``, ``laplace_max`` or
+            ``laplace_one``.
+        spread: Relative noise of the coordinates, chosen beforehand. None: the spread of the draws, or equal noise if
+            there are no draws.
+        moment: Order of the moment that stands for the spread, at least 1.
+        confidence: Probability that the certificate holds, strictly between 0 and 1.
+        records: Number of records in the data set, which says whether all of them were swapped. None: an even number,
+            and swaps cover only the records in ``record``.
+
+    Returns:
+        a ``MipStatement``: sentence, scale, what certifies it, all calibrations.
+
+    Raises:
+        MaceError: a number out of its range, an unknown noise, or too few fits.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mip
+        >>> rng = np.random.default_rng(0)
+        >>> before = rng.normal(size=(400, 2))
+        >>> after = before + 0.01 * rng.normal(size=(400, 2))
+        >>> fits = mip.Fits.of(before=before, after=after, record=np.arange(400) % 4)
+        >>> print(mip.assess(fits, eta=0.2, records=4).sentence)
+        Gaussian noise of scale 0.01345 keeps every attack on each of the 4 records swapped at an accuracy of at
+        most 0.700, where guessing has 0.5 (95% confidence).
     """
     options = shapes(moment)
     if shape not in options:

@@ -68,10 +68,30 @@ NO_GAP = Caution(
 
 @dataclass(frozen=True, slots=True)
 class MisStatement:
-    """Security of any algorithm trained on ``n`` records: 1 less ``delta``, whose upper end is what the sentence says.
+    """Security of any algorithm trained on ``n`` records: 1 less ``delta``; ``mis.assess`` makes it.
 
-    ``deltas`` and ``simple`` are the same by Theorem 14 and by C_K at every one of ``sizes``; ``accuracy`` is the most
-    an attack reaches at ``n``, ``baseline`` what guessing has.
+    Attributes:
+        sentence: The result in plain words, about the upper end of ``delta``.
+        cautions: What to know before using the numbers.
+        gamma: How a false alarm weighs against a missed member.
+        baseline: Accuracy of guessing.
+        accuracy: The most that an attack reaches at ``n``.
+        n: Records in the training set.
+        delta: Delta of the worst algorithm at ``n``, with its interval.
+        diversity: C_K of the categories, with its interval.
+        spread: Where C_K lies among all distributions, and the entropies beside it.
+        sizes: Sizes of the training set at which ``deltas`` and ``simple`` are.
+        deltas: Delta at each size, by Theorem 14.
+        simple: Delta at each size, by C_K alone; None if C_K has no upper end.
+        records: Number of training records that keep a Delta, if one was to be kept.
+        merges: What merging categories does, if that was wanted.
+        bounds: Every bound of Delta at ``n``.
+
+    Example:
+        >>> from estimators.theory import mis
+        >>> result = mis.assess(mis.Distribution.of([0.5, 0.3, 0.2]), sizes=[100, 1000])
+        >>> [round(delta.upper, 3) for delta in result.deltas]
+        [0.054, 0.017]
     """
 
     sentence: str
@@ -101,9 +121,30 @@ def assess(
     coarsen_to: Sequence[int] | None = None,
     confidence: float = 0.95,
 ) -> MisStatement:
-    """Delta of the worst algorithm at the first of ``sizes``, how many records keep ``delta``, what merging buys.
+    """What any algorithm may give away of data in categories: Delta, how many records keep it small, what merging does.
 
-    Without a share of nonmembers security is at the worst there is; the accuracy is at the share where gamma is 1.
+    Args:
+        source: ``Distribution.of`` known probabilities, or a sample: ``Tally.of_values`` or ``Tally.of_counts``.
+        nonmember_share: Share of nonmembers among the records that are attacked (nu), strictly between 0 and 1. None:
+            security at the worst share, accuracy at the share where gamma is 1.
+        member_weight: What a true positive weighs against a true negative (lambda), above 0.
+        sizes: Sizes of the training set, the most important one first. None: sizes around that of the sample.
+        delta: Largest acceptable Delta = 1 - security: ``records`` has the number of training records that keep it.
+        coarsen_to: Numbers of cells to merge the categories into, to see what is gained.
+        confidence: Probability that an interval from a sample holds, strictly between 0 and 1.
+
+    Returns:
+        a ``MisStatement``: sentence, Delta over sizes, diversity, bounds.
+
+    Raises:
+        MaceError: a number out of its range.
+
+    Example:
+        >>> from estimators.theory import mis
+        >>> sample = mis.Tally.of_counts([500, 300, 200], universe=3)
+        >>> print(mis.assess(sample, nonmember_share=0.5, sizes=[1000]).sentence)
+        Trained on 1000 such records, any algorithm has a security of at least 0.981 (95% confidence), at this share
+        of nonmembers: no attack has an accuracy above 0.510, against a baseline of 0.500 for guessing.
     """
     share = member_weight / (1.0 + member_weight) if nonmember_share is None else nonmember_share
     gamma = 1.0 if nonmember_share is None else gamma_of(share, member_weight)
@@ -190,9 +231,25 @@ def _secure(
 
 @dataclass(frozen=True, slots=True)
 class OverfittingStatement:
-    """Security is at most the upper end of ``security``, for a cut of the loss attains ``accuracy``.
+    """Security is at most the upper end of ``security``; ``mis.assess_overfitting`` makes it.
 
-    ``cuts`` has what was counted at every cut, ``threshold`` is the cut that gives the bound.
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        security: Security with its upper end.
+        gamma: How a false alarm weighs against a missed member.
+        baseline: Accuracy of guessing.
+        accuracy: The accuracy that a cut of the loss has at least.
+        threshold: The cut that gives the bound.
+        cuts: What was counted at every cut.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mis
+        >>> rng = np.random.default_rng(0)
+        >>> result = mis.assess_overfitting(rng.exponential(1, 500), rng.exponential(3, 500))
+        >>> 0.0 < result.threshold < 3.0, result.security.upper < 0.8
+        (True, True)
     """
 
     sentence: str
@@ -215,7 +272,32 @@ def assess_overfitting(
     thresholds: Sequence[float] | None = None,
     losses_of: LossesOf = "one_model",
 ) -> OverfittingStatement:
-    """The least upper bound on security over cuts of the loss."""
+    """How secure a learner is at most, by how far its training losses lie below its held-out losses (MIS, Theorem 11).
+
+    Args:
+        train_losses: Losses of training records, at least one.
+        heldout_losses: Losses of records that were not trained on, at least one.
+        nonmember_share: Share of nonmembers among the records that are attacked (nu), strictly between 0 and 1.
+        member_weight: What a true positive weighs against a true negative (lambda), above 0.
+        confidence: Probability that the upper end holds over all cuts together, strictly between 0 and 1.
+        thresholds: Losses to cut at, chosen without these records. None: ranks of the held-out losses.
+        losses_of: ``one_model``, or ``independent_trainings`` if each loss comes from a separate training on separate
+            data.
+
+    Returns:
+        an ``OverfittingStatement``: sentence, the upper end of security, the cut that gives it.
+
+    Raises:
+        MaceError: a number out of its range, or losses that are none.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import mis
+        >>> rng = np.random.default_rng(0)
+        >>> print(mis.assess_overfitting(rng.exponential(1, 500), rng.exponential(3, 500)).sentence)
+        This model's security is at most 0.770 (95% confidence): a cut of the loss alone has an accuracy of at least
+        0.615, against a baseline of 0.500 for guessing.
+    """
     gamma = gamma_of(nonmember_share, member_weight)
     cuts = overfitting(train_losses, heldout_losses, gamma, confidence, thresholds, losses_of)
     upper = cuts.security.upper

@@ -26,7 +26,25 @@ class Tally:
 
     @classmethod
     def of_counts(cls, counts: ArrayLike, universe: int | None = None) -> Tally:
-        """Records in each category, zeros and all; ``universe`` counts categories that are not listed, too."""
+        """A sample, from the number of records in each category.
+
+        Args:
+            counts: Records in each category; zeros may be left out.
+            universe: Number of possible categories, listed or not. None: unknown.
+
+        Returns:
+            a ``Tally``, for ``mis.assess``.
+
+        Raises:
+            MaceError: counts that are no whole numbers of at least 0, no record, or fewer possible categories than
+                are listed.
+
+        Example:
+            >>> from estimators.theory import mis
+            >>> tally = mis.Tally.of_counts([40, 30, 20, 0], universe=5)
+            >>> tally.records, tally.categories, tally.unseen
+            (90, 3, 2)
+        """
         entries = np.asarray(counts).ravel()
         if not entries.size:
             raise TooFewRecords("tallies: got none, need at least one", field="tallies")
@@ -40,7 +58,24 @@ class Tally:
 
     @classmethod
     def of_values(cls, values: Sequence[object] | NDArray[np.generic], universe: int | None = None) -> Tally:
-        """One value a record."""
+        """A sample, from one value a record.
+
+        Args:
+            values: The category of each record, numbers or text.
+            universe: As for ``Tally.of_counts``.
+
+        Returns:
+            a ``Tally``, for ``mis.assess``.
+
+        Raises:
+            MaceError: no value, or fewer possible categories than there are in the sample.
+
+        Example:
+            >>> from estimators.theory import mis
+            >>> tally = mis.Tally.of_values(["red", "blue", "red", "green"])
+            >>> tally.records, tally.categories
+            (4, 3)
+        """
         if not len(values):
             raise TooFewRecords("values: got none, need at least one", field="values")
         _, counts = np.unique(np.asarray(values), return_counts=True)

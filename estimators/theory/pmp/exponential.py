@@ -76,7 +76,21 @@ MOST_N = 11
 
 @dataclass(frozen=True)
 class Summed:
-    """A mechanism whose loss is summed over the training set; ``losses`` has a row for each of 2n records."""
+    """An exponential mechanism whose loss is summed over the training set.
+
+    Args:
+        losses: Loss of every outcome: a row for each of the 2n records.
+        sensitivity: Most that the loss of a training set changes when one record is exchanged, over all data; above 0.
+
+    Raises:
+        MaceError: an odd number of rows, or a sensitivity that these losses exceed.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> mechanism = pmp.Summed([[0, 1], [0, 1], [1, 0], [1, 0]], sensitivity=1.0)  # four records, two outcomes
+        >>> mechanism.n, round(mechanism.exact(1.0).epsilon, 3)
+        (2, 0.311)
+    """
 
     losses: Floats
     sensitivity: float
@@ -93,16 +107,29 @@ class Summed:
 
     @classmethod
     def mean(cls, losses: Floats, sensitivity: float) -> Summed:
-        """The same for a loss that is the mean over the training set."""
+        """The same for a loss that is the mean over the training set.
+
+        Args:
+            losses: As for ``Summed``.
+            sensitivity: As for ``Summed``, of the mean.
+        """
         table = rows_of("losses", losses)
         return cls(table / max(len(table) // 2, 1), sensitivity)
 
     def scores(self, epsilon: float) -> Floats:
-        """What each record adds to the logits of the outcomes, but for a constant of the record."""
+        """What each record adds to the logits of the outcomes, but for a constant of the record.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        """
         return _logits(self.losses, self.sensitivity, epsilon)
 
     def exact(self, epsilon: float) -> InOut:
-        """The laws of every record, over all C(2n, n) training sets."""
+        """The laws of every record, over all C(2n, n) training sets.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        """
         scores = self.scores(epsilon)
         if span(scores) <= WIDEST:
             most = min(MOST_SUMMED, 5_000_000_000 // scores.shape[1])
@@ -116,6 +143,9 @@ class Summed:
         """DP's epsilon with both training sets among these records: the paper's epsilon(X).
 
         A swap of x for x' moves all logits by d, fixed, and their normaliser by c: the extremes of c are enough.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
         """
         scores = self.scores(epsilon)
         subsets.require_few(len(scores), self.n, INSTEAD, MOST_PAIRED)
@@ -135,6 +165,9 @@ class Summed:
         moves ln p_w by d_w - c, where d = score(x) - score(x') and c, by which the normaliser moves, lies
         between min d and max d. So P_in/P_out is at most the mean of e^(d_w - min d) over the worst n of the x',
         and P_out/P_in the mean of e^(max d - d_w). It rises with epsilon, and never exceeds it.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
         """
         require_pairs(len(self.losses), self.losses.size)
         scores = np.ascontiguousarray(self.scores(epsilon).T)
@@ -148,7 +181,21 @@ class Summed:
 
 @dataclass(frozen=True)
 class Tabled:
-    """A mechanism with any loss: ``losses`` has a row for each training set, in lexicographic order."""
+    """An exponential mechanism with any loss of a training set.
+
+    Args:
+        losses: Loss of every outcome: a row for each of the C(2n, n) training sets, in lexicographic order.
+        sensitivity: As for ``Summed``.
+
+    Raises:
+        MaceError: a number of rows that is not C(2n, n), or a sensitivity that these losses exceed.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> mechanism = pmp.Tabled([[0, 1], [1, 0]], sensitivity=1.0)  # one of two records is used
+        >>> round(pmp.assess_exponential(mechanism, epsilon=1.0).practical_epsilon, 3)
+        0.5
+    """
 
     losses: Floats
     sensitivity: float
@@ -170,16 +217,28 @@ class Tabled:
         _require_reach(reach, self.sensitivity)
 
     def logits(self, epsilon: float) -> Floats:
-        """Log probabilities of the outcomes, but for a constant, training set by training set."""
+        """Log probabilities of the outcomes, but for a constant, training set by training set.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        """
         return _logits(self.losses, self.sensitivity, epsilon)
 
     def exact(self, epsilon: float) -> InOut:
-        """The laws of every record, over all C(2n, n) training sets."""
+        """The laws of every record, over all C(2n, n) training sets.
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        """
         subset = subsets.matrix(2 * self.n, self.n, INSTEAD)
         return laws_of_blocks([(subset, self.logits(epsilon))], len(subset), 2 * self.n)
 
     def on_records(self, epsilon: float) -> float:
-        """DP's epsilon with both training sets among these records: the paper's epsilon(X)."""
+        """DP's epsilon with both training sets among these records: the paper's epsilon(X).
+
+        Args:
+            epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        """
         logs = log_softmax(self.logits(epsilon), axis=1)
         return max(float(np.abs(logs[a] - logs[b]).max()) for _, _, a, b in Neighbours(self.n))
 

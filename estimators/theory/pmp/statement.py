@@ -58,9 +58,28 @@ NOT_MONOTONE = Caution(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExponentialStatement:
-    """What an exponential mechanism gives away, exactly or from ``training_sets`` at random with an ``interval``.
+    """What an exponential mechanism gives away; ``pmp.assess_exponential`` makes it.
 
-    ``epsilons`` and ``successes`` are of every record; ``epsilon_on_records`` is None where it takes too long.
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        epsilon: Epsilon of the mechanism's differential privacy.
+        training_sets: Number of training sets that were enumerated, or drawn at random.
+        practical_epsilon: The practical epsilon on these records.
+        interval: The same with its interval if training sets were drawn; None if it is exact.
+        epsilon_on_records: DP's epsilon with both training sets among these records; None where it takes too long.
+        success: How often an attacker is right at most.
+        worst: The record and the outcome that give the practical epsilon.
+        epsilons: The practical epsilon of each record, at most.
+        successes: How often an attacker is right about each record, at most.
+        bounds: Every bound side by side.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> mechanism = pmp.Summed([[0, 1], [0, 1], [1, 0], [1, 0]], sensitivity=1.0)
+        >>> result = pmp.assess_exponential(mechanism, practical_epsilon=0.2)
+        >>> result.practical_epsilon <= 0.2 < result.epsilon, round(result.ratio, 2)
+        (True, 0.32)
     """
 
     sentence: str
@@ -96,9 +115,32 @@ def assess_exponential(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> ExponentialStatement:
-    """Exactly where training sets can be gone through, from ``draws`` of them with an interval where not.
+    """What an exponential mechanism gives away of these 2n records, exactly or with an interval.
 
-    ``epsilon`` is DP's, or is chosen to keep the ``practical_epsilon`` wanted.
+    Exact if all training sets can be enumerated; otherwise from ``draws`` of them. Give one of ``epsilon`` and
+    ``practical_epsilon``.
+
+    Args:
+        mechanism: ``Summed`` or ``Summed.mean``, with losses of records; or ``Tabled``, with losses of training sets.
+        epsilon: Epsilon of the mechanism's differential privacy, above 0.
+        practical_epsilon: In place of ``epsilon``: find the epsilon that keeps this practical epsilon.
+        draws: Number of training sets to draw at random, at least 2, if there are too many to enumerate.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        an ``ExponentialStatement``: sentence, practical epsilon, bounds.
+
+    Raises:
+        MaceError: a number out of its range, or too many training sets and no ``draws``.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> mechanism = pmp.Summed([[0, 1], [0, 1], [1, 0], [1, 0]], sensitivity=1.0)  # four records, two outcomes
+        >>> print(pmp.assess_exponential(mechanism, epsilon=1.0).sentence)
+        An exponential mechanism that is 1-DP has a practical epsilon of at most 0.311 on these 4 records: an
+        attacker who knows them, but not which 2 were used, is right about any of them with probability at most
+        0.578; a coin is right with probability 0.5.
     """
     epsilon, cautions = _epsilon(mechanism, epsilon, practical_epsilon)
     sample = None
@@ -141,9 +183,31 @@ def assess_exponential(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianStatement:
-    """What Gaussian noise around a sum or a mean gives away (Proposition 12), beside what DP promises.
+    """What Gaussian noise around a sum or a mean gives away (Proposition 12); ``pmp.assess_gaussian`` makes it.
 
-    The three curves are the delta at each of ``grid``: practical, with both training sets among these records, DP's.
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        sigma: Standard deviation of the noise in each coordinate.
+        sensitivity: How far the sum or mean moves at most when one record is exchanged.
+        delta: The delta that goes with every epsilon here.
+        epsilon: DP's epsilon.
+        epsilon_on_records: Epsilon with both training sets among these records.
+        practical_epsilon: The practical epsilon on these records.
+        mip_eta: How much more often than a coin an attacker is right, at most.
+        grid: Epsilons of the three curves.
+        practical_deltas: The practical delta at each of ``grid``.
+        record_deltas: The delta with both training sets among these records.
+        dp_deltas: DP's delta.
+        bounds: Every bound side by side.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import pmp
+        >>> points = np.random.default_rng(0).normal(size=(20, 2))
+        >>> result = pmp.assess_gaussian(points, clip=1.0, epsilon=2.0, delta=1e-5)
+        >>> result.practical_epsilon < result.epsilon_on_records <= result.epsilon
+        True
     """
 
     sentence: str
@@ -187,9 +251,33 @@ def assess_gaussian(
     delta: float,
     query: Literal["mean", "sum"] = "mean",
 ) -> GaussianStatement:
-    """Gaussian noise of ``sigma``, or of DP's ``epsilon``, or for the ``practical_epsilon`` wanted; at ``delta``.
+    """What a sum or a mean with Gaussian noise gives away of these 2n records, beside what DP promises.
 
-    ``points`` are shortened to norm ``clip``; the noise is around their mean, or sum, over the half that was used.
+    Give one of ``sigma``, ``epsilon`` and ``practical_epsilon``.
+
+    Args:
+        points: The 2n records, one row each; half of them are used.
+        clip: Euclidean norm to which each row is shortened, above 0.
+        sigma: Standard deviation of the noise in each coordinate.
+        epsilon: In place of ``sigma``: the least noise that is (epsilon, delta)-DP.
+        practical_epsilon: In place of ``sigma``: the least noise that keeps this practical epsilon.
+        delta: The delta that goes with every epsilon here, strictly between 0 and 1.
+        query: What noise is added to: the ``mean`` or the ``sum``.
+
+    Returns:
+        a ``GaussianStatement``: sentence, practical epsilon, bounds.
+
+    Raises:
+        MaceError: a number out of its range, or points that are all equal.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.theory import pmp
+        >>> points = np.random.default_rng(0).normal(size=(20, 2))
+        >>> print(pmp.assess_gaussian(points, clip=1.0, sigma=0.5, delta=1e-5).sentence)
+        Gaussian noise of standard deviation 0.5 is (1.555, 1e-05)-DP; on these 20 records its practical epsilon is
+        at most 1.395 at the same delta, and an attacker who knows them, but not which 10 were used, is right about
+        any of them with probability at most 0.553; a coin is right with probability 0.5.
     """
     _require_one("sigma", sigma=sigma, epsilon=epsilon, practical_epsilon=practical_epsilon)
     rows = distances.clip_rows(np.asarray(points, dtype=np.float64), clip)
