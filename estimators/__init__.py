@@ -21,7 +21,7 @@ from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.individual import IndividualMetric, individual_metric
 from estimators.metric.presets import PRESETS, preset
 from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
-from estimators.report import Ask, Assessment, assess
+from estimators.report import Assessment, AssessOptions, assess
 from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
@@ -31,7 +31,7 @@ __all__ = [
     "PRESETS",
     "VERSION",
     "Advantage",
-    "Ask",
+    "AssessOptions",
     "Assessment",
     "Caution",
     "CellsTarget",

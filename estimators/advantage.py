@@ -292,8 +292,8 @@ def advantage(
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> result = advantage(scores, prior=0.5, confidence=0.95)
         >>> print(result.sentence)
-        With 95% confidence an adversary who sees this score at a resolution of 13 cells has an advantage between
-        0.119 and 0.223, over a coin toss.
+        With 95% confidence the best attacker who reads this score, sorted into 13 cells of similar values, has an
+        advantage between 0.119 and 0.223, over a coin toss.
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
         True
     """
@@ -303,25 +303,25 @@ def advantage(
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     _check_target(target)
-    chosen = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
+    target = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
     alpha = (1.0 - confidence) / 2.0
-    if isinstance(chosen, LearnedTarget):
+    if isinstance(target, LearnedTarget):
         if not isinstance(data, Scores):
             raise InputError("a learned adversary needs scores, not counts", field="estimator")
         if "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
             raise InputError("a learned adversary needs numbers, got text", field="estimator")
-        below = learned_held_out(data, prior, alpha, seed, chosen.learners)
-        counts, _ = learned_counts(data, prior, seed, chosen.learners, chosen.bins)
+        below = learned_held_out(data, prior, alpha, seed, target.learners)
+        counts, _ = learned_counts(data, prior, seed, target.learners, target.bins)
         upper = cells_upper(counts, prior, alpha)
         return _answer(
-            counts, prior, confidence, chosen, below, upper, seed, data.n_members, data.n_nonmembers
+            counts, prior, confidence, target, below, upper, seed, data.n_members, data.n_nonmembers
         )
     fine = data if isinstance(data, Counts) else finest(data)
-    counts = cells_for(fine, chosen)
+    counts = cells_for(fine, target)
     families = families_for(counts)
     below = held_out(counts, prior, families, alpha, seed, shuffles)
-    upper = _upper(fine, counts, chosen, prior, alpha)
-    return _answer(counts, prior, confidence, chosen, below, upper, seed, fine.n_members, fine.n_nonmembers)
+    upper = _upper(fine, counts, target, prior, alpha)
+    return _answer(counts, prior, confidence, target, below, upper, seed, fine.n_members, fine.n_nonmembers)
 
 
 def _check_target(target: object) -> None:
@@ -342,8 +342,8 @@ def _check_target(target: object) -> None:
 def cells_for(fine: Counts, target: Target) -> Counts:
     """The cells on which a target's adversaries are learned: chosen by pooled counts alone."""
     if isinstance(target, CellsTarget):
-        given = fine.cells.kind not in ("intervals", "grid") and target.bins is None
-        if given or not fine.cells.ordered:
+        keeps_cells = fine.cells.kind not in ("intervals", "grid") and target.bins is None
+        if keeps_cells or not fine.cells.ordered:
             return fine.require_shared_cells()
         return fine.coarsen(resolution(fine.n_records) if target.bins is None else target.bins)
     if not fine.cells.ordered:
@@ -399,11 +399,11 @@ def _answer(
 
 
 def _class_of(leader: str, counts: Counts) -> Family:
-    known: dict[str, Family] = {f.name: f for f in families_for(counts)} | {
+    families: dict[str, Family] = {f.name: f for f in families_for(counts)} | {
         "threshold": Threshold(),
         "two_sided": TwoSided(),
     }
-    family = known.get(leader, Cellwise("cells"))
+    family = families.get(leader, Cellwise("cells"))
     return Cellwise("cells") if isinstance(family, Smoothed) else family
 
 
@@ -425,13 +425,13 @@ def _guarantee(counts: Counts, prior: float, target: Target, exact_lower: bool) 
 
 
 def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:
-    found = counts.cautions()
+    cautions = counts.cautions()
     if rejected:
-        found.append(
+        cautions.append(
             Caution(
                 "class_rejected",
                 f"the records contradict the assumption that the best adversary is of the {target.name} class; "
                 "the upper end is therefore 1",
             )
         )
-    return found
+    return cautions

@@ -72,16 +72,16 @@ class Row:
 
     quantity: str
     says: str
-    allowed: float
+    ceiling: float
     in_one_run: float
-    found: Estimate
+    estimate: Estimate
 
     @property
     def agrees(self) -> Literal["yes", "no", "open"]:
-        """``yes`` if the upper end is allowed, ``no`` if the lower end is above that of one run, else ``open``."""
-        if self.found.lower > self.in_one_run:
+        """``no`` if the lower end is above the ceiling of one run, ``yes`` if the upper end is at most ``ceiling``."""
+        if self.estimate.lower > self.in_one_run:
             return "no"
-        return "yes" if self.found.upper <= self.allowed < inf else "open"
+        return "yes" if self.estimate.upper <= self.ceiling < inf else "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class Agreement:
             return (
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
-                f"{at_least(worst.found.lower, beyond=worst.in_one_run)}, and the claim allows "
-                f"{at_most(worst.in_one_run)}{self._once(worst)}, if {self._granted(worst)}. "
+                f"{at_least(worst.estimate.lower, beyond=worst.in_one_run)}, and the claim allows "
+                f"{at_most(worst.in_one_run)}{self._once(worst)}, if {self._assumption(worst)}. "
                 f"Baseline of the advantage: {self.baseline:.3f}."
             )
         agreed = len(self._which("yes"))
@@ -144,10 +144,10 @@ class Agreement:
         )
 
     def _once(self, row: Row) -> str:
-        return f" of one run ({at_most(row.allowed)} on average)" if row.in_one_run > row.allowed else ""
+        return f" of one run ({at_most(row.ceiling)} on average)" if row.in_one_run > row.ceiling else ""
 
     @staticmethod
-    def _granted(row: Row) -> str:
+    def _assumption(row: Row) -> str:
         if row.quantity == "epsilon":
             return "inclusion was random and independent"
         return "scores are independent draws given who is a member"
@@ -212,8 +212,8 @@ def agreement(
     ordered = dict(_ordered(fine, direction)) if fine is not None and fine.cells.ordered else {}
     tests = 1 + len(rates) * len(ordered) + (fine is not None)
     each = 1.0 - (1.0 - confidence) / tests
-    spent = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
-    once = grant_of(spent, adjacency, inclusion).envelope
+    curve = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
+    once = grant_of(curve, adjacency, inclusion).envelope
     rows: list[Row] = []
     best = advantage(data if fine is None else fine, p, confidence=each, seed=seed)
     rows.extend(_advantage(best.estimate, grant.envelope, once, delta, p))
@@ -221,34 +221,38 @@ def agreement(
     if fine is not None:
         for which, counts in ordered.items():
             rows.extend(_rates(counts, which, rates, grant.envelope, once, delta, each))
-        row, said = _epsilon(fine, grant, each, direction, seed)
-        rows.extend(row)
-        cautions.extend(said)
+        epsilon_rows, epsilon_cautions = _epsilon(fine, grant, each, direction, seed)
+        rows.extend(epsilon_rows)
+        cautions.extend(epsilon_cautions)
     return Agreement(float(epsilon), float(delta), p, confidence, tuple(rows), tuple(dict.fromkeys(cautions)))
 
 
 def _advantage(
-    found: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float
+    estimate: Estimate, envelope: Envelope, once: Envelope, delta: float, prior: float
 ) -> Iterator[Row]:
     weights = prior, 1.0 - prior
     floor = baseline(prior)
     eta, most = envelope.gain(*weights), once.gain(*weights)
-    found = _in_one_run(found, delta)
-    allowed, says = advantage_of(eta, prior), f"the advantage at prior {exactly(prior)}"
-    yield Row("advantage", says, allowed, advantage_of(most, prior), found)
-    half = _scaled(found, floor, 2.0, "MIP's eta of this score: its accuracy above the better constant guess")
+    estimate = _in_one_run(estimate, delta)
+    ceiling, says = advantage_of(eta, prior), f"the advantage at prior {exactly(prior)}"
+    yield Row("advantage", says, ceiling, advantage_of(most, prior), estimate)
+    half = _scaled(
+        estimate, floor, 2.0, "MIP's eta of this score: its accuracy above the better constant guess"
+    )
     yield Row("mip_eta", "MIP's eta", eta, most, half)
-    share = _scaled(found, floor, 1.0 - floor, "MIS's Delta of this score at lambda 1: 1 less its security")
-    allowed, says = normalised(eta, *weights), "MIS's Delta, 1 less the security"
-    yield Row("mis_delta", says, allowed, normalised(most, *weights), share)
+    share = _scaled(
+        estimate, floor, 1.0 - floor, "MIS's Delta of this score at lambda 1: 1 less its security"
+    )
+    ceiling, says = normalised(eta, *weights), "MIS's Delta, 1 less the security"
+    yield Row("mis_delta", says, ceiling, normalised(most, *weights), share)
 
 
 def _ordered(fine: Counts, direction: Direction | str) -> Iterator[tuple[str, Counts]]:
     """The cells with those first from above that speak for membership; both ways if either may."""
-    wanted = direction_of(direction)
-    if wanted is not Direction.LOW:
+    direction = direction_of(direction)
+    if direction is not Direction.LOW:
         yield "high", fine
-    if wanted is not Direction.HIGH:
+    if direction is not Direction.HIGH:
         places = Intervals(np.arange(1.0, fine.cells.size))  # of the order alone: rates know no more
         yield "low", Counts(fine.members[::-1], fine.nonmembers[::-1], places)
 
@@ -263,10 +267,10 @@ def _rates(
     confidence: float,
 ) -> Iterator[Row]:
     for point in operating_points(counts, rates, confidence):
-        allowed, most = (min(1.0, float(each.tpr(point.fpr))) for each in (envelope, once))
+        ceiling, most = (min(1.0, float(each.tpr(point.fpr))) for each in (envelope, once))
         says = f"the TPR at FPR {exactly(point.fpr)}, {which} scores taken for members"
         name = f"tpr_at_fpr_{point.fpr:g}_{which}"
-        yield Row(name, says, allowed, most, _in_one_run(point.estimate, delta))
+        yield Row(name, says, ceiling, most, _in_one_run(point.estimate, delta))
 
 
 def _epsilon(
@@ -285,31 +289,31 @@ def _epsilon(
         f"the epsilon at delta {exactly(delta)} of this score's two distributions: lower end at any resolution, upper "
         f"end at a resolution of {cells.size} cells; not that of the mechanism"
     )
-    assumes, said = EMPIRICAL, bound.cautions
+    assumes, cautions = EMPIRICAL, bound.cautions
     if grant.fixed:
-        assumes, said = f"{EMPIRICAL}; {FIXED.message}", (*said, FIXED)
+        assumes, cautions = f"{EMPIRICAL}; {FIXED.message}", (*cautions, FIXED)
     interval = Interval(bound.value, high, confidence, Guarantee(covers, assumes, delta == 0.0))
     row = Row("epsilon", f"epsilon at delta {exactly(delta)}", epsilon, epsilon, Estimate(None, interval))
-    return (row,), said
+    return (row,), cautions
 
 
-def _in_one_run(found: Estimate, delta: float) -> Estimate:
+def _in_one_run(estimate: Estimate, delta: float) -> Estimate:
     """What a no assumes, where there is a delta, is said with the interval."""
     if delta == 0.0:
-        return found
-    given = found.interval
+        return estimate
+    interval = estimate.interval
     guarantee = Guarantee(
-        given.guarantee.covers, given.guarantee.assumes + SHARED, given.guarantee.finite_sample
+        interval.guarantee.covers, interval.guarantee.assumes + SHARED, interval.guarantee.finite_sample
     )
-    return replace(found, interval=replace(given, guarantee=guarantee))
+    return replace(estimate, interval=replace(interval, guarantee=guarantee))
 
 
-def _scaled(found: Estimate, less: float, by: float, covers: str) -> Estimate:
+def _scaled(estimate: Estimate, less: float, by: float, covers: str) -> Estimate:
     """The advantage above its baseline in another unit."""
-    given = found.interval
-    guarantee = Guarantee(covers, given.guarantee.assumes, given.guarantee.finite_sample)
+    interval = estimate.interval
+    guarantee = Guarantee(covers, interval.guarantee.assumes, interval.guarantee.finite_sample)
     if by == 0.0:  # a prior that rounds to 0 or 1: nothing is above the baseline
-        return Estimate(0.0, Interval(0.0, 1.0, given.confidence, guarantee))
-    low, high = (max(0.0, (end - less) / by) for end in (given.lower, given.upper))
-    value = None if found.value is None else max(0.0, (found.value - less) / by)
-    return Estimate(value, Interval(low, high, given.confidence, guarantee))
+        return Estimate(0.0, Interval(0.0, 1.0, interval.confidence, guarantee))
+    low, high = (max(0.0, (end - less) / by) for end in (interval.lower, interval.upper))
+    value = None if estimate.value is None else max(0.0, (estimate.value - less) / by)
+    return Estimate(value, Interval(low, high, interval.confidence, guarantee))

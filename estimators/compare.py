@@ -21,7 +21,7 @@ GROUP_CELLS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedQuery:
     """One query's place: its answer at the corrected level, and the ranks it may truly have."""
 
     name: str
@@ -35,7 +35,7 @@ class Comparison:
     """Several queries of one model: each with a corrected interval, and their maximum (MACE, Remark 1)."""
 
     maximum: Estimate
-    ranking: tuple[Ranked, ...]
+    ranking: tuple[RankedQuery, ...]
     cautions: tuple[Caution, ...]
 
     @property
@@ -127,7 +127,7 @@ def compare(
     lower = np.array([answers[name].lower for name in names])
     upper = np.array([answers[name].upper for name in names])
     ranking = tuple(
-        Ranked(name, answers[name], 1 + int((lower > upper[i]).sum()), int((upper >= lower[i]).sum()))
+        RankedQuery(name, answers[name], 1 + int((lower > upper[i]).sum()), int((upper >= lower[i]).sum()))
         for i, name in enumerate(names)
     )
     top = answers[names[0]]
@@ -235,7 +235,7 @@ def _difference(
     return Difference(Estimate(a.value - b.value, Interval(lower, upper, confidence, guarantee)), a, b)
 
 
-def _ranks(place: Ranked) -> str:
+def _ranks(place: RankedQuery) -> str:
     if place.best_rank == place.worst_rank:
         return str(place.best_rank)
     return f"between {place.best_rank} and {place.worst_rank}"
@@ -295,10 +295,10 @@ def by_group(
     groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)
     large = [g for g in groups if g.counts is not None and min(g.n_members, g.n_nonmembers) >= MIN_RECORDS]
     corrected = 1.0 - (1.0 - confidence) / max(1, len(large))
-    found = []
+    rows = []
     for group in groups:
         answer = None
         if group.counts is not None and min(group.n_members, group.n_nonmembers) >= MIN_RECORDS:
             answer = advantage(group.counts, prior, confidence=corrected, seed=seed)
-        found.append(GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, group.cautions))
-    return tuple(found)
+        rows.append(GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, group.cautions))
+    return tuple(rows)

@@ -97,9 +97,9 @@ class UnknownName(OptionError):
     """A name is none of those known."""
 
     @classmethod
-    def among(cls, what: str, got: object, known: Iterable[str]) -> UnknownName:
-        """Say what is known and, when there is one, the nearest."""
-        names = sorted(known)
+    def among(cls, what: str, got: object, choices: Iterable[str]) -> UnknownName:
+        """Name the choices and, when there is one, the nearest."""
+        names = sorted(choices)
         near = get_close_matches(str(got), names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return cls(f"{what}: unknown name, need one of {', '.join(names)}{hint}", field=what)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
-from estimators.maxima import Asked, JudgedLimit, Limit
+from estimators.maxima import GateSample, JudgedLimit, Limit
 from estimators.plan import NONE_SETTLES, Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -57,9 +57,8 @@ class Judgement:
         """Records of both sides that would settle an open decision; None if one limit cannot be settled."""
         if self.decision is not Decision.INCONCLUSIVE:
             return None
-        needed = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
-        known = [records for records in needed if records is not None]
-        return max(known) if len(known) == len(needed) else None
+        totals = [each.verdict.records_needed for each in self._which(Decision.INCONCLUSIVE)]
+        return None if None in totals else max(total for total in totals if total is not None)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -70,20 +69,22 @@ class Judgement:
     def sentence(self) -> str:
         """The decision and what it rests on, in plain words."""
         decision, of = self.decision, len(self.limits)
-        told, sure = self._which(decision), percent(self.confidence)
+        limits, sure = self._which(decision), percent(self.confidence)
         if of == 1:
-            return f"{decision.value.capitalize()}: {told[0].verdict.reason}."
+            return f"{decision.value.capitalize()}: {limits[0].verdict.reason}."
         if decision is Decision.PASS:
             return (
                 f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
                 "limit's upper end covers."
             )
         if decision is Decision.FAIL:
-            reasons = "; ".join(each.verdict.reason for each in told)
-            return f"Fail: {len(told)} of {of} limits are exceeded: {reasons}."
-        known = self.records_needed
-        advice = f"{NONE_SETTLES} all" if known is None else f"about {known} records in all would settle all"
-        return f"Inconclusive: {len(told)} of {of} limits are open; {advice} of them."
+            reasons = "; ".join(each.verdict.reason for each in limits)
+            return f"Fail: {len(limits)} of {of} limits are exceeded: {reasons}."
+        records = self.records_needed
+        advice = (
+            f"{NONE_SETTLES} all" if records is None else f"about {records} records in all would settle all"
+        )
+        return f"Inconclusive: {len(limits)} of {of} limits are open; {advice} of them."
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]
@@ -133,7 +134,7 @@ def judge(
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
-    asked = Asked(data, fine, prior, confidence, below, seed)
-    found = tuple(limit.judged(asked) for limit in limits)
+    sample = GateSample(data, fine, prior, confidence, below, seed)
+    results = tuple(limit.judge(sample) for limit in limits)
     source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
-    return Judgement(found, confidence, source)
+    return Judgement(results, confidence, source)

@@ -33,13 +33,13 @@ from estimators.theory.dp import epsilon_from_advantage
 
 T = TypeVar("T")
 
-SHOWN = 60
+LONGEST_LABEL = 60
 """Characters of a group's label that a reason repeats."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One sample, how it is asked about, and the confidence at which lower ends are taken."""
+class GateSample:
+    """The records that limits are judged on, the prior, and the confidence at which either end is taken."""
 
     data: Scores | Counts
     fine: Counts | None
@@ -53,10 +53,10 @@ class Asked:
         """Records of both sides."""
         return self.data.n_members + self.data.n_nonmembers
 
-    def ends(self, ask: Callable[[float], T]) -> tuple[T, T]:
-        """The statement whose upper end counts, and the one whose lower end does."""
-        above = ask(self.confidence)
-        return above, above if self.below == self.confidence else ask(self.below)
+    def ends(self, answer: Callable[[float], T]) -> tuple[T, T]:
+        """The answer whose upper end counts, and the one whose lower end does."""
+        above = answer(self.confidence)
+        return above, above if self.below == self.confidence else answer(self.below)
 
     def counts(self, field: str) -> Counts:
         """Counts of one score a record."""
@@ -74,7 +74,7 @@ class JudgedLimit:
 
     name: str
     about: str
-    found: Estimate
+    estimate: Estimate
     verdict: Verdict
     cautions: tuple[Caution, ...]
 
@@ -87,7 +87,7 @@ class Limit(Protocol):
         """The largest value that is acceptable."""
         ...
 
-    def judged(self, asked: Asked) -> JudgedLimit:
+    def judge(self, sample: GateSample) -> JudgedLimit:
         """What the sample says about it."""
         ...
 
@@ -112,21 +112,25 @@ class MaxAdvantage:
     maximum: float
     target: Target | None = None
 
-    def judged(self, asked: Asked) -> JudgedLimit:
+    def judge(self, sample: GateSample) -> JudgedLimit:
         """By the certified interval of the advantage.
 
         Args:
-            asked: The sample and how it is asked about; ``judge`` makes it.
+            sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        data = asked.data if asked.fine is None or isinstance(self.target, LearnedTarget) else asked.fine
-        above, below = asked.ends(
-            lambda confidence: advantage(data, asked.prior, self.target, confidence, asked.seed)
+        data = sample.data if sample.fine is None or isinstance(self.target, LearnedTarget) else sample.fine
+        above, below = sample.ends(
+            lambda confidence: advantage(data, sample.prior, self.target, confidence, sample.seed)
         )
-        found = _between(below.lower, above.value, above.upper, above.estimate.interval)
-        needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
+        estimate = _between(below.lower, above.value, above.upper, above.estimate.interval)
+        records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
         return JudgedLimit(
-            "advantage", about, found, decide(about, found, self.maximum, needed, above.scope), cautions
+            "advantage",
+            about,
+            estimate,
+            decide(about, estimate, self.maximum, records, above.scope),
+            cautions,
         )
 
 
@@ -153,23 +157,25 @@ class MaxMetric:
     metric: Metric
     bins: int | None = None
 
-    def judged(self, asked: Asked) -> JudgedLimit:
+    def judge(self, sample: GateSample) -> JudgedLimit:
         """By the interval of the metric's optimum.
 
         Args:
-            asked: The sample and how it is asked about; ``judge`` makes it.
+            sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        counts = asked.counts("metric")
-        above, below = asked.ends(
+        counts = sample.counts("metric")
+        above, below = sample.ends(
             lambda confidence: metric_optimum(
-                counts, self.metric, asked.prior, None, confidence, self.bins, asked.seed
+                counts, self.metric, sample.prior, None, confidence, self.bins, sample.seed
             )
         )
-        found = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
-        needed = None if above.class_rejected else records_needed(found, self.maximum, asked.records)
+        estimate = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
+        records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about = f"the best {above.name.replace('_', ' ')}"
         cautions = (*above.cautions, *beneath_baseline(self.maximum, above.trivial))
-        return JudgedLimit("metric", about, found, decide(about, found, self.maximum, needed), cautions)
+        return JudgedLimit(
+            "metric", about, estimate, decide(about, estimate, self.maximum, records), cautions
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,16 +203,16 @@ class MaxEpsilon:
     delta: float = 0.0
     bins: int | None = None
 
-    def judged(self, asked: Asked) -> JudgedLimit:
+    def judge(self, sample: GateSample) -> JudgedLimit:
         """Below by guesses at the two ends of the scores, above by what every set of cells allows.
 
         Args:
-            asked: The sample and how it is asked about; ``judge`` makes it.
+            sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = asked.counts("max_epsilon"), require_nonnegative("max_epsilon", self.maximum)
+        fine, most = sample.counts("max_epsilon"), require_nonnegative("max_epsilon", self.maximum)
         delta = require_share("delta", self.delta)
-        cells, alpha = tail_cells(fine, self.bins), (1.0 - asked.confidence) / 2.0
-        low, cautions = self.lower(fine, asked)
+        cells, alpha = tail_cells(fine, self.bins), (1.0 - sample.confidence) / 2.0
+        low, cautions = self.lower(fine, sample)
         upper = epsilon_upper(cells, delta, alpha, most)
         finer = upper is not None and upper < low
         value = plug_in_epsilon(cells, delta, most)
@@ -218,43 +224,43 @@ class MaxEpsilon:
         )
         high = float("inf") if upper is None or finer else upper
         point = None if value is None else min(max(value, low), high)
-        found = Estimate(point, Interval(low, high, asked.confidence, guarantee))
-        about, needed = f"epsilon at delta {delta:g}", None
+        estimate = Estimate(point, Interval(low, high, sample.confidence, guarantee))
+        about, records = f"epsilon at delta {delta:g}", None
         if not finer and high > most >= low:
-            needed = self._needed(cells, found, asked.records, alpha)
+            records = self._records_to_settle(cells, estimate, sample.records, alpha)
         if finer:
             message = f"the tails of the score give away more than {cells.size} cells show, so there is no upper end"
             cautions = (*cautions, Caution("class_rejected", message))
         if delta == 0.0:
             message = "at delta 0 no number of records bounds epsilon from above, so the limit cannot pass"
             cautions = (*cautions, Caution("delta_zero", message))
-        return JudgedLimit("epsilon", about, found, decide(about, found, most, needed), cautions)
+        return JudgedLimit("epsilon", about, estimate, decide(about, estimate, most, records), cautions)
 
-    def lower(self, fine: Counts, asked: Asked) -> tuple[float, tuple[Caution, ...]]:
+    def lower(self, fine: Counts, sample: GateSample) -> tuple[float, tuple[Caution, ...]]:
         """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each.
 
         Args:
             fine: The counts on the finest cells.
-            asked: The sample and how it is asked about; ``judge`` makes it.
+            sample: The records, the prior and the confidence; ``judge`` makes it.
         """
         if self.delta == 0.0:
-            bound = epsilon_lower_bound(fine, asked.below, seed=asked.seed)
+            bound = epsilon_lower_bound(fine, sample.below, seed=sample.seed)
             return bound.value, bound.cautions
-        half = 1.0 - (1.0 - asked.below) / 2.0
+        half = 1.0 - (1.0 - sample.below) / 2.0
         least = epsilon_from_advantage(
-            advantage(fine, 0.5, CellsTarget(self.bins), half, asked.seed).lower, self.delta
+            advantage(fine, 0.5, CellsTarget(self.bins), half, sample.seed).lower, self.delta
         )
         if fine.cells.ordered:
             return max(least, epsilon_lower(fine, self.delta, (1.0 - half) / 2.0)), ()
-        bound = epsilon_lower_bound(fine, half, self.delta, seed=asked.seed)
+        bound = epsilon_lower_bound(fine, half, self.delta, seed=sample.seed)
         return max(least, bound.value), bound.cautions
 
-    def _needed(self, cells: Counts, found: Estimate, records: int, alpha: float) -> int | None:
+    def _records_to_settle(self, cells: Counts, estimate: Estimate, records: int, alpha: float) -> int | None:
         """Records with these shares that would pass; or that would fail, where more of them point there."""
-        if found.value is None:
+        if estimate.value is None:
             return None
-        if found.value > self.maximum:
-            return records_needed(found, self.maximum, records)
+        if estimate.value > self.maximum:
+            return records_needed(estimate, self.maximum, records)
         return records_to_pass(cells, self.maximum, self.delta, alpha, most_records(records))
 
 
@@ -288,22 +294,22 @@ class MaxGroupRisk:
     targets: ArgumentScores | None = None
     bins: int | None = None
 
-    def judged(self, asked: Asked) -> JudgedLimit:
+    def judge(self, sample: GateSample) -> JudgedLimit:
         """By the limits that hold for all groups at once.
 
         Args:
-            asked: The sample and how it is asked about; ``judge`` makes it.
+            sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        if isinstance(asked.data, Counts) and self.targets is None:
+        if isinstance(sample.data, Counts) and self.targets is None:
             raise InputError("groups: counts hold no records, so they have no groups", field="groups")
-        if asked.prior != 0.5:
+        if sample.prior != 0.5:
             raise OptionError(
                 "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
                 field="max_group_risk",
             )
-        above, below = asked.ends(
+        above, below = sample.ends(
             lambda confidence: individual_risk(
-                asked.data, asked.prior, confidence, self.targets, self.groups, bins=self.bins
+                sample.data, sample.prior, confidence, self.targets, self.groups, bins=self.bins
             )
         )
         table, split = above.groups, below.groups
@@ -312,7 +318,7 @@ class MaxGroupRisk:
         interval = Interval(
             float(split.lower.max()),
             float(table.upper.max()),
-            asked.confidence,
+            sample.confidence,
             Guarantee(
                 "the largest mean individual risk of a group of these records, at a resolution of "
                 f"{above.cells.size} cells",
@@ -320,16 +326,18 @@ class MaxGroupRisk:
                 finite_sample=True,
             ),
         )
-        found = _between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
+        estimate = _between(interval.lower, float(table.risk.filled(0.0).max()), interval.upper, interval)
         # cells of a continuous score grow in number as N^(1/3), so what a cell holds grows as N^(2/3)
-        grows = isinstance(asked.data, Scores) and asked.data.query is Query.CONTINUOUS and self.bins is None
-        needed = records_needed(found, self.maximum, asked.records, 1.0 / 3.0 if grows else 0.5)
+        grows = (
+            isinstance(sample.data, Scores) and sample.data.query is Query.CONTINUOUS and self.bins is None
+        )
+        records = records_needed(estimate, self.maximum, sample.records, 1.0 / 3.0 if grows else 0.5)
         about = f"the largest mean risk of {table.size} {'group' if table.size == 1 else 'groups'}"
-        verdict = decide(about, found, self.maximum, needed)
+        verdict = decide(about, estimate, self.maximum, records)
         if verdict.decision is Decision.FAIL:  # the group whose own lower end it is
             worst = split.labels[int(np.argmax(split.lower))]
-            verdict = decide(f"the mean risk of group {_short(worst)}", found, self.maximum, needed)
-        return JudgedLimit("group_risk", about, found, verdict, above.cautions)
+            verdict = decide(f"the mean risk of group {_short(worst)}", estimate, self.maximum, records)
+        return JudgedLimit("group_risk", about, estimate, verdict, above.cautions)
 
 
 def _between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:
@@ -340,4 +348,4 @@ def _between(lower: float, value: float, upper: float, interval: Interval) -> Es
 
 def _short(label: object) -> str:
     text = str(label)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

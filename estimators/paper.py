@@ -150,16 +150,16 @@ def algorithm_1(
         kernel = reading or Kernel()
         return continuous_advantage(scores, prior, confidence, kernel.bandwidth, kernel.seed)
     counts = by_lattice(scores, reading.bins)
-    found = discrete_advantage(counts, prior, confidence)
+    result = discrete_advantage(counts, prior, confidence)
     ranged = Caution(
         "cells_from_data",
         "the cells span the range of these very records; the paper's interval needs cells fixed in advance",
     )
     return PaperAdvantage(
-        found.statistic,
-        found.value,
-        found.interval,
-        (*found.cautions, ranged, *_outlier_range(counts, reading.bins)),
+        result.statistic,
+        result.value,
+        result.interval,
+        (*result.cautions, ranged, *_outlier_range(counts, reading.bins)),
     )
 
 

@@ -123,8 +123,8 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
     if not -1.0 <= threshold <= 1.0:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
     records = result.provenance.n_members + result.provenance.n_nonmembers
-    needed = None if result.class_rejected else records_needed(result.estimate, threshold, records)
-    return decide("the advantage", result.estimate, threshold, needed, result.scope)
+    total = None if result.class_rejected else records_needed(result.estimate, threshold, records)
+    return decide("the advantage", result.estimate, threshold, total, result.scope)
 
 
 def decision(lower: float, upper: float, threshold: float) -> Decision:
@@ -136,8 +136,8 @@ def decision(lower: float, upper: float, threshold: float) -> Decision:
 
 def overall(decisions: Iterable[Decision]) -> Decision:
     """The decision over several limits: fail if any fails, pass if all pass, else inconclusive."""
-    found = set(decisions)
-    return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in found), Decision.PASS)
+    distinct = set(decisions)
+    return next((d for d in (Decision.FAIL, Decision.INCONCLUSIVE) if d in distinct), Decision.PASS)
 
 
 def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
@@ -150,12 +150,12 @@ def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
     return (Caution("limit_below_baseline", message),)
 
 
-def decide(what: str, found: Estimate, threshold: float, needed: int | None, scope: str = "") -> Verdict:
-    """What an interval of anything says about a threshold; ``needed`` are the records that settle it if it is open.
+def decide(what: str, estimate: Estimate, threshold: float, records: int | None, scope: str = "") -> Verdict:
+    """What an interval of anything says about a threshold; ``records`` are those that settle it if it is open.
 
     ``scope`` is what the upper end alone is limited to, which a pass must not leave unsaid.
     """
-    lower, upper, sure = found.lower, found.upper, percent(found.interval.confidence)
+    lower, upper, sure = estimate.lower, estimate.upper, percent(estimate.interval.confidence)
     decided = decision(lower, upper, threshold)
     if decided is Decision.PASS:
         high = at_most(upper, 4, threshold)
@@ -166,26 +166,28 @@ def decide(what: str, found: Estimate, threshold: float, needed: int | None, sco
             f"with {sure} confidence {what} is at least {at_least(lower, 4, threshold)}, above {threshold:g}"
         )
         return Verdict(threshold, decided, reason, None)
-    advice = f"about {needed} records in all would settle it" if needed is not None else f"{NONE_SETTLES} it"
+    advice = (
+        f"about {records} records in all would settle it" if records is not None else f"{NONE_SETTLES} it"
+    )
     low = at_least(lower, 4)
     where = f"[{low}, {at_most(upper, 4)}]" if np.isfinite(upper) else f"from {low} on"
     reason = f"the interval {where} contains the threshold {threshold:g}; {advice}"
-    return Verdict(threshold, decided, reason, needed)
+    return Verdict(threshold, decided, reason, records)
 
 
-def records_needed(found: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
+def records_needed(estimate: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
     """Records expected to bring the near end across the threshold; None if in practice no number of them does.
 
     Half-widths shrink as N^-rate, so N ((U - point)/(threshold - point))^(1/rate) are enough.
     """
-    value = found.lower if found.value is None else found.value
+    value = estimate.lower if estimate.value is None else estimate.value
     gap = threshold - value
     if gap == 0:
         return None
-    reach = found.upper - value if gap > 0 else value - found.lower
+    reach = estimate.upper - value if gap > 0 else value - estimate.lower
     times = min(max(1.0, reach / abs(gap)), float(MOST_RECORDS))  # a gap of 1e-308 would overflow
-    needed = records * times ** (1.0 / rate)
-    return int(np.ceil(needed)) if needed <= most_records(records) else None
+    total = records * times ** (1.0 / rate)
+    return int(np.ceil(total)) if total <= most_records(records) else None
 
 
 def most_records(records: int) -> int:
@@ -287,13 +289,13 @@ def _smallest(
         members = max(8, round(share * records))
         nonmembers = max(8, records - members)
         cells = _cells(shift, share, resolution(members + nonmembers))
-        done, needed = 0, POWER * RUNS
+        successes, quota = 0, POWER * RUNS
         for run in range(RUNS):
             counts = _draw(shift, members, nonmembers, cells, rng)
-            done += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))  # type: ignore[operator]
-            if done >= needed or done + RUNS - run - 1 < needed:  # the runs left cannot change it
+            successes += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))  # type: ignore[operator]
+            if successes >= quota or successes + RUNS - run - 1 < quota:  # the runs left cannot change it
                 break
-        return done >= needed
+        return successes >= quota
 
     low, high = 16, 64
     while not suffices(high):
@@ -317,7 +319,7 @@ def _smallest(
 def _shift_for(expected: float, prior: float) -> float:
     """Mean difference of two unit Gaussians whose optimal advantage at ``prior`` is ``expected``."""
 
-    def reached(m: float) -> float:
+    def advantage_at(m: float) -> float:
         if m == 0.0:
             return baseline(prior)
         cut = m / 2.0 + np.log((1.0 - prior) / prior) / m  # where p r = (1-p) q
@@ -326,7 +328,7 @@ def _shift_for(expected: float, prior: float) -> float:
     low, high = 0.0, 40.0
     for _ in range(60):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if reached(middle) < expected else (low, middle)
+        low, high = (middle, high) if advantage_at(middle) < expected else (low, middle)
     return 0.0 if expected <= baseline(prior) else high
 
 

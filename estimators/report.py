@@ -33,8 +33,8 @@ from estimators.statement import Caution
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """What is asked of a sample; the defaults are a first answer.
+class AssessOptions:
+    """What ``assess`` shall answer about a sample; the defaults are enough for a first look.
 
     Args:
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
@@ -51,9 +51,9 @@ class Ask:
             ``estimators.paper``. None: kernel densities with Scott's bandwidth.
 
     Example:
-        >>> from estimators import Ask, Counts, assess
+        >>> from estimators import AssessOptions, Counts, assess
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
-        >>> assessment = assess(counts, Ask(prior=0.2, threshold=0.8, metric="precision"))
+        >>> assessment = assess(counts, AssessOptions(prior=0.2, threshold=0.8, metric="precision"))
         >>> assessment.verdict.decision.value, assessment.metric.name
         ('pass', 'precision')
     """
@@ -72,12 +72,12 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The answers to one ``Ask``, made by ``assess``.
+    """The answers of ``assess``, with the ``AssessOptions`` that they follow.
 
     Categories without an order have no ROC curve; a vector of scores has no ROC curve, no metric and no epsilon.
 
     Attributes:
-        ask: What was asked.
+        options: The options that these are the answers to.
         advantage: The optimal advantage, certified. Decide by this one.
         paper: The paper's statistic W_N or U_N with its interval, which covers the statistic's expectation and not the
             advantage; None if it cannot be computed.
@@ -102,7 +102,7 @@ class Assessment:
         (0.735, None)
     """
 
-    ask: Ask
+    options: AssessOptions
     advantage: Advantage
     paper: PaperAdvantage | None
     metric: MetricEstimate | None
@@ -124,12 +124,12 @@ class Assessment:
         return f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {self.advantage.sentence}"
 
 
-def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
+def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Assessment:
     """Answer everything at once; scores are counted a single time.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
-        ask: What to answer, an ``Ask``. None: its defaults.
+        options: What to answer, as ``AssessOptions``. None: their defaults.
 
     Returns:
         an ``Assessment``.
@@ -138,44 +138,52 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         MaceError: an option out of its range, or data that cannot be used.
 
     Example:
-        >>> from estimators import Ask, Counts, assess
+        >>> from estimators import AssessOptions, Counts, assess
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
-        >>> assessment = assess(counts, Ask(threshold=0.1, claimed_epsilon=1.0))
+        >>> assessment = assess(counts, AssessOptions(threshold=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
-        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence an adversary who
-        sees this score at a resolution of 3 cells has an advantage between 0.358 and 0.441, over a coin toss.
+        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence the best attacker
+        who reads this score, sorted into 3 cells of similar values, has an advantage between 0.358 and 0.441, over a
+        coin toss.
         >>> print(assessment.claim.decision)
         contradicted
     """
     require_data(data, Scores, Counts)
-    asked = ask or Ask()
+    options = options or AssessOptions()
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    whole = data if fine is None or isinstance(asked.target, LearnedTarget) else fine
-    found = advantage(whole, asked.prior, asked.target, asked.confidence, asked.seed)
-    paper, missing = _paper(data, fine, asked)
-    wanted = preset(asked.metric, asked.prior) if isinstance(asked.metric, str) else asked.metric
+    whole = data if fine is None or isinstance(options.target, LearnedTarget) else fine
+    result = advantage(whole, options.prior, options.target, options.confidence, options.seed)
+    paper, missing = _paper(data, fine, options)
+    definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric = None
-    if fine is not None and wanted is not None:
+    if fine is not None and definition is not None:
         metric = metric_optimum(
-            fine, wanted, asked.prior, confidence=asked.confidence, seed=asked.seed, known=found
+            fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )
     ordered = fine if fine is not None and fine.cells.ordered else None
     claim, epsilon = None, None
-    if fine is not None and asked.claimed_epsilon is not None:
+    if fine is not None and options.claimed_epsilon is not None:
         claim = check_claim(
-            fine, asked.claimed_epsilon, asked.claimed_delta, asked.confidence, asked.prior, seed=asked.seed
+            fine,
+            options.claimed_epsilon,
+            options.claimed_delta,
+            options.confidence,
+            options.prior,
+            seed=options.seed,
         )
         epsilon = claim.bound
     elif fine is not None:
-        epsilon = epsilon_lower_bound(fine, asked.confidence, asked.claimed_delta, seed=asked.seed)
-    beneath = () if asked.threshold is None else beneath_baseline(asked.threshold, found.baseline)
-    area = None if ordered is None else auc(ordered, asked.confidence)
-    points = () if ordered is None else operating_points(ordered, asked.operating_points, asked.confidence)
-    stated = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
+        epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
+    beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
+    area = None if ordered is None else auc(ordered, options.confidence)
+    points = (
+        () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
+    )
+    parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
     return Assessment(
-        asked,
-        found,
+        options,
+        result,
         paper,
         metric,
         None if ordered is None else roc(ordered),
@@ -183,29 +191,29 @@ def assess(data: Scores | Counts, ask: Ask | None = None) -> Assessment:
         points,
         epsilon,
         claim,
-        None if asked.threshold is None else verdict(found, asked.threshold),
-        _cautions([beneath, found.cautions, missing, *(each.cautions for each in stated)]),
+        None if options.threshold is None else verdict(result, options.threshold),
+        _cautions([beneath, result.cautions, missing, *(each.cautions for each in parts)]),
         fingerprint(data),
         fine,
     )
 
 
 def fingerprint(data: Scores | Counts) -> str:
-    """SHA-256 of what was asked about, so that an answer can be tied to its input a year later.
+    """SHA-256 of the scores or counts, so that an answer can be tied to its input a year later.
 
-    The same scores give the same one, whatever kept them: a number in four bytes or in eight, a wide column of text.
+    The same scores have the same one, however they are stored: numbers in four bytes or in eight, wide columns of text.
     """
     return digest(data.members, data.nonmembers)
 
 
 def digest(*columns: NDArray[np.generic]) -> str:
     """SHA-256 of columns in their order."""
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for each in columns:
         column = _plain(np.ascontiguousarray(each))
-        found.update(f"{column.dtype.str}{column.shape}".encode())
-        found.update(column.tobytes() if column.dtype.kind in "US" else column.data)
-    return found.hexdigest()
+        checksum.update(f"{column.dtype.str}{column.shape}".encode())
+        checksum.update(column.tobytes() if column.dtype.kind in "US" else column.data)
+    return checksum.hexdigest()
 
 
 def _plain(column: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -221,15 +229,15 @@ def _plain(column: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def _paper(
-    data: Scores | Counts, fine: Counts | None, ask: Ask
+    data: Scores | Counts, fine: Counts | None, options: AssessOptions
 ) -> tuple[PaperAdvantage | None, tuple[Caution, ...]]:
     """The paper's statistic, or why there is none: scores near the ends of what a float holds have no bandwidth."""
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS and data.dimension == 1:
         try:
-            return algorithm_1(data, ask.prior, ask.confidence, ask.reading), ()
+            return algorithm_1(data, options.prior, options.confidence, options.reading), ()
         except (NotFinite, OutOfRange) as error:
             return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
-    return None if fine is None else discrete_advantage(fine, ask.prior, ask.confidence), ()
+    return None if fine is None else discrete_advantage(fine, options.prior, options.confidence), ()
 
 
 def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:

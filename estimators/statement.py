@@ -155,14 +155,14 @@ def at_least(value: float, digits: int = 3, beyond: float = -inf) -> str:
 
     Digits are added until it also reads as larger than ``beyond``, which the number is.
     """
-    said = _rounded(value, digits, ROUND_FLOOR)
-    return said if float(said) > beyond or digits >= DIGITS else at_least(value, digits + 1, beyond)
+    text = _rounded(value, digits, ROUND_FLOOR)
+    return text if float(text) > beyond or digits >= DIGITS else at_least(value, digits + 1, beyond)
 
 
 def at_most(value: float, digits: int = 3, within: float = inf) -> str:
     """An upper end as it is said: rounded up, with digits added until it also reads as no larger than ``within``."""
-    said = _rounded(value, digits, ROUND_CEILING)
-    return said if float(said) <= within or digits >= DIGITS else at_most(value, digits + 1, within)
+    text = _rounded(value, digits, ROUND_CEILING)
+    return text if float(text) <= within or digits >= DIGITS else at_most(value, digits + 1, within)
 
 
 def figures_up(value: float) -> str:
@@ -203,8 +203,8 @@ def percent(share: float) -> str:
     Fifteen digits are all that a float keeps of what was written; further ones come from arithmetic, as in 1 - 0.95.
     """
     exact = Decimal(repr(float(share)))
-    written = Context(prec=15).plus(exact)
-    return f"{(exact if written == 1 else written).scaleb(2).normalize():f}%"
+    rounded = Context(prec=15).plus(exact)
+    return f"{(exact if rounded == 1 else rounded).scaleb(2).normalize():f}%"
 
 
 def sorted_into(cells: int) -> str:

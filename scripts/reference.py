@@ -305,7 +305,7 @@ GROUPS = (
             "estimators.sample.counting:by_lattice",
             "estimators.sample.counting:by_boxes",
             "estimators.sample.counting:on_cells",
-            "estimators.sample.stream:Tally",
+            "estimators.sample.stream:CountStream",
         ),
     ),
     Group(
@@ -313,7 +313,7 @@ GROUPS = (
         "`assess` answers what an auditor asks of one sample; `advantage` only the part to decide by.",
         (
             "estimators:assess",
-            "estimators:Ask",
+            "estimators:AssessOptions",
             "estimators:Assessment",
             "estimators:advantage",
             "estimators:Advantage",

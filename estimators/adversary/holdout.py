@@ -39,7 +39,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Tally:
+class GuessRecord:
     """Right guesses of the leading rules on the blocks they had not seen, one number for each shuffle.
 
     ``by_rule`` has the advantage of every rule, (shuffles, rules).
@@ -81,31 +81,33 @@ def held_out(
     missed at most 1.6% at a nominal 2.5% in simulation, and is proven at twice the level (Rueger 1978).
     """
     rng = np.random.default_rng(seed)
-    tally = _tally(counts, prior, families, shuffles, rng)
+    outcome = _guess_record(counts, prior, families, shuffles, rng)
     fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
     pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
-    return summarise(tally, [f.name for f in families], pooled, prior, alpha)
+    return summarise(outcome, [f.name for f in families], pooled, prior, alpha)
 
 
-def summarise(tally: Tally, names: Sequence[str], pooled: bool, prior: float, alpha: float) -> HeldOut:
+def summarise(
+    outcome: GuessRecord, names: Sequence[str], pooled: bool, prior: float, alpha: float
+) -> HeldOut:
     """Median over shuffles, never below what guessing the likelier side earns for free."""
     floor = baseline(prior)
-    middle = np.median(np.column_stack([tally.lower(prior, alpha, pooled), tally.by_rule]), axis=0)
+    middle = np.median(np.column_stack([outcome.lower(prior, alpha, pooled), outcome.by_rule]), axis=0)
     lower, by_rule = float(middle[0]), middle[1:]
     # the simplest rule within a standard error of the best: a rich one fits noise and flatters the point estimate
-    error = np.hypot(prior / np.sqrt(tally.n_members[0]), (1.0 - prior) / np.sqrt(tally.n_nonmembers[0]))
+    error = np.hypot(prior / np.sqrt(outcome.n_members[0]), (1.0 - prior) / np.sqrt(outcome.n_nonmembers[0]))
     leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
     return HeldOut(
         max(lower, floor),
         max(float(by_rule[leader]), floor),
         names[leader],
-        pooled and len(tally.by_rule) == 1,
+        pooled and len(outcome.by_rule) == 1,
     )
 
 
-def _tally(
+def _guess_record(
     counts: Counts, prior: float, families: Sequence[Family], shuffles: int, rng: np.random.Generator
-) -> Tally:
+) -> GuessRecord:
     """What the rules of all shuffles and blocks, fitted in one go, achieved."""
     fractions = block_fractions(counts.n_members, counts.n_nonmembers)
     members, nonmembers = counts.shuffles(fractions, rng, shuffles)  # (shuffles, blocks, cells)
@@ -132,22 +134,22 @@ def follow_leader(
     true_negatives: Integers,
     n_nonmembers: Integers,
     prior: float,
-) -> Tally:
+) -> GuessRecord:
     """Let the rule with the best record before a block speak for that block.
 
     Right guesses are (shuffles, rules, blocks), numbers of records (shuffles, blocks).
     """
-    seen = [np.maximum(n.cumsum(axis=1), 1)[:, None] for n in (n_members, n_nonmembers)]
-    accuracy = prior * true_positives.cumsum(axis=2) / seen[0]
-    accuracy += (1.0 - prior) * true_negatives.cumsum(axis=2) / seen[1]
+    records = [np.maximum(n.cumsum(axis=1), 1)[:, None] for n in (n_members, n_nonmembers)]
+    accuracy = prior * true_positives.cumsum(axis=2) / records[0]
+    accuracy += (1.0 - prior) * true_negatives.cumsum(axis=2) / records[1]
     shuffles, blocks = n_members.shape
     leaders = np.zeros((shuffles, blocks), dtype=np.intp)  # before the first block the simplest rule
     leaders[:, 1:] = accuracy[:, :, :-1].argmax(axis=1)
-    heard = np.arange(shuffles)[:, None], leaders, np.arange(blocks)
-    return Tally(
-        true_positives[heard].sum(axis=1),
+    of_leader = np.arange(shuffles)[:, None], leaders, np.arange(blocks)
+    return GuessRecord(
+        true_positives[of_leader].sum(axis=1),
         n_members.sum(axis=1),
-        true_negatives[heard].sum(axis=1),
+        true_negatives[of_leader].sum(axis=1),
         n_nonmembers.sum(axis=1),
         2.0 * accuracy[:, :, -1] - 1.0,
     )

@@ -121,7 +121,7 @@ def largest_on_hull(
     hits = np.concatenate([[0.0], np.cumsum(counts.members[order])])
     alarms = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order])])
     pieces = max(2, HULL_POINTS // len(order))
-    settled = reached = max(float(limit(hits, alarms).max()), least)
+    upper = lower = max(float(limit(hits, alarms).max()), least)
     left = np.arange(len(order), dtype=np.float64)
     width = 1.0
     for _ in range(HULL_ROUNDS):
@@ -132,14 +132,14 @@ def largest_on_hull(
             for side, shift in ((hits, width), (alarms, 0.0))
         ]
         corner = limit(at[0], at[1])
-        reached = max(reached, float(limit(np.interp(left, np.arange(len(hits)), hits), at[1]).max()))
-        above = corner > reached
-        settled = max(reached, float(corner.max()))
-        near = settled - reached < slack * (1.0 - reached) or reached > enough
+        lower = max(lower, float(limit(np.interp(left, np.arange(len(hits)), hits), at[1]).max()))
+        above = corner > lower
+        upper = max(lower, float(corner.max()))
+        near = upper - lower < slack * (1.0 - lower) or lower > enough
         if near or not 0 < above.sum() <= 4 * HULL_POINTS:
             break
         left, pieces = left[above], 4
-    return settled
+    return upper
 
 
 def _best_pointwise(

@@ -185,9 +185,9 @@ def learned_held_out(
     n1, n0 = (
         np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
     )
-    tally = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
+    outcome = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
     pooled = pools(scores.n_members, scores.n_nonmembers, prior)
-    return summarise(tally, [learner.name for learner in learners], pooled, prior, alpha)
+    return summarise(outcome, [learner.name for learner in learners], pooled, prior, alpha)
 
 
 def learned_counts(

@@ -50,10 +50,10 @@ def tail_cells(fine: Counts, bins: int | None = None) -> Counts:
     cells = cells_for(fine, CellsTarget(bins))
     if bins is not None or cells.size == fine.size or not cells.cells.ordered:
         return cells
-    starts, held = fine.group_starts(cells.size), np.cumsum(fine.pooled)
-    halves = [(held[starts[1] - 1]), (held[-1] - held[starts[-1] - 1])]
+    starts, totals = fine.group_starts(cells.size), np.cumsum(fine.pooled)
+    halves = [(totals[starts[1] - 1]), (totals[-1] - totals[starts[-1] - 1])]
     cuts = [
-        np.searchsorted(held, end * mass / 2.0**step + (0 if end > 0 else held[-1]), side="right")
+        np.searchsorted(totals, end * mass / 2.0**step + (0 if end > 0 else totals[-1]), side="right")
         for end, mass in zip((1, -1), halves, strict=True)
         for step in range(1, 64)
         if mass / 2.0**step >= OUTERMOST
@@ -70,8 +70,10 @@ def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:
     They are sets named without looking at who is a member. For each, either way, exact limits give r(A) >= L and
     q(A) <= U, so epsilon >= log((L - delta)/U); the error is shared by all of them.
     """
-    held = np.cumsum(fine.pooled)
-    places = {int(np.searchsorted(held, share * held[-1])) for share in TAILS + tuple(1.0 - t for t in TAILS)}
+    totals = np.cumsum(fine.pooled)
+    places = {
+        int(np.searchsorted(totals, share * totals[-1])) for share in TAILS + tuple(1.0 - t for t in TAILS)
+    }
     at = np.array(sorted(places), dtype=np.int64)
     inside = np.cumsum(fine.members)[at], np.cumsum(fine.nonmembers)[at]
     sides = [

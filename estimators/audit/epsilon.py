@@ -54,12 +54,12 @@ class Direction(Enum):
     EITHER = "either"
 
 
-def direction_of(given: Direction | str) -> Direction:
+def direction_of(direction: Direction | str) -> Direction:
     """A direction by its name."""
     try:
-        return Direction(given)
+        return Direction(direction)
     except ValueError:
-        raise UnknownName.among("direction", given, [d.value for d in Direction]) from None
+        raise UnknownName.among("direction", direction, [d.value for d in Direction]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,15 +272,15 @@ def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[
         return []
     if len(some) < len(pooled):
         members, pooled = members[some], pooled[some]
-    held, held_in = np.zeros((2, len(pooled) + 1), dtype=np.int64)  # records, and members, left of each cell
-    np.cumsum(pooled, out=held[1:])
-    np.cumsum(members, out=held_in[1:])
-    total, total_in = int(held[-1]), int(held_in[-1])
-    cells = set(zip(_cells_for(held), _cells_for(total - held[::-1]), strict=True))
+    records_left, members_left = np.zeros((2, len(pooled) + 1), dtype=np.int64)
+    np.cumsum(pooled, out=records_left[1:])
+    np.cumsum(members, out=members_left[1:])
+    total, total_in = int(records_left[-1]), int(members_left[-1])
+    cells = set(zip(_cells_for(records_left), _cells_for(total - records_left[::-1]), strict=True))
     ventures = []
     for low, high in sorted(cells):
-        bottom, bottom_in = int(held[low]), int(held_in[low])
-        top, top_in = total - int(held[-1 - high]), total_in - int(held_in[-1 - high])
+        bottom, bottom_in = int(records_left[low]), int(members_left[low])
+        top, top_in = total - int(records_left[-1 - high]), total_in - int(members_left[-1 - high])
         if ends is not Direction.LOW:
             ventures.append((top, bottom, top_in + bottom - bottom_in))
         if ends is not Direction.HIGH:
@@ -288,14 +288,14 @@ def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[
     return ventures
 
 
-def _cells_for(held: Integers) -> list[int]:
+def _cells_for(records_left: Integers) -> list[int]:
     """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
 
-    That rule keeps the two ends apart, since no share is above one half. ``held`` are the records left of a cell.
+    That rule keeps the two ends apart, since no share is above one half. ``records_left`` are those left of a cell.
     """
-    target = np.array(SHARES) * held[-1]
-    above = np.searchsorted(held, target)
-    nearer_below = target - held[above - 1] <= held[above] - target
+    target = np.array(SHARES) * records_left[-1]
+    above = np.searchsorted(records_left, target)
+    nearer_below = target - records_left[above - 1] <= records_left[above] - target
     cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
     return cells
 
@@ -309,21 +309,21 @@ def _largest_rejected(
     ordered = sorted(ventures, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
     # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
     sure = [hits - ((n1 + n0 - i - o) * min(n1, n0) < n1 + n0) for i, o, hits in ordered]
-    found = 0.0, 0, 0
+    result = 0.0, 0, 0
     if lean == mass == 0.0:  # equal coins: one binomial each, and one call for all
         bounds = logit(lower_limit(np.array(sure), np.array([i + o for i, o, _ in ordered]), level))
         best = int(np.argmax(bounds))
-        said_in, said_out, hits = ordered[best]
-        return (float(bounds[best]), hits, said_in + said_out) if bounds[best] > 0.0 else found
-    for (said_in, said_out, hits), right in zip(ordered, sure, strict=True):
-        bound = _rejected_up_to(said_in, said_out, right, lean, level, mass, found[0])
-        if bound > found[0]:
-            found = bound, hits, said_in + said_out
-    return found
+        guesses_in, guesses_out, hits = ordered[best]
+        return (float(bounds[best]), hits, guesses_in + guesses_out) if bounds[best] > 0.0 else result
+    for (guesses_in, guesses_out, hits), right in zip(ordered, sure, strict=True):
+        bound = _rejected_up_to(guesses_in, guesses_out, right, lean, level, mass, result[0])
+        if bound > result[0]:
+            result = bound, hits, guesses_in + guesses_out
+    return result
 
 
 def _rejected_up_to(
-    said_in: int, said_out: int, right: int, lean: float, level: float, mass: float, start: float
+    guesses_in: int, guesses_out: int, right: int, lean: float, level: float, mass: float, start: float
 ) -> float:
     """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
 
@@ -331,18 +331,18 @@ def _rejected_up_to(
     (Steinke et al., Appendix D); what a posterior exceeds its ceiling by is at most delta at any prior.
     """
     if lean == 0.0:  # equal coins: one binomial
-        said_in, said_out = said_in + said_out, 0
-    aim = min(float(right), said_in + said_out - 0.5)
+        guesses_in, guesses_out = guesses_in + guesses_out, 0
+    aim = min(float(right), guesses_in + guesses_out - 0.5)
     if (
-        said_in + said_out > MANY_GUESSES and mass == 0.0
+        guesses_in + guesses_out > MANY_GUESSES and mass == 0.0
     ):  # the mean bias as one binomial: valid (Hoeffding 1956)
-        aim = lower_limit(right, said_in + said_out, level) * (said_in + said_out)
+        aim = lower_limit(right, guesses_in + guesses_out, level) * (guesses_in + guesses_out)
 
     def gap(epsilon: float) -> float:
-        return float(aim - said_in * expit(epsilon + lean) - said_out * expit(epsilon - lean))
+        return float(aim - guesses_in * expit(epsilon + lean) - guesses_out * expit(epsilon - lean))
 
     def excess(epsilon: float) -> float:
-        first, law = binomial_sum_law(said_in, epsilon + lean, said_out, epsilon - lean)
+        first, law = binomial_sum_law(guesses_in, epsilon + lean, guesses_out, epsilon - lean)
         ahead = np.arange(first, first + len(law)) - right  # w - v
         at = int(np.searchsorted(ahead, 0))
         p_value = float(law[at:].sum())
@@ -350,7 +350,7 @@ def _rejected_up_to(
             p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
         return float(np.log(max(p_value, 1e-300) / level))
 
-    if said_in + said_out > MANY_GUESSES and mass == 0.0:
+    if guesses_in + guesses_out > MANY_GUESSES and mass == 0.0:
         return start if gap(start) <= 0.0 else float(brentq(gap, start, 700.0))
     if gap(start) <= 0.0 or excess(start) >= 0.0:
         return start

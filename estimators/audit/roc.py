@@ -277,36 +277,36 @@ def operating_points(
         0.5 0.49 1.0
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    asked = [require_open_unit("fpr", rate) for rate in rates]
-    if not asked:
+    rates = [require_open_unit("fpr", rate) for rate in rates]
+    if not rates:
         return ()
     hits, alarms = _from_the_top(counts)
     n1, n0 = int(hits[-1]), int(alarms[-1])
-    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in asked])  # P(Bin >= j) >= 1 - alpha
-    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in asked])  # P(Bin >= j) <= alpha
-    allowed = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in asked])
-    at = alarms.searchsorted(allowed, side="right") - 1
+    j_low = np.array([_largest_count_exceeded(n0, rate, alpha) for rate in rates])  # P(Bin >= j) >= 1 - alpha
+    j_high = np.array([_smallest_count_reached(n0, rate, alpha) for rate in rates])  # P(Bin >= j) <= alpha
+    most_alarms = np.array([int(rate * n0 * (1.0 + 1e-12)) for rate in rates])
+    at = alarms.searchsorted(most_alarms, side="right") - 1
     # lowest threshold with fewer than j_low nonmembers above it, highest one with at least j_high
     low = np.maximum(alarms.searchsorted(j_low - 1, side="right") - 1, 0)
     high = np.minimum(alarms.searchsorted(j_high), len(alarms) - 1)
     span, tie = _large_ties(hits, alarms, np.concatenate([low, at]), np.concatenate([at, high]))
     # the cuts of all rates side by side, each with the number of its rate: the one observed, then those beside ties
-    every, ahead = np.arange(len(asked)), span < len(asked)
-    of_x, of_y = np.concatenate([every, span[ahead]]), np.concatenate([every, span[~ahead] - len(asked)])
+    every, ahead = np.arange(len(rates)), span < len(rates)
+    of_x, of_y = np.concatenate([every, span[ahead]]), np.concatenate([every, span[~ahead] - len(rates)])
     x, y = hits[np.concatenate([at, tie[ahead]])], hits[np.concatenate([at, tie[~ahead] + 1])]
     below = x - np.hypot(x - n1 * lower_limit(x, n1, alpha), x - hits[low][of_x])
     above = y + np.hypot(n1 * upper_limit(y, n1, alpha) - y, hits[high][of_y] - y)
-    lowers, uppers = np.full(len(asked), np.inf), np.full(len(asked), -np.inf)
+    lowers, uppers = np.full(len(rates), np.inf), np.full(len(rates), -np.inf)
     np.minimum.at(lowers, of_x, below / n1)
     np.maximum.at(uppers, of_y, above / n1)
     points = []
-    for k, rate in enumerate(asked):
+    for k, rate in enumerate(rates):
         lower = max(0.0, float(lowers[k]))
         cautions: tuple[Caution, ...] = ()
         if not j_low[k]:
             with np.errstate(over="ignore"):  # at a rate of 1e-308 no number of records is enough
-                needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
-            most = f"{needed:.0f}" if needed < 1e15 else f"{needed:g}"
+                nonmembers_needed = float(np.ceil(np.log(alpha) / np.log1p(-rate)))
+            most = f"{nonmembers_needed:.0f}" if nonmembers_needed < 1e15 else f"{nonmembers_needed:g}"
             message = (
                 f"TPR at FPR {rate:g}: got {n0} nonmembers, need at least {most} for a lower end above 0"
             )

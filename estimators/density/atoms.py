@@ -56,10 +56,10 @@ class Atoms:
 def split_atoms(members: Floats, nonmembers: Floats) -> tuple[Atoms, Floats, Floats]:
     """Atoms, and the records of either side that are on none; labels play no part in what is an atom."""
     total = len(members) + len(nonmembers)
-    wanted = max(FEWEST, SHARE * total)
-    values = _prominent(members, nonmembers, wanted / total)
+    least = max(FEWEST, SHARE * total)
+    values = _prominent(members, nonmembers, least / total)
     counts = [_count(side, values) for side in (members, nonmembers)]
-    heavy = counts[0] + counts[1] >= wanted
+    heavy = counts[0] + counts[1] >= least
     atoms = Atoms(values[heavy], counts[0][heavy], counts[1][heavy])
     if not atoms.size:
         return atoms, members, nonmembers

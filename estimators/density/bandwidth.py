@@ -140,7 +140,7 @@ class Scott:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """Scale of a Gaussian of the same deviation."""
-        return _checked(sample.deviation * sample.size ** (-1.0 / (dimension + 4)))
+        return _require_width(sample.deviation * sample.size ** (-1.0 / (dimension + 4)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Silverman:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """Silverman's rule of thumb (1986, equation 3.31)."""
-        return _checked(0.9 * sample.scale * sample.size ** (-1.0 / (dimension + 4)))
+        return _require_width(0.9 * sample.scale * sample.size ** (-1.0 / (dimension + 4)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +161,13 @@ class ImprovedSheatherJones:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The smallest root of t = xi gamma^[5](t), or Silverman's rule where there is none."""
-        _checked(sample.deviation)
+        _require_width(sample.deviation)
         width = _fixed_point(sample)
         if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
             width = _fixed_point(closer)
         if width is None:
             return Silverman().choose(sample, dimension)
-        return _checked(width * _dimension_factor(sample.size, dimension))
+        return _require_width(width * _dimension_factor(sample.size, dimension))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +179,13 @@ class LeastSquaresCV:
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
         """The lowest local minimum below the oversmoothed width."""
-        _checked(sample.deviation)
+        _require_width(sample.deviation)
         width = _best_dip(sample)
         if (width is None or width < 4.0 * sample.step) and (closer := sample.closer()) is not None:
             width = _best_dip(closer)
         if width is None:
             return Silverman().choose(sample, dimension)
-        return _checked(width * _dimension_factor(sample.size, dimension))
+        return _require_width(width * _dimension_factor(sample.size, dimension))
 
 
 def _best_dip(sample: Sample) -> float | None:
@@ -220,12 +220,12 @@ def _best_dip(sample: Sample) -> float | None:
     return float(np.exp((left + right) / 2.0))
 
 
-def spread_indices(size: int, wanted: int) -> NDArray[np.intp]:
-    """At most ``wanted`` indices, even but without a period, in no order: sorted or interleaved records do no harm."""
-    if size <= wanted:
+def spread_indices(size: int, most: int) -> NDArray[np.intp]:
+    """At most ``most`` indices, even but without a period, in no order: sorted or interleaved records do no harm."""
+    if size <= most:
         return np.arange(size)
     golden = (sqrt(5.0) - 1.0) / 2.0
-    indices: NDArray[np.intp] = (np.modf(np.arange(wanted) * golden)[0] * size).astype(np.intp)
+    indices: NDArray[np.intp] = (np.modf(np.arange(most) * golden)[0] * size).astype(np.intp)
     return indices
 
 
@@ -245,8 +245,8 @@ def _fixed_point(sample: Sample) -> float | None:
 
     def norm2(s: int, t: float) -> float:
         """||f^(s)||^2 of the density smoothed by t."""
-        used = min(cells - 1, int(sqrt(40.0 / t) / pi) + 1)  # beyond, exp(-k^2 pi^2 t) < 1e-17
-        return float(2.0 * pi ** (2 * s) * (power[s][:used] @ np.exp(-k2[:used] * (pi**2 * t))))
+        terms = min(cells - 1, int(sqrt(40.0 / t) / pi) + 1)  # beyond, exp(-k^2 pi^2 t) < 1e-17
+        return float(2.0 * pi ** (2 * s) * (power[s][:terms] @ np.exp(-k2[:terms] * (pi**2 * t))))
 
     def excess(t: float) -> float:
         energy = norm2(7, t)
@@ -291,15 +291,15 @@ def _between(a: float, b: float, share: float) -> float:
     return a + (b - a) * share if share < 0.5 else b - (b - a) * (1.0 - share)
 
 
-def _quantile(counts: Floats, low: float, step: float, wanted: float) -> float:
-    """Where ``wanted`` records lie to the left, straight lines inside cells."""
+def _quantile(counts: Floats, low: float, step: float, rank: float) -> float:
+    """Where ``rank`` records lie to the left, straight lines inside cells."""
     total = np.cumsum(counts)
-    cell = min(int(np.searchsorted(total, wanted)), counts.size - 1)
-    inside = (wanted - (total[cell] - counts[cell])) / counts[cell] if counts[cell] else 0.5
+    cell = min(int(np.searchsorted(total, rank)), counts.size - 1)
+    inside = (rank - (total[cell] - counts[cell])) / counts[cell] if counts[cell] else 0.5
     return float(low + (cell - 0.5 + inside) * step)
 
 
-def _checked(width: float) -> float:
+def _require_width(width: float) -> float:
     """Refuse a width that is no width: records that are all equal have no scale."""
     if not 0.0 < width < float("inf"):
         raise OutOfRange(

@@ -82,8 +82,8 @@ def signed_risk(r: Floats, q: Floats, prior: float) -> Floats:
     if total.size and total.min() > 0.0:
         risk /= total
         return risk
-    seen = total > 0.0
-    return np.where(seen, risk / np.where(seen, total, 1.0), 2.0 * prior - 1.0)
+    positive = total > 0.0
+    return np.where(positive, risk / np.where(positive, total, 1.0), 2.0 * prior - 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,9 +184,9 @@ def choose_both(bandwidth: Bandwidth, a: Floats, b: Floats, dimension: int) -> t
         bandwidth.choose(Sample.of(side), dimension) if len(side) > 1 and side.min() < side.max() else None
         for side in (a, b)
     ]
-    known = [width for width in widths if width is not None]
-    if known:
-        return widths[0] or known[0], widths[1] or known[0]
+    rule_widths = [width for width in widths if width is not None]
+    if rule_widths:
+        return widths[0] or rule_widths[0], widths[1] or rule_widths[0]
     apart = np.concatenate([a, b])
     # both sides constant: any width that keeps two different values apart says the same
     fallback = float(np.ptp(apart)) / 32.0 if apart.size else 0.0

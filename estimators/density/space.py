@@ -121,7 +121,7 @@ class PointDensities:
         sides = (members, nonmembers)
         size = int(np.clip(PAIRS // (2 * (len(members) + len(nonmembers))), FEWEST_DRAWS, MOST_DRAWS))
         rng = np.random.default_rng(require_count("seed", seed, 0))
-        drawn = []
+        draws = []
         for side, width in zip(sides, widths, strict=True):
             # every record about equally often: a kernel estimate is an even mixture of its kernels
             of = (
@@ -130,8 +130,8 @@ class PointDensities:
                 else rng.permutation(len(side))[:size]
             )
             centre = side[of]
-            drawn.append(_sums(centre + width * rng.standard_normal(centre.shape), sides, widths))
-        return cls(sides, widths, (drawn[0], drawn[1]))
+            draws.append(_sums(centre + width * rng.standard_normal(centre.shape), sides, widths))
+        return cls(sides, widths, (draws[0], draws[1]))
 
     @property
     def n_members(self) -> int:

@@ -143,9 +143,9 @@ def _distinct(
         return np.asarray(limit(np.atleast_1d(hits), trials, alpha)).reshape(hits.shape)
     whole = hits.astype(np.intp)
     if trials < 4 * hits.size and bool((whole == hits).all()):  # a table over 0..trials needs no sort
-        seen = np.flatnonzero(np.bincount(whole.ravel()))
-        table = np.zeros(int(seen[-1]) + 1)
-        table[seen] = limit(seen.astype(np.float64), trials, alpha)
+        present = np.flatnonzero(np.bincount(whole.ravel()))
+        table = np.zeros(int(present[-1]) + 1)
+        table[present] = limit(present.astype(np.float64), trials, alpha)
         return table[whole]
     distinct, back = np.unique(hits, return_inverse=True)
     return limit(distinct, trials, alpha)[back.reshape(hits.shape)]

@@ -115,8 +115,8 @@ def _below(
     (e0, ea, ec), (h0, ha, hc) = numerator, denominator
     top, bottom = e0 + ea * a + ec * c, h0 + ha * a + hc * c
     slack = _slack(denominator)
-    known = bottom > slack
-    value = top / np.where(known, bottom, 1.0)
+    positive = bottom > slack
+    value = top / np.where(positive, bottom, 1.0)
 
     def axis_a_at(slope: Floats) -> Floats:
         return np.where(slope > 0.0, *axes_a)
@@ -130,13 +130,13 @@ def _below(
     if abs(ha) > slack:
         turn = ea / ha
         other = ec - turn * hc
-        passed = e0 - turn * h0 + other * c - abs(other) * axis_c_at(np.full_like(c, other)) > 0.0
-        slope_a = np.where(passed, -ha, ha)
+        beyond = e0 - turn * h0 + other * c - abs(other) * axis_c_at(np.full_like(c, other)) > 0.0
+        slope_a = np.where(beyond, -ha, ha)
     if abs(hc) > slack:
         turn = ec / hc
         other = ea - turn * ha
-        passed = e0 - turn * h0 + other * a - abs(other) * axis_a_at(np.full_like(a, other)) > 0.0
-        slope_c = np.where(passed, -hc, hc)
+        beyond = e0 - turn * h0 + other * a - abs(other) * axis_a_at(np.full_like(a, other)) > 0.0
+        slope_c = np.where(beyond, -hc, hc)
     va, vc = axis_a_at(slope_a) ** 2, axis_c_at(slope_c) ** 2
 
     # (x bottom)^2 = va (ea - (value - x) ha)^2 + vc (ec - (value - x) hc)^2, that is
@@ -151,7 +151,7 @@ def _below(
         step = np.where(linear > 0.0, (linear + root) / square, constant / (root - linear))
     step = np.where(constant <= 0.0, 0.0, step)
     unbounded = (discriminant < 0.0) | ((linear > 0.0) & (square <= 0.0)) | np.isnan(step)
-    return np.where(known & ~unbounded, value - step, -np.inf)
+    return np.where(positive & ~unbounded, value - step, -np.inf)
 
 
 def _slack(linear: Linear) -> float:

@@ -178,8 +178,8 @@ def upper_limit(fine: Counts, views: Sequence[View], objective: Objective, alpha
     if objective.constrained:
         rates, level = (hits, n1, alarms, n0, objective.prior), alpha * SHARE_OF_ALPHA
         least, most = weighted_accuracy_lower(*rates, level), weighted_accuracy_upper(*rates, level)
-        allowed = (most >= objective.low) & (least <= objective.high)
-        hits, alarms, alpha = hits[allowed], alarms[allowed], alpha * (1.0 - SHARE_OF_ALPHA)
+        possible = (most >= objective.low) & (least <= objective.high)
+        hits, alarms, alpha = hits[possible], alarms[possible], alpha * (1.0 - SHARE_OF_ALPHA)
     limits = rule_upper(hits, n1, alarms, n0, objective, alpha)
     return max(float(limits.max(initial=-np.inf)), objective.trivial)
 

@@ -134,7 +134,7 @@ def metric_optimum(
     bins: int | None = None,
     seed: int = 0,
     shuffles: int = SHUFFLES,
-    known: Advantage | None = None,
+    reuse: Advantage | None = None,
 ) -> MetricEstimate:
     """Estimate the largest value of ``metric`` over adversaries at ``prior``.
 
@@ -154,7 +154,7 @@ def metric_optimum(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
             depend less on the seed and take longer.
-        known: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again.
+        reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again.
 
     Returns:
         a ``MetricEstimate``.
@@ -167,9 +167,9 @@ def metric_optimum(
         >>> from estimators import Counts, metric_optimum, preset
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> print(metric_optimum(counts, preset("precision", 0.5)).sentence)
-        With 95% confidence the best precision of an adversary who sees this score at a resolution of 3 cells and
-        guesses member for at least 5% of all records is between 0.713 and 1.000; guessing without the score gives
-        0.500.
+        With 95% confidence the best precision of an attacker who reads this score, sorted into 3 cells of similar
+        values, guessing member for at least 5% of all records, is between 0.713 and 1.000; guessing without the score
+        gives 0.500.
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
@@ -196,15 +196,15 @@ def metric_optimum(
     line = metric.line_in_accuracy(prior)
     if line is not None and not objective.constrained:
         target = CellsTarget(bins)
-        if known is not None and known.target == target:
-            found = known
+        if reuse is not None and reuse.target == target:
+            result = reuse
         else:
-            found = advantage(counts, prior, target, confidence, seed, shuffles)
+            result = advantage(counts, prior, target, confidence, seed, shuffles)
         point, lower, upper = (
-            line[0] + line[1] * (1.0 + v) / 2.0 for v in (found.value, found.lower, found.upper)
+            line[0] + line[1] * (1.0 + v) / 2.0 for v in (result.value, result.lower, result.upper)
         )
-        value, leader, rejected = point, found.leader, found.class_rejected
-        guarantee = found.estimate.interval.guarantee
+        value, leader, rejected = point, result.leader, result.class_rejected
+        guarantee = result.estimate.interval.guarantee
     else:
         below = held_out(fine, views, objective, alpha, seed, shuffles)
         upper, lower, value, leader = (
@@ -219,8 +219,14 @@ def metric_optimum(
         point = min(high, max(low, objective.trivial, (value + flattered) / 2.0))
         guarantee = _guarantee(objective, cells.size, fine.cells.ordered)
     interval = Interval(lower, upper, confidence, guarantee)
-    given = metric.has_known_threshold and not objective.constrained
-    cut = metric.known_cut(prior) if given else best.cut if best.binding else metric.cut_at(point, prior)
+    threshold_known = metric.has_known_threshold and not objective.constrained
+    cut = (
+        metric.known_cut(prior)
+        if threshold_known
+        else best.cut
+        if best.binding
+        else metric.cut_at(point, prior)
+    )
     return MetricEstimate(
         metric,
         Estimate(point, interval),
@@ -252,15 +258,15 @@ def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarante
 
 
 def _cautions(name: str, why: Degeneracy | None, cells: Counts, rejected: bool) -> list[Caution]:
-    found = cells.cautions()
+    cautions = cells.cautions()
     if why is not None:
-        found.append(Caution("degenerate_optimum", f"{name}: {why.value}"))
+        cautions.append(Caution("degenerate_optimum", f"{name}: {why.value}"))
     if rejected:
-        found.append(
+        cautions.append(
             Caution(
                 "class_rejected",
                 "the lower end lies above the upper end for adversaries at this resolution; "
                 "the upper end is therefore the largest value there is",
             )
         )
-    return found
+    return cautions

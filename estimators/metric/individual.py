@@ -79,9 +79,11 @@ def individual_metric(
     """
     require_data(counts, Counts)
     cells = cell_risks(counts, prior, confidence)
-    known = metric.has_known_threshold
+    threshold_known = metric.has_known_threshold
     cut = (
-        metric.known_cut(prior) if known else metric_optimum(counts, metric, prior, seed=seed, shuffles=1).cut
+        metric.known_cut(prior)
+        if threshold_known
+        else metric_optimum(counts, metric, prior, seed=seed, shuffles=1).cut
     )
     low, high = ((1.0 + end) / 2.0 for end in (cells.signed.lower, cells.signed.upper))  # f = 2 eta - 1
     lower, upper = metric.individual_range(low, high, cut)
@@ -100,7 +102,7 @@ def individual_metric(
         Guarantee(
             f"{metric.name} of one cell named in advance, under the rule with {at}",
             cells.signed.guarantee.assumes,
-            cells.signed.guarantee.finite_sample and known,
+            cells.signed.guarantee.finite_sample and threshold_known,
         ),
-        cells.cautions if known else (*cells.cautions, estimated),
+        cells.cautions if threshold_known else (*cells.cautions, estimated),
     )

@@ -183,18 +183,18 @@ def algorithm_3(counts: Counts, metric: Metric, prior: float, seed: int) -> Pape
     steps = np.unique(eta[(eta > 0.0) & (eta < 1.0)])
     cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
     by_eta = np.argsort(eta, kind="stable")
-    kept = np.searchsorted(eta[by_eta], cuts, side="right")
+    below = np.searchsorted(eta[by_eta], cuts, side="right")
     tpr, fpr = (
-        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[kept] / side.sum()
+        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
         for side in (members[1], nonmembers[1])
     )
     value = metric.value(tpr, fpr, prior)
-    seen = np.where(np.isnan(value), -np.inf, value)
-    best = int(np.argmax(seen))
-    above = metric.cut_at(float(seen[best]), prior).above if np.isfinite(seen[best]) else True
+    worth = np.where(np.isnan(value), -np.inf, value)
+    best = int(np.argmax(worth))
+    above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
     if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
-        seen = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
-        best = int(np.argmax(seen))
+        worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
+        best = int(np.argmax(worth))
     return _evaluate(3, metric, prior, eta, Cut(float(cuts[best]), above), members[2], nonmembers[2])
 
 

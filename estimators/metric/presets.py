@@ -45,14 +45,14 @@ def preset(name: str, prior: float, **parameters: float) -> Metric:
     prior = require_open_unit("prior", prior)
     if str(name) not in PRESETS:
         raise UnknownName.among("metric", name, PRESETS)
-    chosen = PRESETS[name]
-    for key, given in parameters.items():
-        if key not in chosen.parameters:
-            raise UnknownName.among(f"parameter of {name}", key, chosen.parameters)
-        require_positive(key, given)
-    settings = {**chosen.parameters, **parameters}
-    coefficients = chosen.make(prior, **settings) if chosen.by_prior else chosen.make(**settings)
-    return Metric(name, **coefficients, at_prior=prior if chosen.by_prior else None)
+    entry = PRESETS[name]
+    for key, value in parameters.items():
+        if key not in entry.parameters:
+            raise UnknownName.among(f"parameter of {name}", key, entry.parameters)
+        require_positive(key, value)
+    settings = {**entry.parameters, **parameters}
+    coefficients = entry.make(prior, **settings) if entry.by_prior else entry.make(**settings)
+    return Metric(name, **coefficients, at_prior=prior if entry.by_prior else None)
 
 
 def _linear(

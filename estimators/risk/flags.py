@@ -102,11 +102,15 @@ def flag_members(
         raise OutOfRange(
             f"threshold: got {tau!r}, need a number strictly between -1 and 1", field="threshold"
         )
-    chosen = over or OverRecords()
+    multiplicity = over or OverRecords()
     share = counts.member_share if threshold is None else sample_share(counts, prior, tau)
     p_values = binomial_tail(counts.members, counts.pooled, share)
     return Flags(
-        benjamini_hochberg(p_values, chosen.weights(counts.pooled), rate), p_values, tau, rate, chosen
+        benjamini_hochberg(p_values, multiplicity.weights(counts.pooled), rate),
+        p_values,
+        tau,
+        rate,
+        multiplicity,
     )
 
 
@@ -119,8 +123,8 @@ def flag_nonmembers(
 ) -> Flags:
     """Cells whose signed risk is *below* ``threshold``, 2p-1 by default: the test with the sides exchanged."""
     exchanged = Counts(counts.nonmembers, counts.members, counts.cells)
-    found = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
-    return Flags(found.flagged, found.p_values, -found.threshold, rate, found.over)
+    flags = flag_members(exchanged, 1.0 - prior, None if threshold is None else -threshold, rate, over)
+    return Flags(flags.flagged, flags.p_values, -flags.threshold, rate, flags.over)
 
 
 def sample_share(counts: Counts, prior: float, signed_risk: float) -> float:
@@ -146,7 +150,7 @@ def benjamini_hochberg(p_values: Floats, weights: Floats, rate: float) -> NDArra
     """
     order = np.argsort(p_values, kind="stable")
     in_order = p_values[order]
-    passed = np.flatnonzero(in_order * weights.sum() <= rate * np.cumsum(weights[order]))
-    if not passed.size:
+    below = np.flatnonzero(in_order * weights.sum() <= rate * np.cumsum(weights[order]))
+    if not below.size:
         return np.zeros(len(p_values), dtype=np.bool_)
-    return np.asarray((p_values <= in_order[passed[-1]]) & (weights > 0))
+    return np.asarray((p_values <= in_order[below[-1]]) & (weights > 0))

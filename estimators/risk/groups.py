@@ -76,8 +76,8 @@ def group_risks(
     The limits hold together with probability ``confidence`` if the cells' limits do (Bonferroni over cells).
     """
     labels, code = _codes(labels_of(groups, "groups"), len(cell))
-    known = cell >= 0
-    which, at = code[known], cell[known]
+    inside = cell >= 0
+    which, at = code[inside], cell[inside]
     records = np.bincount(which, minlength=len(labels)).astype(np.int64)
 
     def mean(column: NDArray[np.generic]) -> Floats:
@@ -149,10 +149,10 @@ def _codes(labels: NDArray[np.generic], length: int) -> tuple[NDArray[np.generic
         raise DimensionMismatch(f"groups: got {labels.size} labels for {length} records", field="groups")
     if labels.dtype.kind == "U":  # by hashing: sorting millions of texts takes far longer than finding few
         texts = labels.tolist()
-        known = sorted(set(texts))
-        place = {text: at for at, text in enumerate(known)}
+        names = sorted(set(texts))
+        place = {text: at for at, text in enumerate(names)}
         codes = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
-        return np.array(known, dtype=labels.dtype), codes
+        return np.array(names, dtype=labels.dtype), codes
     try:
         distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:

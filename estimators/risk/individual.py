@@ -18,7 +18,7 @@ from estimators.risk.flags import Flags, Multiplicity, flag_members
 from estimators.risk.groups import GroupRisks, group_risks
 from estimators.sample.counting import by_boxes, by_category, by_equal_mass, resolution
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.locating import Sampled, cell_of, targets_of
+from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import Caution, Provenance, percent
 
@@ -171,18 +171,18 @@ class IndividualRisk:
         rank[np.lexsort([-column for column in reversed(signed)])] = np.arange(self.cells.size)
         rank[-1] = self.cells.size  # the unknown come last
         place = rank.take(self.cell)
-        reached = np.cumsum(np.bincount(place, minlength=len(rank)))
-        rows = np.flatnonzero(place <= np.searchsorted(reached, min(k, self.size)))
+        cumulative = np.cumsum(np.bincount(place, minlength=len(rank)))
+        rows = np.flatnonzero(place <= np.searchsorted(cumulative, min(k, self.size)))
         return self.take(rows[np.argsort(place[rows], kind="stable")][:k])
 
     def _looked_up(self, column: Floats, unknown: float) -> Floats:
         return np.append(column, unknown).take(self.cell)  # cell -1 takes the row at the end
 
     def _plugged(self, column: Masked) -> Masked:
-        hidden = np.append(np.ma.getmaskarray(column), True)
+        mask = np.append(np.ma.getmaskarray(column), True)
         values = self._looked_up(column.filled(0.0), 0.0)
-        plain = not hidden[:-1].any() and (not self.size or int(self.cell.min()) >= 0)
-        return np.ma.MaskedArray(values, mask=np.ma.nomask if plain else hidden.take(self.cell))
+        plain = not mask[:-1].any() and (not self.size or int(self.cell.min()) >= 0)
+        return np.ma.MaskedArray(values, mask=np.ma.nomask if plain else mask.take(self.cell))
 
 
 def individual_risk(
@@ -196,7 +196,7 @@ def individual_risk(
     interval: CellInterval | None = None,
     threshold: float | None = None,
     over: Multiplicity | None = None,
-    sampled: Sampled | None = None,
+    sample_range: SampleRange | None = None,
 ) -> IndividualRisk:
     """Risk of every target, by default of every record given (MACE, Theorems 1 and 2).
 
@@ -219,7 +219,7 @@ def individual_risk(
             is that of every record if nothing leaks.
         over: What the share of false flags is a share of: ``OverRecords()`` or ``OverCells()`` from
             ``estimators.risk.flags``. None: records.
-        sampled: Least and greatest score of the sample, for counts on intervals, which are open at both ends.
+        sample_range: Least and greatest score of the sample, for counts on intervals, which are open at both ends.
 
     Returns:
         an ``IndividualRisk``.
@@ -237,13 +237,13 @@ def individual_risk(
         (0.92, 1.0)
     """
     require_data(data, Scores, Counts)
-    reach = sampled or Sampled.of(data)
+    sample_range = sample_range or SampleRange.of(data)
     by_cell = risk_by_cell(
         data, prior, confidence, bins=bins, interval=interval, threshold=threshold, over=over
     )
     cells, flags, counts = by_cell.cells, by_cell.flags, by_cell.cells.counts
     if targets is not None:
-        cell = cell_of(targets_of(targets, counts.cells), counts.cells, reach)
+        cell = cell_of(targets_of(targets, counts.cells), counts.cells, sample_range)
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
     else:

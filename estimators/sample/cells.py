@@ -140,9 +140,9 @@ class Grid:
 
     def locate(self, scores: NDArray[np.generic]) -> Integers:
         """Cell of each score, -1 where no record fell."""
-        wanted = grid_keys(np.asarray(scores, dtype=np.float64), self.exponent)
-        at = np.minimum(np.searchsorted(self.keys, wanted), self.size - 1)
-        return np.where(self.keys[at] == wanted, at, -1)
+        keys = grid_keys(np.asarray(scores, dtype=np.float64), self.exponent)
+        at = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
+        return np.where(self.keys[at] == keys, at, -1)
 
     def select(self, keep: Integers) -> Grid:
         """Only the keys named."""
@@ -184,9 +184,9 @@ class Lattice:
 
     def locate(self, scores: NDArray[np.generic]) -> Integers:
         """Cell of each row, -1 where no record fell."""
-        wanted = self.key_of(scores)
-        at = np.minimum(np.searchsorted(self.keys, wanted), self.size - 1)
-        return np.where(self.keys[at] == wanted, at, -1)
+        keys = self.key_of(scores)
+        at = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
+        return np.where(self.keys[at] == keys, at, -1)
 
     def select(self, keep: Integers) -> Lattice:
         """Only the cells named."""
@@ -297,8 +297,8 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidCounts(f"cells of kind {kind!r} are incomplete or malformed", field="cells") from error
-    known = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
-    raise InvalidCounts(f"cells: unknown kind; known are {known}", field="cells")
+    kinds = ", ".join(each.kind for each in (Categories, Values, Intervals, Grid, Lattice, Boxes))
+    raise InvalidCounts(f"cells: unknown kind; known are {kinds}", field="cells")
 
 
 def _ascending(labels: NDArray[Any], kinds: str) -> NDArray[Any]:

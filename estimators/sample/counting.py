@@ -109,8 +109,8 @@ def by_category(scores: Scores) -> Counts:
         if high - low < SMALL_INTEGER_RANGE:
             span = high - low + 1
             sides = [side.astype(np.intp, copy=False) for side in (a, b)]
-            counted = [np.bincount(side - low if low else side, minlength=span) for side in sides]
-            return Counts.trusted(counted[0], counted[1], Values(np.arange(low, high + 1))).occupied()
+            columns = [np.bincount(side - low if low else side, minlength=span) for side in sides]
+            return Counts.trusted(columns[0], columns[1], Values(np.arange(low, high + 1))).occupied()
     if "U" in (a.dtype.kind, b.dtype.kind):
         return _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_)).require_shared_cells()
     pooled = np.concatenate([a, b]) if a.dtype == b.dtype else np.concatenate([a, b]).astype(np.float64)
@@ -198,8 +198,8 @@ def by_equal_mass(scores: Scores, size: int | None = None) -> Counts:
         >>> by_equal_mass(scores, 4).pooled.tolist()
         [10, 10, 10, 10]
     """
-    wanted = resolution(scores.n_members + scores.n_nonmembers) if size is None else size
-    return by_rank(scores).coarsen(require_count("bins", wanted))
+    size = resolution(scores.n_members + scores.n_nonmembers) if size is None else size
+    return by_rank(scores).coarsen(require_count("bins", size))
 
 
 def by_rank(scores: Scores) -> Counts:
@@ -231,8 +231,8 @@ def by_rank(scores: Scores) -> Counts:
     ]
     edges = np.concatenate([starts[light], fine])
     order = np.argsort(edges, kind="stable")
-    merged = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
-    return Counts.trusted(merged[0], merged[1], Intervals(edges[order][1:]))
+    sides = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
+    return Counts.trusted(sides[0], sides[1], Intervals(edges[order][1:]))
 
 
 def _by_sorting(a: Floats, b: Floats) -> Counts:

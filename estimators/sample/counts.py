@@ -76,25 +76,25 @@ class Counts:
 
     def __post_init__(self) -> None:
         for name in ("members", "nonmembers"):
-            given = _numbers(getattr(self, name), f"{name} counts", name)
-            if given.ndim != 1 or len(given) != self.cells.size:
+            column = _numbers(getattr(self, name), f"{name} counts", name)
+            if column.ndim != 1 or len(column) != self.cells.size:
                 raise InvalidCounts(
-                    f"{name} counts: got {given.shape}, need one number for each of {self.cells.size} cells",
+                    f"{name} counts: got {column.shape}, need one number for each of {self.cells.size} cells",
                     field=name,
                 )
-            beyond = ~(np.abs(given.astype(np.float64)) < MOST_RECORDS)  # NaN too
-            if beyond.any() or given.astype(np.float64).sum() >= MOST_RECORDS:
+            beyond = ~(np.abs(column.astype(np.float64)) < MOST_RECORDS)  # NaN too
+            if beyond.any() or column.astype(np.float64).sum() >= MOST_RECORDS:
                 raise InvalidCounts(
                     f"{name} counts: NaN, infinite or {MOST_RECORDS:g} and more",
                     field=name,
                     index=int(np.argmax(beyond)),
                 )
-            whole = given.astype(np.int64)
-            if given.dtype.kind not in "iu" and not (given == whole).all():
+            whole = column.astype(np.int64)
+            if column.dtype.kind not in "iu" and not (column == whole).all():
                 raise InvalidCounts(
-                    f"{name} counts: cell {int(np.argmax(given != whole))} is not a whole number",
+                    f"{name} counts: cell {int(np.argmax(column != whole))} is not a whole number",
                     field=name,
-                    index=int(np.argmax(given != whole)),
+                    index=int(np.argmax(column != whole)),
                 )
             if whole.size and whole.min() < 0:
                 raise InvalidCounts(
@@ -117,12 +117,12 @@ class Counts:
             nonmembers: Nonmember records in each cell.
             cells: What each cell is.
         """
-        made = object.__new__(cls)
+        counts = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
-            object.__setattr__(made, name, side)
-            object.__setattr__(made, f"n_{name}", int(side.sum()))
-        object.__setattr__(made, "cells", cells)
-        return made
+            object.__setattr__(counts, name, side)
+            object.__setattr__(counts, f"n_{name}", int(side.sum()))
+        object.__setattr__(counts, "cells", cells)
+        return counts
 
     @property
     def size(self) -> int:
@@ -281,9 +281,9 @@ class Counts:
 
     def cautions(self) -> list[Caution]:
         """What any reader of these counts should know, whatever is asked of them."""
-        found = []
+        cautions = []
         if self.size * CROWDED > self.n_records:
-            found.append(
+            cautions.append(
                 Caution(
                     "cells_outrun_sample",
                     f"{self.size} cells for {self.n_records} records: the interval is valid but wide, and "
@@ -291,10 +291,10 @@ class Counts:
                 )
             )
         if min(self.n_members, self.n_nonmembers) < FEW:
-            found.append(
+            cautions.append(
                 Caution("few_records", f"fewer than {FEW} records on a side: expect a wide interval")
             )
-        return found
+        return cautions
 
     def blocks(self, fractions: Floats, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Split both sides at random into blocks of the given shares: two arrays (blocks, cells).
@@ -320,8 +320,8 @@ class Counts:
             _splitter(self.members, self.n_members, fractions),
             _splitter(self.nonmembers, self.n_nonmembers, fractions),
         ]
-        drawn = [[split(rng) for split in splits] for _ in range(times)]
-        return np.array([a for a, _ in drawn]), np.array([b for _, b in drawn])
+        tables = [[split(rng) for split in splits] for _ in range(times)]
+        return np.array([a for a, _ in tables]), np.array([b for _, b in tables])
 
     def to_dict(self) -> dict[str, object]:
         """Plain values: lists of counts and the cells they belong to."""
@@ -403,22 +403,22 @@ class Counts:
 def require_data(data: object, *kinds: type) -> None:
     """Refuse what was not made by ``Scores.of`` or ``Counts.of``, such as a bare list."""
     if not isinstance(data, kinds):
-        wanted = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
-        raise InputError(f"data: got {type(data).__name__}, need {wanted}", field="data")
+        makers = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
+        raise InputError(f"data: got {type(data).__name__}, need {makers}", field="data")
 
 
 def _numbers(values: object, what: str, field: str) -> NDArray[Any]:
     """Plain real numbers as they came; whatever is none is refused without being repeated."""
     need = "numbers" if field == "edges" else "whole numbers"
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
     except (ValueError, OverflowError):
         raise InvalidCounts(f"{what}: need a plain list of numbers", field=field) from None
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise InvalidCounts(f"{what}: some are masked", field=field)
-    if given.dtype.kind not in "iuf" and given.size:
-        raise InvalidCounts(f"{what}: got type {given.dtype}, need {need}", field=field)
-    return given if given.size else given.astype(np.float64)
+    if array.dtype.kind not in "iuf" and array.size:
+        raise InvalidCounts(f"{what}: got type {array.dtype}, need {need}", field=field)
+    return array if array.size else array.astype(np.float64)
 
 
 def _splitter(

@@ -21,14 +21,14 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampleRange:
     """Least and greatest score of the sample along each axis."""
 
     low: Floats
     high: Floats
 
     @classmethod
-    def of(cls, data: Scores | Counts) -> Sampled | None:
+    def of(cls, data: Scores | Counts) -> SampleRange | None:
         """What the data reach; None where they do not tell (categories, counts on open intervals)."""
         if isinstance(data, Counts):
             if isinstance(data.cells, Lattice):
@@ -60,38 +60,38 @@ class Sampled:
 def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
     """The scores asked about, finite and of the kind the cells are made of."""
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise RaggedRows("targets: rows differ in length", field="targets") from None
-    if given.ndim == 0:
+    if array.ndim == 0:
         raise InputError("targets: got a single value, need a list of scores", field="targets")
-    if given.ndim > 2:
-        raise InputError(f"targets: got {given.ndim} dimensions, need a list of scores", field="targets")
+    if array.ndim > 2:
+        raise InputError(f"targets: got {array.ndim} dimensions, need a list of scores", field="targets")
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise NotFinite("targets: some are masked", field="targets")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
-    if given.size and (given.dtype.kind not in "biufUS" or (given.dtype.kind in "US") != text):
+    if array.size and (array.dtype.kind not in "biufUS" or (array.dtype.kind in "US") != text):
         raise MixedTypes(
-            f"targets: got type {given.dtype}, need {'text' if text else 'numbers'} as the records have",
+            f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have",
             field="targets",
         )
-    if text or not given.size:
-        return given.astype(np.str_ if text else np.float64)
-    finite = np.isfinite(given.astype(np.float64)).reshape(len(given), -1).all(axis=1)
+    if text or not array.size:
+        return array.astype(np.str_ if text else np.float64)
+    finite = np.isfinite(array.astype(np.float64)).reshape(len(array), -1).all(axis=1)
     if not finite.all():
         index = int(np.argmin(finite))
         raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
-    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
-def cell_of(scores: NDArray[np.generic], cells: Cells, sampled: Sampled | None = None) -> Integers:
+def cell_of(scores: NDArray[np.generic], cells: Cells, sample_range: SampleRange | None = None) -> Integers:
     """Cell of each score, -1 where the sample says nothing about it."""
     if not len(scores):
         return np.empty(0, dtype=np.int64)
     wide = 1 if scores.ndim == 1 else scores.shape[1]
     if (wide > 1) if cells.ordered or isinstance(cells, Categories) else (wide < _axes(cells)):
         raise DimensionMismatch(f"targets have dimension {wide}, the records another", field="targets")
-    inside = None if sampled is None else sampled.reaches(scores)
+    inside = None if sample_range is None else sample_range.reaches(scores)
     at = cells.locate(scores)
     return at if inside is None else np.where(inside, at, -1)
 

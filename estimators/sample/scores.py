@@ -102,7 +102,7 @@ class Scores:
             estimators.errors.NotFinite: member scores: record 3 is NaN; every score must be finite
         """
         try:
-            wanted = Query(query)
+            query = Query(query)
         except ValueError:
             raise UnknownName.among("query", query, [q.value for q in Query]) from None
         a, b = _side(members, "member"), _side(nonmembers, "nonmember")
@@ -122,7 +122,7 @@ class Scores:
                 "member and nonmember scores are of different types (text on one side only)",
                 field="nonmembers",
             )
-        discrete, reason = _decide(a, b, wanted)
+        discrete, reason = _decide(a, b, query)
         if discrete:
             return cls(a, b, Query.DISCRETE, reason)
         return cls(_as_float(a), _as_float(b), Query.CONTINUOUS, reason)
@@ -188,8 +188,8 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
         raise DimensionMismatch(
             f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
         )
-    given = labels.tolist()
-    kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in given}
+    items = labels.tolist()
+    kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
         raise NotFinite(f"{name}: a label is NaN or infinite", field=name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
@@ -230,11 +230,11 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
 
 def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:
     """Name the first record that is masked: what lies under a mask is no score."""
-    hidden = (
+    mask = (
         np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1) if array.ndim else np.ones(1, np.bool_)
     )
-    if hidden.any():
-        index = int(np.argmax(hidden))
+    if mask.any():
+        index = int(np.argmax(mask))
         raise NotFinite(
             f"{name} scores: record {index} is masked; every score must be there",
             field=f"{name}s",
@@ -347,21 +347,21 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     raise InputError(f"{name} scores: got {got}, need numbers or text", field=f"{name}s")
 
 
-def _decide(a: NDArray[np.generic], b: NDArray[np.generic], wanted: Query) -> tuple[bool, str]:
+def _decide(a: NDArray[np.generic], b: NDArray[np.generic], query: Query) -> tuple[bool, str]:
     """Whether the score is discrete, and why."""
     kind = "text" if a.dtype.kind in "US" else "number"
     if a.ndim == 2:
         if kind == "text":
             raise InputError("vector scores must be numbers", field="members")
-        if wanted is Query.DISCRETE:
+        if query is Query.DISCRETE:
             raise InputError("a discrete query needs one value per record, got rows", field="query")
         return False, f"a vector of {a.shape[1]} numbers"
     if kind == "text":
-        if wanted is Query.CONTINUOUS:
+        if query is Query.CONTINUOUS:
             raise InputError("a continuous query needs numbers, got text", field="query")
         return True, "scores are text"
-    if wanted is not Query.AUTO:
-        return wanted is Query.DISCRETE, "as asked"
+    if query is not Query.AUTO:
+        return query is Query.DISCRETE, "as asked"
     total = len(a) + len(b)
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         span = max(int(a.max()), int(b.max())) - min(int(a.min()), int(b.min())) + 1

@@ -26,14 +26,14 @@ def intervals_of(cuts: Floats, scores: NDArray[np.generic]) -> Integers:
     at_cuts = _buckets(cuts, cuts[0], scale)
     table = np.searchsorted(at_cuts, np.arange(BUCKETS + 3)).astype(np.int64)
     table[at_cuts] = -1
-    found = np.empty(len(values), dtype=np.int64)
+    result = np.empty(len(values), dtype=np.int64)
     for start in range(0, len(values), BLOCK):
         part = values[start : start + BLOCK]
         at = table.take(_buckets(part, cuts[0], scale))
         shared = np.flatnonzero(at < 0)
         at[shared] = np.searchsorted(cuts, part[shared], side="right")
-        found[start : start + BLOCK] = at
-    return found
+        result[start : start + BLOCK] = at
+    return result
 
 
 def _buckets(values: Floats, low: float, scale: float) -> NDArray[np.intp]:

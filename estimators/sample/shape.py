@@ -83,7 +83,7 @@ def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -
     if isinstance(data, Scores) and data.query is Query.CONTINUOUS:
         return _of_scores(data, counts, most)
     if isinstance(cells, Intervals):
-        return _joined(whole, most)
+        return _join_cells(whole, most)
     if isinstance(cells, Grid):
         starts = _at(cells.keys, cells.exponent)
         edges = _on_grid(cells, counts, most)
@@ -117,30 +117,30 @@ def _of_scores(scores: Scores, fine: Counts, most: int) -> Shape:
 
 def _placed(counts: Counts, starts: Floats, edges: Floats, below: NDArray[np.bool_]) -> Shape:
     """Cells that hold one value each, or end where a bin ends, counted by where they begin."""
-    shown = np.flatnonzero(below & (starts >= edges[0]))
-    at = np.minimum(np.searchsorted(edges, starts[shown], side="right") - 1, len(edges) - 2)
+    inside = np.flatnonzero(below & (starts >= edges[0]))
+    at = np.minimum(np.searchsorted(edges, starts[inside], side="right") - 1, len(edges) - 2)
     sides = np.zeros((2, len(edges) - 1), dtype=np.int64)
     for side, column in zip(sides, (counts.members, counts.nonmembers), strict=True):
-        np.add.at(side, at, column[shown])
+        np.add.at(side, at, column[inside])
     return Shape.of(sides[0], sides[1], counts, edges)
 
 
-def _joined(counts: Counts, most: int) -> Shape:
+def _join_cells(counts: Counts, most: int) -> Shape:
     """The cells as they came, those at the ends left out if empty; neighbours joined to about equal widths."""
-    held = np.flatnonzero(counts.pooled)
-    ends = np.append(counts.lower_edges(), np.inf)[held[0] : held[-1] + 2]
-    inside = slice(int(held[0]), int(held[-1]) + 1)
-    kept = Counts.trusted(counts.members[inside], counts.nonmembers[inside], Intervals(ends[1:-1]))
+    occupied = np.flatnonzero(counts.pooled)
+    ends = np.append(counts.lower_edges(), np.inf)[occupied[0] : occupied[-1] + 2]
+    inside = slice(int(occupied[0]), int(occupied[-1]) + 1)
+    inner = Counts.trusted(counts.members[inside], counts.nonmembers[inside], Intervals(ends[1:-1]))
     ends = _closed(ends)
-    first, last = _within(ends[:-1], ends[1:], kept)
+    first, last = _within(ends[:-1], ends[1:], inner)
     keep = (
         first + np.unique(ends[first : last + 1], return_index=True)[1]
     )  # at the largest float a cell has no width
     if len(keep) - 1 > most:
         at = np.linspace(0.0, 1.0, most + 1)
-        wanted = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at
-        keep = keep[np.unique(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], wanted)]))]
-    sides = [np.add.reduceat(np.append(side, 0), keep)[:-1] for side in (kept.members, kept.nonmembers)]
+        places = ends[keep[0]] * (1.0 - at) + ends[keep[-1]] * at
+        keep = keep[np.unique(np.concatenate([[0, len(keep) - 1], _nearest(ends[keep], places)]))]
+    sides = [np.add.reduceat(np.append(side, 0), keep)[:-1] for side in (inner.members, inner.nonmembers)]
     return Shape.of(sides[0], sides[1], counts, ends[keep])
 
 
@@ -199,10 +199,10 @@ def _at(keys: Integers, exponent: int) -> Floats:
         return np.clip(np.ldexp(keys.astype(np.float64), exponent), -MOST, MOST)
 
 
-def _nearest(ends: Floats, wanted: Floats) -> Integers:
-    """Which of the ends is nearest to each place wanted."""
-    above = np.clip(np.searchsorted(ends, wanted), 1, len(ends) - 1)
-    lower = wanted / 2.0 - ends[above - 1] / 2.0 < ends[above] / 2.0 - wanted / 2.0
+def _nearest(ends: Floats, places: Floats) -> Integers:
+    """Which of the ends is nearest to each place."""
+    above = np.clip(np.searchsorted(ends, places), 1, len(ends) - 1)
+    lower = places / 2.0 - ends[above - 1] / 2.0 < ends[above] / 2.0 - places / 2.0
     return above - lower
 
 

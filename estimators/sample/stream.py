@@ -33,41 +33,41 @@ LARGEST_KEY = 2**52 - GRID_CELLS
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class CountStream:
     """Records of both sides counted so far; numbers on a growing grid, integers and text each by value.
 
-    For more records than fit in memory: start with ``Tally()`` and add block by block. A block of floats after integers
-    moves them to the grid, as if they had been floats from the start.
+    For more records than fit in memory: start with ``CountStream()`` and add block by block. A block of floats after
+    integers moves them to the grid, as if they had been floats from the start.
 
     Attributes:
-        seen: What was counted; leave it to ``plus``.
+        table: How many records of each value there were; leave it to ``plus``.
         n_members: Member records so far.
         n_nonmembers: Nonmember records so far.
 
     Example:
         >>> import numpy as np
         >>> from estimators import advantage
-        >>> from estimators.sample.stream import Tally
-        >>> rng, tally = np.random.default_rng(0), Tally()
+        >>> from estimators.sample.stream import CountStream
+        >>> rng, stream = np.random.default_rng(0), CountStream()
         >>> for _ in range(10):
-        ...     tally = tally.plus(rng.normal(1, 1, 500), rng.normal(0, 1, 500))
-        >>> tally.n_members, round(advantage(tally.counts()).value, 1)
+        ...     stream = stream.plus(rng.normal(1, 1, 500), rng.normal(0, 1, 500))
+        >>> stream.n_members, round(advantage(stream.counts()).value, 1)
         (5000, 0.4)
     """
 
-    seen: _Grid | _Values | _Labels | None = None
+    table: _Grid | _Values | _Labels | None = None
     n_members: int = 0
     n_nonmembers: int = 0
 
-    def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> Tally:
-        """The tally with one more block; either side of it may be empty.
+    def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> CountStream:
+        """The counts with one more block; either side of it may be empty.
 
         Args:
             members: Scores of member records: a NumPy array of numbers or text.
             nonmembers: Scores of nonmember records, likewise.
 
         Returns:
-            a new ``Tally``; this one stays as it is.
+            a new ``CountStream``; this one stays as it is.
 
         Raises:
             InputError: a score is NaN or infinite, or text comes after numbers.
@@ -77,29 +77,29 @@ class Tally:
             for side, values in enumerate((members, nonmembers))
         ]
         blocks = [(side, block) for side, block in sides if len(block)]
-        seen = self.seen
+        table = self.table
         for side, block in blocks:
             text = block.dtype.kind == "U"
-            if seen is not None and text != isinstance(seen, _Labels):
+            if table is not None and text != isinstance(table, _Labels):
                 raise MixedTypes(
                     f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
                 )
             if text:
-                seen = (seen if isinstance(seen, _Labels) else _Labels.none()).plus(side, block)
-            elif block.dtype.kind in "iu" and not isinstance(seen, _Grid):
-                seen = (seen or _Values.none()).plus(side, block)
+                table = (table if isinstance(table, _Labels) else _Labels.none()).plus(side, block)
+            elif block.dtype.kind in "iu" and not isinstance(table, _Grid):
+                table = (table or _Values.none()).plus(side, block)
             else:
                 start = (self.n_members, self.n_nonmembers)[side]
-                seen = _grid_of(seen).plus(side, block.astype(np.float64, copy=False), start)
-        return Tally(seen, self.n_members + len(sides[0][1]), self.n_nonmembers + len(sides[1][1]))
+                table = _grid_of(table).plus(side, block.astype(np.float64, copy=False), start)
+        return CountStream(table, self.n_members + len(sides[0][1]), self.n_nonmembers + len(sides[1][1]))
 
     def counts(self) -> Counts:
         """Counts of all blocks together, if each side has as many records as any statement needs."""
         for n, name in zip((self.n_members, self.n_nonmembers), SIDES, strict=True):
             if n < MIN_RECORDS:
                 raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
-        assert self.seen is not None  # there are records
-        return self.seen.counts()
+        assert self.table is not None  # there are records
+        return self.table.counts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +121,17 @@ class _Grid:
         grid = self
         for at in range(0, len(scores), PIECE):
             piece = scores[at : at + PIECE]
-            found = grid._histogram(piece)
-            if found is None:
+            column = grid._histogram(piece)
+            if column is None:
                 low, high = float(piece.min()), float(piece.max())
                 if not np.isfinite(low) or not np.isfinite(high):
-                    _refuse(piece, SIDES[side], start + at)
+                    _refuse_not_finite(piece, SIDES[side], start + at)
                 grid = grid.reaching(low, high)
-                found = grid.tabulate(piece)
-            found += grid.columns[side]
-            grid = replace(grid, columns=(found, grid.columns[1]) if side == 0 else (grid.columns[0], found))
+                column = grid.tabulate(piece)
+            column += grid.columns[side]
+            grid = replace(
+                grid, columns=(column, grid.columns[1]) if side == 0 else (grid.columns[0], column)
+            )
         return grid
 
     def reaching(self, low: float, high: float) -> _Grid:
@@ -170,8 +172,8 @@ class _Grid:
             keys, reach = self.scratch[: len(scores)], (float(self.first), float(self.first + GRID_CELLS))
             with np.errstate(over="ignore", invalid="ignore"):
                 np.floor(np.multiply(scores, 2.0**-self.exponent, out=keys), out=keys)
-        found: Floats = histogram1d(keys, GRID_CELLS, reach)
-        return found if found.sum() == len(scores) else None
+        column: Floats = histogram1d(keys, GRID_CELLS, reach)
+        return column if column.sum() == len(scores) else None
 
     def counts(self) -> Counts:
         """Occupied cells as counts."""
@@ -194,7 +196,7 @@ class _Values:
 
     def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
         """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
-        labels, counted = _each_integer(_wide(block))
+        labels, frequencies = _each_integer(_wide(block))
         ours, theirs = _one_type(self.labels, labels)
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
@@ -204,8 +206,8 @@ class _Values:
             members, nonmembers = (_placed(column, place, len(both)) for column in self.columns)
             columns = (members, nonmembers)
             ours, at = both, np.searchsorted(both, theirs)
-        added = _placed(counted, at, len(ours)) + columns[side]
-        grown = _Values(ours, (added, columns[1]) if side == 0 else (columns[0], added))
+        column = _placed(frequencies, at, len(ours)) + columns[side]
+        grown = _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
         return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
 
     def counts(self) -> Counts:
@@ -261,7 +263,7 @@ def _plain(values: NDArray[np.generic], name: str, start: int) -> NDArray[np.gen
     return array.astype(np.int64) if array.dtype.kind == "b" else array
 
 
-def _refuse(scores: Floats, name: str, start: int) -> None:
+def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
     """Name the first record that is NaN or infinite."""
     at = int(np.argmin(np.isfinite(scores)))
     what = "NaN" if np.isnan(scores[at]) else "infinite"
@@ -272,15 +274,15 @@ def _refuse(scores: Floats, name: str, start: int) -> None:
     )
 
 
-def _grid_of(seen: _Grid | _Values | _Labels | None) -> _Grid:
+def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
     """Whatever numbers were counted, on a grid."""
-    if isinstance(seen, _Grid):
-        return seen
-    if not isinstance(seen, _Values):
+    if isinstance(table, _Grid):
+        return table
+    if not isinstance(table, _Values):
         return _Grid.none()
-    values = seen.labels.astype(np.float64)
+    values = table.labels.astype(np.float64)
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
-    columns = [grid.tabulate(values, column.astype(np.float64)) for column in seen.columns]
+    columns = [grid.tabulate(values, column.astype(np.float64)) for column in table.columns]
     return replace(grid, columns=(columns[0], columns[1]))
 
 
@@ -315,8 +317,8 @@ def _binned(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
     return np.bincount(cells, weights, GRID_CELLS).astype(np.float64, copy=False)
 
 
-def _placed(counted: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:
+def _placed(frequencies: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:
     """Counts at their places in a longer column."""
     column = np.zeros(size, dtype=np.int64)
-    column[at] = counted
+    column[at] = frequencies
     return column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estimators import Ask, Assessment, Counts, Scores, assess
+from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -22,7 +22,7 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
     """Everything the library has to say to the question."""
     return assess(
         data,
-        Ask(
+        AssessOptions(
             prior=question.prior,
             target=target(question.estimator),
             metric=None if question.metric is None else metric(question.metric, question.prior),

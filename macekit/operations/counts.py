@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
-from estimators.sample.stream import Tally
+from estimators.sample.stream import CountStream
 from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
 from macekit.decoding.body import DecodedBody, Sample
@@ -62,7 +62,7 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     text = DecodedBody(options=query_options(call), textual=True)
     question = question_of(CountsQuestion, text.with_options(options))
     on_grid = question.cells == "grid" or question.query == "continuous"
-    tally = Tally()
+    tally = CountStream()
     for sides in blocks(call, body):
         tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
     return _reply(call, tally.counts())
@@ -97,7 +97,7 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
         return by_grid(data)
     if data.dimension > 1 or any(side.dtype.kind not in "biufU" for side in sides):
         return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
-    return Tally().plus(*sides).counts()
+    return CountStream().plus(*sides).counts()
 
 
 def _merged(shards: object, material: DecodedBody) -> Counts:

@@ -298,7 +298,7 @@ def assessment(found: Assessment, data: Scores | Counts, options: dict[str, obje
         "verdict": None if found.verdict is None else verdict(found.verdict),
         "warnings": warnings(found.cautions),
         "provenance": provenance(
-            data, found.advantage.provenance.method, found.ask.seed, options, found.input_sha256
+            data, found.advantage.provenance.method, found.options.seed, options, found.input_sha256
         ),
     }
 

@@ -39,7 +39,7 @@ def judgement(found: Judgement, source: ProvenanceAnswer) -> GateAnswer:
 
 
 def _limit(judged: JudgedLimit) -> LimitAnswer:
-    found, verdict = judged.found, judged.verdict
+    found, verdict = judged.estimate, judged.verdict
     return {
         "name": judged.name,
         "about": judged.about,

@@ -82,7 +82,7 @@ def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
 
     assert np.mean([each.decision == "contradicted" for each in found]) <= 0.05
     assert (
-        np.mean([each.rows[0].found.lower > each.rows[0].allowed for each in found]) > 0.05
+        np.mean([each.rows[0].estimate.lower > each.rows[0].ceiling for each in found]) > 0.05
     )  # had it to hold in each
 
 
@@ -93,10 +93,10 @@ def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
     spent = 1e-4 / (0.05 / 3.0 / 2.0)
     assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, spent), abs=1e-12)
     assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(spent + 0.1 * np.exp(0.5), abs=1e-12)
-    assert rows["epsilon"].in_one_run == rows["epsilon"].allowed == 0.5
-    assert "affect many records" in rows["advantage"].found.interval.guarantee.assumes
+    assert rows["epsilon"].in_one_run == rows["epsilon"].ceiling == 0.5
+    assert "affect many records" in rows["advantage"].estimate.interval.guarantee.assumes
     pure = agreement(COUNTS, 0.5, rates=(0.1,), direction="high")
-    assert all(row.in_one_run == row.allowed for row in pure.rows)
+    assert all(row.in_one_run == row.ceiling for row in pure.rows)
 
 
 def test_epsilon_says_that_members_of_a_fixed_number_have_no_coins_of_their_own():
@@ -104,7 +104,7 @@ def test_epsilon_says_that_members_of_a_fixed_number_have_no_coins_of_their_own(
 
     assert "independent_inclusion" in {caution.code for caution in fixed.cautions}
     assert "independent_inclusion" not in {caution.code for caution in coins.cautions}
-    assert "the number of members is fixed" in fixed.rows[-1].found.interval.guarantee.assumes
+    assert "the number of members is fixed" in fixed.rows[-1].estimate.interval.guarantee.assumes
     assert "scores are independent draws given who is a member" in fixed.sentence
 
 
@@ -118,13 +118,16 @@ def test_rows_are_what_theory_allows_beside_what_was_measured():
     rows = {row.quantity: row for row in found.rows}
     each = 1.0 - 0.05 / 3.0  # one advantage, one rate, one epsilon
     measured = advantage(COUNTS, 0.4, confidence=each)
-    assert rows["advantage"].allowed == pytest.approx(max(0.2, np.tanh(0.1)))
-    assert (rows["advantage"].found.lower, rows["advantage"].found.upper) == (measured.lower, measured.upper)
-    assert rows["mip_eta"].found.upper == pytest.approx((measured.upper - 0.2) / 2)
-    assert rows["mis_delta"].found.upper == pytest.approx((measured.upper - 0.2) / 0.8)
-    assert rows["tpr_at_fpr_0.1_high"].allowed == pytest.approx(0.1 * np.exp(0.2))
-    assert rows["epsilon"].allowed == 0.2
-    assert rows["epsilon"].found.lower == epsilon_lower_bound(COUNTS, each, direction="high").value
+    assert rows["advantage"].ceiling == pytest.approx(max(0.2, np.tanh(0.1)))
+    assert (rows["advantage"].estimate.lower, rows["advantage"].estimate.upper) == (
+        measured.lower,
+        measured.upper,
+    )
+    assert rows["mip_eta"].estimate.upper == pytest.approx((measured.upper - 0.2) / 2)
+    assert rows["mis_delta"].estimate.upper == pytest.approx((measured.upper - 0.2) / 0.8)
+    assert rows["tpr_at_fpr_0.1_high"].ceiling == pytest.approx(0.1 * np.exp(0.2))
+    assert rows["epsilon"].ceiling == 0.2
+    assert rows["epsilon"].estimate.lower == epsilon_lower_bound(COUNTS, each, direction="high").value
     assert rows["epsilon"].agrees == "no"
     assert found.decision == "contradicted"
     assert "is contradicted by" in found.sentence
@@ -144,10 +147,10 @@ def test_a_claim_about_adding_or_removing_allows_more():
     replaced, added = (agreement(COUNTS, 0.4, adjacency=a) for a in ("replace", "add_remove"))
 
     assert [row.agrees for row in replaced.rows].count("no") > [row.agrees for row in added.rows].count("no")
-    assert added.rows[0].allowed == pytest.approx(1.0 - np.exp(-0.4))
-    assert added.rows[-1].allowed == pytest.approx(0.8)
+    assert added.rows[0].ceiling == pytest.approx(1.0 - np.exp(-0.4))
+    assert added.rows[-1].ceiling == pytest.approx(0.8)
     coins = agreement(COUNTS, 0.4, adjacency="add_remove", inclusion="independent")
-    assert coins.rows[0].allowed == replaced.rows[0].allowed
+    assert coins.rows[0].ceiling == replaced.rows[0].ceiling
 
 
 def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
@@ -196,7 +199,7 @@ def test_low_scores_are_held_against_the_claim_as_high_ones_are():
     either = agreement(Scores.of(-members, -nonmembers), 0.1, rates=(0.1,))
 
     as_high, as_low = ({row.quantity: row for row in each.rows} for each in (high, low))
-    assert as_low["tpr_at_fpr_0.1_low"].found == as_high["tpr_at_fpr_0.1_high"].found
+    assert as_low["tpr_at_fpr_0.1_low"].estimate == as_high["tpr_at_fpr_0.1_high"].estimate
     assert as_low["tpr_at_fpr_0.1_low"].agrees == "no"
     found = {row.quantity: row.agrees for row in either.rows if row.quantity.startswith("tpr")}
     assert found == {"tpr_at_fpr_0.1_high": "yes", "tpr_at_fpr_0.1_low": "no"}

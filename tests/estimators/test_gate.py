@@ -54,13 +54,13 @@ def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
 def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> None:
     data = sample(gaussian_shift(0.3), 500)
 
-    alone = judge(data, [MaxAdvantage(0.2)]).limits[0].found
+    alone = judge(data, [MaxAdvantage(0.2)]).limits[0].estimate
     beside = judge(data, [MaxAdvantage(0.2), MaxMetric(0.9, preset("f_beta", 0.5)), MaxEpsilon(9.0, 0.1)])
 
-    assert beside.limits[0].found.upper == alone.upper
-    assert beside.limits[0].found.lower < alone.lower
+    assert beside.limits[0].estimate.upper == alone.upper
+    assert beside.limits[0].estimate.lower < alone.lower
     third = advantage(data, confidence=1 - 0.05 / 3)
-    assert beside.limits[0].found.lower == third.lower
+    assert beside.limits[0].estimate.lower == third.lower
 
 
 def test_records_needed_are_the_most_any_open_limit_needs() -> None:
@@ -90,7 +90,7 @@ def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
 
     assert leak.decision is Decision.FAIL
     assert none.decision is Decision.INCONCLUSIVE
-    assert none.limits[0].found.upper == float("inf")
+    assert none.limits[0].estimate.upper == float("inf")
 
 
 def test_the_records_epsilon_needs_are_about_enough() -> None:
@@ -110,7 +110,7 @@ def test_a_few_records_that_are_surely_members_do_not_drown_among_others() -> No
     fine = judge(data, [MaxEpsilon(1.0, 0.005)])
 
     assert fine.decision is Decision.FAIL
-    assert fine.limits[0].found.upper == float("inf")
+    assert fine.limits[0].estimate.upper == float("inf")
     assert judge(data, [MaxAdvantage(0.1)]).decision is Decision.PASS
 
 
@@ -118,7 +118,7 @@ def test_an_upper_end_at_cells_that_hide_what_the_tails_show_is_withdrawn() -> N
     found = judge(sample(rare_leak(0.02), 20_000), [MaxEpsilon(1.0, 0.005, bins=4)])
 
     assert found.decision is Decision.FAIL
-    assert found.limits[0].found.upper == float("inf")
+    assert found.limits[0].estimate.upper == float("inf")
     assert "class_rejected" in {caution.code for caution in found.cautions}
 
 
@@ -136,7 +136,7 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     assert found.decision is Decision.FAIL
     assert "group leaky is at least" in found.limits[0].verdict.reason
     assert found.limits[0].about == "the largest mean risk of 2 groups"
-    assert found.limits[0].found.lower == table.lower.max()
+    assert found.limits[0].estimate.lower == table.lower.max()
     assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimators import Ask, Counts, Decision, LearnedTarget, MaceError, Scores, assess
+from estimators import AssessOptions, Counts, Decision, LearnedTarget, MaceError, Scores, assess
 from estimators.adversary.learned import logistic
 from estimators.density.bandwidth import Fixed
 from estimators.paper import EqualWidth, Kernel, algorithm_1
@@ -17,7 +17,7 @@ def draw(world: object, n: int, seed: int = 0) -> Scores:
 
 
 def test_continuous_scores_get_every_answer() -> None:
-    answer = assess(draw(gaussian_shift(0.3), 1000), Ask(threshold=0.1, claimed_epsilon=0.1))
+    answer = assess(draw(gaussian_shift(0.3), 1000), AssessOptions(threshold=0.1, claimed_epsilon=0.1))
 
     assert answer.paper is not None
     assert answer.paper.statistic == "U_N"
@@ -34,7 +34,7 @@ def test_continuous_scores_get_every_answer() -> None:
 
 
 def test_text_has_no_order_and_therefore_no_curve() -> None:
-    answer = assess(draw(categories(10, 0.3), 1000), Ask(prior=0.4))
+    answer = assess(draw(categories(10, 0.3), 1000), AssessOptions(prior=0.4))
 
     assert answer.roc is None
     assert answer.auc is None
@@ -44,7 +44,7 @@ def test_text_has_no_order_and_therefore_no_curve() -> None:
 
 
 def test_a_vector_is_answered_by_the_learned_adversary_alone() -> None:
-    answer = assess(draw(vector_shift(3, 0.4), 400), Ask(target=LearnedTarget((logistic(),))))
+    answer = assess(draw(vector_shift(3, 0.4), 400), AssessOptions(target=LearnedTarget((logistic(),))))
 
     assert answer.advantage.leader == "logistic"
     assert answer.metric is None
@@ -52,7 +52,7 @@ def test_a_vector_is_answered_by_the_learned_adversary_alone() -> None:
 
 
 def test_counts_are_answered_like_scores() -> None:
-    answer = assess(Counts.of([50, 30, 20], [10, 40, 50], [0.0, 1.0]), Ask(prior=0.3))
+    answer = assess(Counts.of([50, 30, 20], [10, 40, 50], [0.0, 1.0]), AssessOptions(prior=0.3))
 
     assert answer.auc is not None
     expected = np.mean(
@@ -63,7 +63,7 @@ def test_counts_are_answered_like_scores() -> None:
 
 @pytest.mark.parametrize("metric", ["precision", "f_beta", "balanced_accuracy"])
 def test_the_metric_asked_for_is_the_metric_given(metric: str) -> None:
-    answer = assess(draw(gaussian_shift(0.3), 300), Ask(metric=metric, prior=0.2))
+    answer = assess(draw(gaussian_shift(0.3), 300), AssessOptions(metric=metric, prior=0.2))
 
     assert answer.metric is not None
     assert answer.metric.name == metric
@@ -71,11 +71,11 @@ def test_the_metric_asked_for_is_the_metric_given(metric: str) -> None:
 
 def test_an_unknown_metric_suggests_the_nearest() -> None:
     with pytest.raises(MaceError, match="did you mean 'precision'"):
-        assess(draw(gaussian_shift(0.3), 100), Ask(metric="precison"))
+        assess(draw(gaussian_shift(0.3), 100), AssessOptions(metric="precison"))
 
 
 def test_the_same_request_gives_the_same_answer() -> None:
-    first, second = (assess(draw(gaussian_shift(0.3), 500), Ask(seed=3)) for _ in range(2))
+    first, second = (assess(draw(gaussian_shift(0.3), 500), AssessOptions(seed=3)) for _ in range(2))
 
     assert first.advantage == second.advantage
     assert first.metric == second.metric
@@ -142,11 +142,11 @@ def test_scores_at_the_ends_of_what_a_float_holds_get_every_answer_but_the_paper
 
 
 def test_no_metric_asked_for_is_none_given() -> None:
-    assert assess(draw(gaussian_shift(0.3), 100), Ask(metric=None)).metric is None
+    assert assess(draw(gaussian_shift(0.3), 100), AssessOptions(metric=None)).metric is None
 
 
 def test_a_learned_adversary_may_be_asked_for_with_one_number_a_record() -> None:
-    answer = assess(draw(gaussian_shift(0.5), 400), Ask(target=LearnedTarget((logistic(),))))
+    answer = assess(draw(gaussian_shift(0.5), 400), AssessOptions(target=LearnedTarget((logistic(),))))
 
     assert answer.advantage.leader == "logistic"
     assert answer.auc is not None
@@ -179,8 +179,8 @@ def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
 def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
     scores = draw(gaussian_shift(0.3), 1000)
 
-    by_cells = assess(scores, Ask(reading=EqualWidth(20))).paper
-    by_kernel = assess(scores, Ask(reading=Kernel(Fixed(0.3)))).paper
+    by_cells = assess(scores, AssessOptions(reading=EqualWidth(20))).paper
+    by_kernel = assess(scores, AssessOptions(reading=Kernel(Fixed(0.3)))).paper
 
     assert by_cells == algorithm_1(scores, 0.5, reading=EqualWidth(20))
     assert by_cells.statistic == "W_N"
@@ -192,6 +192,6 @@ def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
 def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
     threshold: float | None, codes: list[str]
 ) -> None:
-    answer = assess(draw(identical(), 200), Ask(prior=0.1, threshold=threshold))
+    answer = assess(draw(identical(), 200), AssessOptions(prior=0.1, threshold=threshold))
 
     assert [each.code for each in answer.cautions if each.code == "limit_below_baseline"] == codes

@@ -46,11 +46,11 @@ def _row(row: Row) -> AgreementAnswer:
     return {
         "quantity": row.quantity,
         "says": row.says,
-        "allowed": finite(row.allowed),
+        "allowed": finite(row.ceiling),
         "allowed_in_one_run": finite(row.in_one_run),
-        "estimate": row.found.value,
-        "lower": row.found.lower,
-        "upper": finite(row.found.upper),
+        "estimate": row.estimate.value,
+        "lower": row.estimate.lower,
+        "upper": finite(row.estimate.upper),
         "agrees": row.agrees,
-        "guarantee": encode.guarantee(row.found.interval.guarantee),
+        "guarantee": encode.guarantee(row.estimate.interval.guarantee),
     }

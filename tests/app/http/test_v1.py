@@ -15,7 +15,7 @@ import pytest
 from pyarrow import csv
 
 from app.openapi.examples import JSON_EXAMPLES
-from estimators import Ask, Counts, Scores, assess, preset
+from estimators import AssessOptions, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
 from macekit.operations import encode
@@ -87,7 +87,7 @@ def test_the_numbers_are_those_of_the_library(
     data = Scores.of(*sides, options.get("query", "auto"))
     estimator = Estimator(**options.get("estimator", {}))
     shared = ("prior", "confidence", "seed", "threshold", "claimed_epsilon", "claimed_delta")
-    ask = Ask(
+    assess_options = AssessOptions(
         **{name: options[name] for name in shared if name in options},
         **({"operating_points": tuple(options["operating_points"])} if options else {}),
         target=target(estimator),
@@ -97,7 +97,7 @@ def test_the_numbers_are_those_of_the_library(
 
     answer = ok(post(service, "/v1/advantage", as_json(*sides, **options)))
 
-    found = assess(data, ask)
+    found = assess(data, assess_options)
     assert answer["advantage"]["lower"] == found.advantage.lower
     assert answer["metric"]["upper"] == found.metric.interval.upper  # type: ignore[union-attr]
     stated = answer["provenance"]["options"]
@@ -139,7 +139,7 @@ def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None
 
     answer = ok(post(service, "/v1/advantage", json.dumps({"counts": counted, "prior": 0.2}).encode()))
 
-    found = assess(counts, Ask(prior=0.2, metric=preset("accuracy", 0.2)))
+    found = assess(counts, AssessOptions(prior=0.2, metric=preset("accuracy", 0.2)))
     expected = encode.assessment(found, counts, answer["provenance"]["options"])
     assert answer == json.loads(json_bytes(expected))
     for path, more in {

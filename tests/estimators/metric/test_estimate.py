@@ -450,7 +450,7 @@ def test_an_advantage_that_is_known_already_changes_nothing(target):
 
     alone = metric_optimum(counts, preset("accuracy", 0.4), 0.4, seed=2)
     shared = metric_optimum(
-        counts, preset("accuracy", 0.4), 0.4, seed=2, known=advantage(counts, 0.4, target, seed=2)
+        counts, preset("accuracy", 0.4), 0.4, seed=2, reuse=advantage(counts, 0.4, target, seed=2)
     )
 
     assert shared == alone

@@ -36,7 +36,7 @@ from estimators.risk.individual import individual_risk, risk_cells
 from estimators.sample.cells import Boxes, Categories, Grid, Intervals
 from estimators.sample.counting import by_grid
 from estimators.sample.counts import Counts
-from estimators.sample.locating import Sampled, cell_of
+from estimators.sample.locating import SampleRange, cell_of
 from estimators.sample.scores import Scores
 from estimators.sample.search import BUCKETS
 from estimators.statement import Guarantee
@@ -432,10 +432,10 @@ def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
 
 def test_counts_on_open_intervals_are_told_how_far_the_sample_reached():
     counts = Counts.of([30, 20, 9], [10, 20, 40], edges=[0.0, 1.0])
-    reach = Sampled(np.array([-2.0]), np.array([3.0]))
+    reach = SampleRange(np.array([-2.0]), np.array([3.0]))
 
     assert individual_risk(counts, 0.3, targets=[-5.0, 2.0]).risk.mask.tolist() is False
-    assert individual_risk(counts, 0.3, targets=[-5.0, 2.0], sampled=reach).risk.mask.tolist() == [
+    assert individual_risk(counts, 0.3, targets=[-5.0, 2.0], sample_range=reach).risk.mask.tolist() == [
         True,
         False,
     ]

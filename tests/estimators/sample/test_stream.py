@@ -13,7 +13,7 @@ from estimators.sample import stream
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
-from estimators.sample.stream import Tally
+from estimators.sample.stream import CountStream
 
 Side = NDArray[np.generic]
 NOTHING = np.empty(0)
@@ -23,13 +23,13 @@ def same(a: Counts, b: Counts) -> bool:
     return a.to_dict() == b.to_dict() and type(a.cells) is type(b.cells)
 
 
-def in_blocks(members: Side, nonmembers: Side, cuts: list[int], order: int) -> Tally:
+def in_blocks(members: Side, nonmembers: Side, cuts: list[int], order: int) -> CountStream:
     """Blocks of one side or both, in an order of their own."""
     ends = sorted(cut % (len(members) + 1) for cut in cuts)
     blocks = [(part, nonmembers[:0]) for part in np.split(members, ends)]
     for number, part in enumerate(np.split(nonmembers, [len(nonmembers) // 2])):
         blocks[number] = (blocks[number][0], part)
-    tally = Tally()
+    tally = CountStream()
     for index in np.random.default_rng(order).permutation(len(blocks)):
         tally = tally.plus(*blocks[index])
     return tally
@@ -76,7 +76,7 @@ def test_a_block_larger_than_a_piece_counts_the_same() -> None:
     rng = np.random.default_rng(4)
     a, b = np.abs(rng.standard_cauchy(size=stream.PIECE + 5)), rng.standard_cauchy(size=stream.PIECE * 2)
 
-    tally = Tally().plus(a, b)
+    tally = CountStream().plus(a, b)
 
     assert same(tally.counts(), by_grid(Scores.of(a, b)))
 
@@ -119,8 +119,8 @@ def test_integers_before_or_after_floats_fall_on_the_grid_of_all() -> None:
     whole, fractions = np.arange(-20, 30), np.linspace(-1, 7, 50)
     expected = by_grid(Scores.of(np.concatenate([whole, fractions]), fractions, Query.CONTINUOUS))
 
-    first = Tally().plus(whole, NOTHING).plus(fractions, fractions)
-    last = Tally().plus(fractions, fractions).plus(whole, NOTHING)
+    first = CountStream().plus(whole, NOTHING).plus(fractions, fractions)
+    last = CountStream().plus(fractions, fractions).plus(whole, NOTHING)
 
     assert same(first.counts(), expected)
     assert same(last.counts(), expected)
@@ -139,18 +139,18 @@ def test_integers_of_too_many_distinct_values_fall_on_the_grid(monkeypatch: pyte
 def test_identifiers_beyond_63_bits_are_told_apart() -> None:
     a = np.array([2**63 + 1, 2**63 + 2] * 4, dtype=np.uint64)
 
-    counts = Tally().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
+    counts = CountStream().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
 
     assert counts.cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
     with pytest.raises(InputError, match="send them as text"):
-        Tally().plus(a, np.array([-1]))
+        CountStream().plus(a, np.array([-1]))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)  # type: ignore[call-overload]
 
-    counts = Tally().plus(a, a[::2]).counts()
+    counts = CountStream().plus(a, a[::2]).counts()
 
     assert same(counts, by_grid(Scores.of(a, a[::2], Query.CONTINUOUS)))
 
@@ -158,7 +158,7 @@ def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None
 def test_booleans_count_as_0_and_1() -> None:
     a = np.array([True, False] * 8)
 
-    assert Tally().plus(a, a).counts().cells.to_dict()["labels"] == [0, 1]
+    assert CountStream().plus(a, a).counts().cells.to_dict()["labels"] == [0, 1]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -168,44 +168,44 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
     bad[7] = value
 
     with pytest.raises(NotFinite, match="nonmember scores: record 207") as caught:
-        Tally().plus(block, block).plus(block, block).plus(block, bad)
+        CountStream().plus(block, block).plus(block, block).plus(block, bad)
 
     assert (caught.value.field, caught.value.index) == ("nonmembers", 207)
 
 
 def test_text_and_numbers_do_not_mix() -> None:
     with pytest.raises(MixedTypes):
-        Tally().plus(np.array(["a"]), np.array([1]))
+        CountStream().plus(np.array(["a"]), np.array([1]))
     with pytest.raises(MixedTypes):
-        Tally().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING)
+        CountStream().plus(np.array([1.0]), NOTHING).plus(np.array(["a"]), NOTHING)
 
 
 def test_a_side_of_too_few_records_is_refused_at_the_end() -> None:
-    tally = Tally().plus(np.arange(8), np.arange(7))
+    tally = CountStream().plus(np.arange(8), np.arange(7))
 
     with pytest.raises(TooFewRecords, match="nonmember scores: got 7, need at least 8"):
         tally.counts()
     with pytest.raises(TooFewRecords):
-        Tally().counts()
+        CountStream().counts()
 
 
 def test_records_that_each_have_a_cell_of_their_own_say_nothing() -> None:
     names = np.array([f"name {i}" for i in range(20)])
 
     with pytest.raises(TooManyCells):
-        Tally().plus(names[:10], names[10:]).counts()
+        CountStream().plus(names[:10], names[10:]).counts()
 
 
 def test_rows_and_objects_are_refused() -> None:
     with pytest.raises(InputError, match="rows"):
-        Tally().plus(np.zeros((3, 2)), NOTHING)
+        CountStream().plus(np.zeros((3, 2)), NOTHING)
     with pytest.raises(InputError, match="not supported"):
-        Tally().plus(np.array([None, 1]), NOTHING)
+        CountStream().plus(np.array([None, 1]), NOTHING)
 
 
-def test_a_tally_is_a_value_that_another_block_leaves_alone() -> None:
+def test_a_count_stream_is_a_value_that_another_block_leaves_alone() -> None:
     block = np.linspace(-1, 1, 20)
-    first = Tally().plus(block, block)
+    first = CountStream().plus(block, block)
     before = first.counts().to_dict()
 
     first.plus(block, block)

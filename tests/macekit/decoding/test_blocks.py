@@ -16,7 +16,7 @@ from estimators import Counts
 from estimators.errors import NotFinite
 from estimators.sample.counting import by_category, by_grid
 from estimators.sample.scores import Query, Scores
-from estimators.sample.stream import Tally
+from estimators.sample.stream import CountStream
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE, blocks
 from macekit.problems import Problem
@@ -39,7 +39,7 @@ LABEL = RNG.choice(["a", "bb", "c"], N)
 
 
 def tallied(body: Body, asked: Any) -> Counts:
-    tally = Tally()
+    tally = CountStream()
     for members, nonmembers in blocks(asked, body):
         tally = tally.plus(members, nonmembers)
     return tally.counts()
@@ -164,7 +164,7 @@ import sys
 from macekit.call import Body
 from macekit.call import Call
 from macekit.decoding import blocks
-from estimators.sample.stream import Tally
+from estimators.sample.stream import CountStream
 import os
 def peak():
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) * 1024
@@ -177,7 +177,7 @@ def run(path):
                 sink.write(piece)
         os._exit(0)
     os.close(into)
-    tally = Tally()
+    tally = CountStream()
     body = Body.of_descriptor(out)
     for members, nonmembers in blocks(Call("counts", sys.argv[1]), body):
         tally = tally.plus(members, nonmembers)

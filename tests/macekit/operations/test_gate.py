@@ -58,8 +58,8 @@ def test_the_answer_is_the_librarys() -> None:
     assert (answer["decision"], answer["sentence"]) == (found.decision.value, found.sentence)
     for each, judged in zip(answer["limits"], found.limits, strict=True):
         assert each["decision"] == judged.verdict.decision.value
-        assert each["lower"] == judged.found.lower
-        assert each["upper"] == (None if np.isinf(judged.found.upper) else judged.found.upper)
+        assert each["lower"] == judged.estimate.lower
+        assert each["upper"] == (None if np.isinf(judged.estimate.upper) else judged.estimate.upper)
         assert each["confidence"] == 0.9
     assert answer["provenance"]["options"]["metric"] == {"preset": "f_beta", "beta": 2.0}
 
@@ -71,8 +71,8 @@ def test_groups_are_judged_as_by_the_library_and_not_repeated() -> None:
     (judged,) = judge(data, [MaxGroupRisk(0.6, GROUPS)]).limits
     (limit,) = answer["limits"]
     assert (limit["lower"], limit["upper"], limit["about"]) == (
-        judged.found.lower,
-        judged.found.upper,
+        judged.estimate.lower,
+        judged.estimate.upper,
         judged.about,
     )
     assert "groups" not in answer["provenance"]["options"]

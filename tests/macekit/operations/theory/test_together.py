@@ -39,7 +39,7 @@ def test_the_answer_is_the_librarys() -> None:
     expected = agreement(counts, 0.5, prior=0.4, rates=[0.2])
     assert found["sentence"] == expected.sentence
     assert [(r["quantity"], r["allowed"], r["lower"], r["agrees"]) for r in found["rows"]] == [
-        (row.quantity, row.allowed, row.found.lower, row.agrees) for row in expected.rows
+        (row.quantity, row.ceiling, row.estimate.lower, row.agrees) for row in expected.rows
     ]
     assert found["rows"][-1]["upper"] is None
     assert found["baseline"] == pytest.approx(0.2)
@@ -54,7 +54,7 @@ def test_scores_and_a_table_of_them_are_one_question() -> None:
     rows = json.loads(bytes(table.body))["rows"]
     assert rows == asked({**SAMPLE, "claimed_epsilon": 0.5})["rows"]
     found = agreement(Scores.of(MEMBERS, NONMEMBERS), 0.5)
-    assert [row["lower"] for row in rows] == [row.found.lower for row in found.rows]
+    assert [row["lower"] for row in rows] == [row.estimate.lower for row in found.rows]
 
 
 @pytest.mark.parametrize(
