@@ -50,9 +50,9 @@ def of_answers(epsilon: float, prior: float) -> float:
 
 def pair(mu: float, delta: float) -> Pair:
     """What mu-GDP is at a delta."""
-    found = GaussianDp(mu).pair(delta)
-    assert found is not None
-    return found
+    result = GaussianDp(mu).pair(delta)
+    assert result is not None
+    return result
 
 
 WORLDS: dict[str, tuple[Draw, Pair, Callable[[float], float]]] = {
@@ -73,10 +73,12 @@ def main(runs: int) -> None:
     for (name, (draw, claim, truth)), sides, prior in product(WORLDS.items(), SIDES, PRIORS):
         rng, wrong, low, rows = np.random.default_rng(5), 0, 0, Counter[str]()
         for seed in range(runs):
-            found = agreement(draw(rng, *sides), *claim, prior, rates=(0.01, 0.1), seed=seed)
-            wrong += found.decision == "contradicted"
-            low += next(row for row in found.rows if row.quantity == "advantage").found.upper < truth(prior)
-            rows.update(row.quantity for row in found.rows if row.agrees == "no")
+            result = agreement(draw(rng, *sides), *claim, prior, rates=(0.01, 0.1), seed=seed)
+            wrong += result.decision == "contradicted"
+            low += next(row for row in result.rows if row.quantity == "advantage").estimate.upper < truth(
+                prior
+            )
+            rows.update(row.quantity for row in result.rows if row.agrees == "no")
         which = ", ".join(f"{row} {100 * times / runs:.1f}%" for row, times in rows.items())
         print(
             f"{name:32} {sides!s:>12} {prior:5.1f} {100 * wrong / runs:6.1f}% {100 * low / runs:6.1f}%  {which}",

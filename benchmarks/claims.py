@@ -98,7 +98,7 @@ class Section:
     details: tuple[tuple[str, ...], ...] = ()
 
 
-def judged(claim: str, shares: Sequence[Share], must: str) -> tuple[str, str, str]:
+def verdict(claim: str, shares: Sequence[Share], must: str) -> tuple[str, str, str]:
     """One line for many cases: all of them together, the worst, and how many are beyond their level."""
     worst = max(shares, key=lambda s: (s.rate - s.level) / s.error)
     total = sum(s.hits for s in shares) / sum(s.runs for s in shares)
@@ -117,7 +117,7 @@ def line(world: World, rng: np.random.Generator, n1: int, n0: int) -> Scores:
 
 
 def cell_probabilities(
-    world: World, counts: Counts, listed: tuple[Floats, Floats] | None
+    world: World, counts: Counts, by_label: tuple[Floats, Floats] | None
 ) -> tuple[Floats, Floats]:
     """True mass of each cell for members and nonmembers; categories have theirs listed by label."""
     if isinstance(counts.cells, Intervals):
@@ -129,9 +129,9 @@ def cell_probabilities(
         )
         return r, q
     assert isinstance(counts.cells, Categories)
-    assert listed is not None
+    assert by_label is not None
     at = np.array([int(str(label)[1:]) for label in counts.cells.labels])
-    return listed[0][at], listed[1][at]
+    return by_label[0][at], by_label[1][at]
 
 
 # epsilon
@@ -166,7 +166,7 @@ HARMLESS = (
 
 def epsilon(share: float) -> Section:
     """The lower bound on epsilon accuses no mechanism that leaks nothing."""
-    seen = []
+    shares = []
     for index, world in enumerate(HARMLESS):
         for n, full in ((100, 1500), (1000, 1000), (10_000, 150)):
             for n1 in (n, n // 5):
@@ -176,8 +176,8 @@ def epsilon(share: float) -> Section:
                     > 0.0
                     for run in range(runs)
                 )
-                seen.append(Share(f"{world.name}, {n1}:{2 * n - n1}", hits, runs, LEVEL))
-    return Section([judged("epsilon lower bound above 0 without leakage", seen, "<= 0.025")])
+                shares.append(Share(f"{world.name}, {n1}:{2 * n - n1}", hits, runs, LEVEL))
+    return Section([verdict("epsilon lower bound above 0 without leakage", shares, "<= 0.025")])
 
 
 # individual risk
@@ -194,7 +194,7 @@ def risk(share: float) -> Section:
         points = np.interp(POINTS, pooled, grid)
         for n, full in ((300, 2000), (3000, 1000)):
             rng, runs = np.random.default_rng([2, index, n]), times(full, share)
-            missed, missed_any = (
+            misses, misses_any = (
                 np.zeros((len(PRIORS), len(POINTS)), dtype=int),
                 np.zeros(len(PRIORS), dtype=int),
             )
@@ -205,22 +205,22 @@ def risk(share: float) -> Section:
                 for k, prior in enumerate(PRIORS):
                     truth = (prior * r - (1 - prior) * q) / (prior * r + (1 - prior) * q)
                     cells = cell_risks(counts, prior)
-                    missed[k] += _outside(cells.pointwise, np.abs(truth))[at]
-                    missed_any[k] += _outside(cells.simultaneous, np.abs(truth)).any()
+                    misses[k] += _outside(cells.pointwise, np.abs(truth))[at]
+                    misses_any[k] += _outside(cells.simultaneous, np.abs(truth)).any()
             for k, prior in enumerate(PRIORS):
                 name = f"{world.name}, prior {prior:g}, n {n}"
                 alone += [
                     Share(f"{name}, {100 * point:g}% point", int(m), runs, 0.05)
-                    for point, m in zip(POINTS, missed[k], strict=True)
+                    for point, m in zip(POINTS, misses[k], strict=True)
                 ]
-                together.append(Share(name, int(missed_any[k]), runs, 0.05))
+                together.append(Share(name, int(misses_any[k]), runs, 0.05))
     return Section(
         [
-            judged(
+            verdict(
                 "individual risk: interval of the cell's risk misses it, at five points", alone, "<= 0.05"
             ),
-            judged("the same for all cells at once", together, "<= 0.05"),
-            judged("runs that flag any record without leakage", _flags(share), "<= 0.05"),
+            verdict("the same for all cells at once", together, "<= 0.05"),
+            verdict("runs that flag any record without leakage", _flags(share), "<= 0.05"),
         ]
     )
 
@@ -230,7 +230,7 @@ def _outside(limits: Limits, value: Floats) -> NDArray[np.bool_]:
 
 
 def _flags(share: float) -> list[Share]:
-    seen = []
+    shares = []
     for index, world in enumerate(HARMLESS):
         for n1, n0 in ((500, 500), (100, 900), (900, 100)):
             rng, runs = np.random.default_rng([3, index, n1]), times(1500, share)
@@ -238,11 +238,11 @@ def _flags(share: float) -> list[Share]:
             for _ in range(runs):
                 scores = Scores.of(*world.draw(rng, n1, n0))
                 hits += [individual_risk(scores, prior).flagged.any() for prior in PRIORS]
-            seen += [
+            shares += [
                 Share(f"{world.name}, prior {prior:g}, {n1}:{n0}", int(h), runs, 0.05)
                 for prior, h in zip(PRIORS, hits, strict=True)
             ]
-    return seen
+    return shares
 
 
 # metrics
@@ -268,30 +268,30 @@ METRICS: tuple[tuple[str, dict[str, float]], ...] = (
 def metrics(share: float) -> Section:
     """Both ends of the interval for a metric's optimum, against the optimum at the very cells stated."""
     above, below, npv = [], [], []
-    for index, (world, listed) in enumerate(LEAKY):
+    for index, (world, by_label) in enumerate(LEAKY):
         for sides in ((100, 100), (500, 500), (100, 900)):
             for name, parameters in METRICS:
                 for prior in PRIORS:
-                    settled = name == "npv" and index == 4 and prior == 0.1 and sides == (500, 500)
-                    runs = times(2000 if settled else 300 if sides == (100, 100) else 160, share)
-                    over, under = metric_misses(world, listed, sides, name, parameters, prior, runs)
+                    many_runs = name == "npv" and index == 4 and prior == 0.1 and sides == (500, 500)
+                    runs = times(2000 if many_runs else 300 if sides == (100, 100) else 160, share)
+                    over, under = metric_misses(world, by_label, sides, name, parameters, prior, runs)
                     case = f"{name}, {world.name}, prior {prior:g}, {sides[0]}:{sides[1]}"
                     above.append(Share(case, over, runs, LEVEL))
                     below.append(Share(case, under, runs, LEVEL))
-                    if settled:
+                    if many_runs:
                         npv.append(above[-1])
     return Section(
         [
-            judged("metrics: lower end above the true optimum", above, "<= 0.025"),
-            judged("metrics: upper end below the true optimum", below, "<= 0.025"),
-            judged("NPV, 10 categories: lower end above the true optimum", npv, "<= 0.025"),
+            verdict("metrics: lower end above the true optimum", above, "<= 0.025"),
+            verdict("metrics: upper end below the true optimum", below, "<= 0.025"),
+            verdict("NPV, 10 categories: lower end above the true optimum", npv, "<= 0.025"),
         ]
     )
 
 
 def metric_misses(
     world: World,
-    listed: tuple[Floats, Floats] | None,
+    by_label: tuple[Floats, Floats] | None,
     sides: tuple[int, int],
     name: str,
     parameters: dict[str, float],
@@ -305,7 +305,7 @@ def metric_misses(
     over = under = 0
     for run in range(runs):
         counts = finest(line(world, rng, *sides))
-        truth = true_optimum(world, counts, listed, objective)
+        truth = true_optimum(world, counts, by_label, objective)
         interval = metric_optimum(counts, metric, prior, seed=run).interval
         over += interval.lower > truth + 1e-9
         under += interval.upper < truth - 1e-9
@@ -313,7 +313,7 @@ def metric_misses(
 
 
 def true_optimum(
-    world: World, counts: Counts, listed: tuple[Floats, Floats] | None, objective: Objective
+    world: World, counts: Counts, by_label: tuple[Floats, Floats] | None, objective: Objective
 ) -> float:
     """The best value of any rule the interval speaks of: of the stated cells, or a single cut.
 
@@ -322,16 +322,16 @@ def true_optimum(
     fine, views = views_of(counts)
     if objective.metric.line_in_accuracy(objective.prior) is not None:
         views = views[:1]
-    r, q = cell_probabilities(world, fine, listed)
-    known = Counts(np.rint(ONE * r).astype(np.int64), np.rint(ONE * q).astype(np.int64), fine.cells)
-    return max(_best(view, known, objective) for view in views)
+    r, q = cell_probabilities(world, fine, by_label)
+    truth = Counts(np.rint(ONE * r).astype(np.int64), np.rint(ONE * q).astype(np.int64), fine.cells)
+    return max(_best(view, truth, objective) for view in views)
 
 
-def _best(view: View, known: Counts, objective: Objective) -> float:
+def _best(view: View, truth: Counts, objective: Objective) -> float:
     if view.sort:
-        return optimum(view.counts(known), objective).value
+        return optimum(view.counts(truth), objective).value
     tails = [
-        np.concatenate([[0.0], np.cumsum(side) / side.sum()]) for side in (known.members, known.nonmembers)
+        np.concatenate([[0.0], np.cumsum(side) / side.sum()]) for side in (truth.members, truth.nonmembers)
     ]
     tpr, fpr = (np.concatenate([tail, 1.0 - tail]) for tail in tails)
     return float(objective.value(tpr, fpr).max())
@@ -346,19 +346,19 @@ def paper(share: float) -> Section:
     for index, world in enumerate((identical(), gaussian_shift(0.2))):
         for n, full in ((1000, 300), (10_000, 150), (100_000, 60)):
             rng, runs = np.random.default_rng([5, index, n]), times(full, share)
-            truth, held, values = world.truth(0.5), np.zeros(2), np.zeros(2)
+            truth, hits, values = world.truth(0.5), np.zeros(2), np.zeros(2)
             for _ in range(runs):
                 scores = line(world, rng, n, n)
-                found = [algorithm_1(scores, 0.5, reading=EqualWidth()), algorithm_1(scores, 0.5)]
-                held += [truth in each.interval for each in found]
-                values += [each.value for each in found]
+                answers = [algorithm_1(scores, 0.5, reading=EqualWidth()), algorithm_1(scores, 0.5)]
+                hits += [truth in each.interval for each in answers]
+                values += [each.value for each in answers]
             rows.append(
                 (
                     world.name,
                     str(n),
                     f"{truth:.3f}",
                     *_paired(values / runs, "{:.4f}"),
-                    *_paired(held / runs, "{:.3f}"),
+                    *_paired(hits / runs, "{:.3f}"),
                     str(runs),
                 )
             )
@@ -404,23 +404,23 @@ def roc(share: float) -> Section:
             rng, runs = np.random.default_rng([6, round(100 * leak), n1, n0]), times(1500, share)
             area, rates = float(ndtr(m / np.sqrt(2.0))), (0.01, 0.1)
             truths = [float(ndtr(m + ndtri(rate))) for rate in rates]
-            missed, misses = 0, np.zeros(2, dtype=int)
+            area_misses, misses = 0, np.zeros(2, dtype=int)
             for _ in range(runs):
                 counts = finest(Scores.of(rng.normal(m, size=n1), rng.normal(size=n0), Query.CONTINUOUS))
-                missed += area not in auc(counts).estimate.interval
+                area_misses += area not in auc(counts).estimate.interval
                 misses += [
                     truth not in operating_point(counts, rate).estimate.interval
                     for rate, truth in zip(rates, truths, strict=True)
                 ]
-            areas.append(Share(f"shift {leak:g}, {n1}:{n0}", missed, runs, 0.05))
+            areas.append(Share(f"shift {leak:g}, {n1}:{n0}", area_misses, runs, 0.05))
             points += [
                 Share(f"FPR {rate:g}, shift {leak:g}, {n1}:{n0}", int(k), runs, 0.05)
                 for rate, k in zip(rates, misses, strict=True)
             ]
     return Section(
         [
-            judged("AUC: interval misses it", areas, "<= 0.05"),
-            judged("TPR at FPR 1% and 10%: interval misses it", points, "<= 0.05 (acceptance list: 0.06)"),
+            verdict("AUC: interval misses it", areas, "<= 0.05"),
+            verdict("TPR at FPR 1% and 10%: interval misses it", points, "<= 0.05 (acceptance list: 0.06)"),
         ]
     )
 
@@ -493,15 +493,15 @@ def vectors(share: float) -> Section:
     for index, world in enumerate((xor(0.2), vector_shift(5, 0.2))):
         for n, full in ((1000, 12), (10_000, 4)):
             rng, runs = np.random.default_rng([8, index, n]), times(full, share)
-            seen = np.empty((runs, 4))
+            values = np.empty((runs, 4))
             for run in range(runs):
                 scores = Scores.of(*world.draw(rng, n, n))
                 learned = advantage(scores, 0.5, LearnedTarget(), seed=run)
                 boxes = advantage(scores, 0.5, CellsTarget(), seed=run)
                 w_n = discrete_advantage(by_lattice(scores, 100), 0.5).value
-                seen[run] = learned.lower, learned.value, boxes.lower, w_n
-            mean, error = seen.mean(axis=0), seen.std(axis=0, ddof=1) / np.sqrt(runs)
-            gain = seen[:, 0] - seen[:, 2]
+                values[run] = learned.lower, learned.value, boxes.lower, w_n
+            mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(runs)
+            gain = values[:, 0] - values[:, 2]
             ahead.append(f"{world.name}, n {n}: {gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(runs):.3f}")
             cells = [f"{a:.3f} ± {e:.3f}" for a, e in zip(mean, error, strict=True)]
             rows.append((world.name, str(n), f"{world.truth(0.5):.3f}", *cells, str(runs)))
@@ -537,15 +537,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", choices=[s.__name__ for s in SECTIONS], help="one section alone")
     options = parser.parse_args()
-    asked = [s for s in SECTIONS if options.only in (None, s.__name__)]
+    sections = [s for s in SECTIONS if options.only in (None, s.__name__)]
     with ProcessPoolExecutor(options.jobs) as pool:
-        found = list(pool.map(partial(_call, share=options.runs), asked))
+        results = list(pool.map(partial(_call, share=options.runs), sections))
     print(
         "\n".join(
-            table(("claim", "must reach", "measured"), [c for section in found for c in section.claims])
+            table(("claim", "must reach", "measured"), [c for section in results for c in section.claims])
         )
     )
-    for section in found:
+    for section in results:
         if section.details:
             print(f"\n{section.heading}\n")
             print("\n".join(table(section.columns, section.details)))

@@ -85,14 +85,14 @@ def simulate(case: Case) -> Row:
     """Draw, ask, compare with the truth."""
     world, (n1, n0) = WORLDS[case.world], case.sides
     rng = np.random.default_rng([case.world, case.n, round(100 * case.prior), case.ratio[1]])
-    seen = []
+    outcomes = []
     for run in range(case.runs):
         scores = Scores.of(
             *world.draw(rng, n1, n0), Query.AUTO if world.member_cdf is None else Query.CONTINUOUS
         )
         one = _vector if world.dimension > 1 else _scalar
-        seen.append(one(world, scores, case.prior, run, rng))
-    table = np.array(seen)
+        outcomes.append(one(world, scores, case.prior, run, rng))
+    table = np.array(outcomes)
     mean = np.nanmean(table, axis=0) if not np.isnan(table).all(axis=0).any() else table.mean(axis=0)
     above, below = table[:, 3] > table[:, 1] + 1e-9, table[:, 4] < table[:, 2] - 1e-9
     truth = mean[1]
@@ -170,7 +170,7 @@ def _optimal_rates(world: World, prior: float) -> tuple[float, float]:
     return float(r[guess].sum()), float(q[~guess].sum())
 
 
-def allowed(runs: int, level: float) -> int:
+def most_misses(runs: int, level: float) -> int:
     """Errors that a method of this level exceeds once in a thousand simulations."""
     return int(binom.isf(1e-3, runs, level))
 
@@ -200,8 +200,8 @@ def judge(rows: list[Row]) -> None:
     above, below = sum(r.above for r in rows), sum(r.below for r in rows)
     worst_above = max(rows, key=lambda r: r.above / r.case.runs)
     worst_below = max(rows, key=lambda r: r.below / r.case.runs)
-    bad = [r for r in rows if max(r.above, r.below) > allowed(r.case.runs, ALPHA)]
-    uncovered = [r for r in rows if r.either > allowed(r.case.runs, 2 * ALPHA)]
+    bad = [r for r in rows if max(r.above, r.below) > most_misses(r.case.runs, ALPHA)]
+    uncovered = [r for r in rows if r.either > most_misses(r.case.runs, 2 * ALPHA)]
     wide = [
         r for r in rows
         if r.case.n >= 1000 and r.truth - abs(2 * r.case.prior - 1) >= 0.19 and WORLDS[r.case.world].dimension == 1
@@ -223,8 +223,8 @@ def judge(rows: list[Row]) -> None:
             f"| largest width / oracle, excess truth >= 0.2, n >= 1000, one number a record "
             f"| {(widest.upper - widest.lower) / widest.oracle:.2f} ({_name(widest)}) (at most 1.6) |"
         )
-    for n, found in null.items():
-        for r in found:
+    for n, rows_of_size in null.items():
+        for r in rows_of_size:
             print(f"| identical, {n} a side: mean upper end at {r.cells:.0f} cells | {r.upper:.4f} |")
 
 

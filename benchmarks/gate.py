@@ -20,7 +20,7 @@ from scipy.special import ndtr
 
 from estimators.audit.closeness import epsilon_upper, tail_cells, within
 from estimators.gate import judge
-from estimators.maxima import Asked, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.maxima import GateSample, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
 from estimators.metric.optimum import Objective, optimum
 from estimators.metric.presets import preset
 from estimators.plan import Decision
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 HAIR = 1e-9
 LEVEL = 0.025
-SHOWN = 10
+UPPER_ENDS = 10
 """Samples of which epsilon's upper end is worked out."""
 
 SIDES = ((100, 100), (200, 1_800), (10_000, 10_000))
@@ -112,17 +112,17 @@ def at_the_truth(law: Law, prior: float) -> dict[str, Callable[[float, Scores], 
 
 def wrong(law: Law, prior: float, sides: tuple[int, int], runs: int, only: str | None) -> float:
     """Share of samples with a wrong decision: a pass where ``only`` one limit is violated, else a fail."""
-    rng, found = np.random.default_rng(7), 0
+    rng, errors = np.random.default_rng(7), 0
     limits = at_the_truth(law, prior)
     for run in range(runs):
         data = law.draw(rng, *sides)
         if only is None:
-            asked: Sequence[Limit] = [limit(HAIR, data) for limit in limits.values()]
-            found += judge(data, asked, prior, seed=run).decision is Decision.FAIL
+            maxima: Sequence[Limit] = [limit(HAIR, data) for limit in limits.values()]
+            errors += judge(data, maxima, prior, seed=run).decision is Decision.FAIL
         else:
-            asked = [limits[only](-HAIR, data), MaxAdvantage(1.0)]
-            found += judge(data, asked, prior, seed=run).decision is Decision.PASS
-    return found / runs
+            maxima = [limits[only](-HAIR, data), MaxAdvantage(1.0)]
+            errors += judge(data, maxima, prior, seed=run).decision is Decision.PASS
+    return errors / runs
 
 
 def decisions(share: float) -> Iterator[str]:
@@ -178,13 +178,13 @@ def _epsilon(law: Law | None, delta: float, sides: tuple[int, int], runs: int) -
         cells = counts.size
         # passing is nested, so the upper end is too low exactly if an epsilon just below the truth passes
         short += truth > HAIR and within(counts, truth - HAIR, delta, LEVEL)
-        asked = Asked(data, finest(data), 0.5, 0.95, 0.95, run)
-        above += MaxEpsilon(1.0, delta).lower(finest(data), asked)[0] > highest
-        if run < SHOWN:
+        sample = GateSample(data, finest(data), 0.5, 0.95, 0.95, run)
+        above += MaxEpsilon(1.0, delta).lower(finest(data), sample)[0] > highest
+        if run < UPPER_ENDS:
             uppers.append(epsilon_upper(counts, delta, LEVEL))
     name = "Gaussian shift 0.3" if law is None else law.name
-    known = [upper for upper in uppers if upper is not None]
-    mean = f"{np.mean(known):.3f}" if len(known) == len(uppers) else "none"
+    finite = [upper for upper in uppers if upper is not None]
+    mean = f"{np.mean(finite):.3f}" if len(finite) == len(uppers) else "none"
     misses = f"{100 * short / runs:.2g}% | {100 * above / runs:.2g}%"
     return f"| {name} | {delta:g} | {sides[0]}, {sides[1]} | {cells} | {np.mean(truths):.3f} | {mean} | {misses} |"
 

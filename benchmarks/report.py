@@ -25,57 +25,59 @@ FORMS = {"JSON": JSON, "HTML": HTML, "Markdown": MARKDOWN, "CSV": CSV, "SVG": SV
 FIRST = """
 import sys, time
 from macekit.call import HTML, JSON
-from benchmarks.report import asked, as_npy
+from benchmarks.report import answer, as_npy
 
 n = int(sys.argv[1])
 body = as_npy(n)
-asked("report", body, n, JSON)
+answer("report", body, n, JSON)
 began = time.perf_counter()
-asked("report", body, n, HTML)
+answer("report", body, n, HTML)
 print(time.perf_counter() - began)
 """
 """The first report of a process that has answered in JSON before."""
 
 
-def asked(operation: str, body: bytes, n: int, form: str) -> Reply:
+def answer(operation: str, body: bytes, n: int, form: str) -> Reply:
     options = (("members", str(n)), ("threshold", "0.2"))
-    found = perform(Call(operation, NPY, query=options, accept=form), Body.of(body))
-    assert found.status == 200, bytes(found.body)[:300]
-    return found
+    reply = perform(Call(operation, NPY, query=options, accept=form), Body.of(body))
+    assert reply.status == 200, bytes(reply.body)[:300]
+    return reply
 
 
 def seconds(task: Callable[[], object], times: int) -> float:
-    found = []
+    durations = []
     for turn in range(times + 1):
         began = time.perf_counter()
         task()
         if turn:  # the first is for caches, and starts the engine
-            found.append(time.perf_counter() - began)
-    return min(found)
+            durations.append(time.perf_counter() - began)
+    return min(durations)
 
 
 def cold(n: int, times: int) -> float:
     """Seconds of the first HTML report of a process; the least of several processes."""
     command = [sys.executable, "-c", FIRST, str(n)]
-    found = [subprocess.run(command, capture_output=True, check=True, text=True).stdout for _ in range(times)]
-    return min(map(float, found))
+    outputs = [
+        subprocess.run(command, capture_output=True, check=True, text=True).stdout for _ in range(times)
+    ]
+    return min(map(float, outputs))
 
 
 def row(n: int, times: int) -> str:
     body = as_npy(n)
-    estimate = seconds(lambda: asked("advantage", body, n, JSON), times)
-    data = seconds(lambda: asked("report", body, n, JSON), times)
-    page = seconds(lambda: asked("report", body, n, HTML), times)
-    picture = seconds(lambda: asked("report", body, n, PNG), max(1, times // 3))
+    estimate = seconds(lambda: answer("advantage", body, n, JSON), times)
+    data = seconds(lambda: answer("report", body, n, JSON), times)
+    page = seconds(lambda: answer("report", body, n, HTML), times)
+    picture = seconds(lambda: answer("report", body, n, PNG), max(1, times // 3))
     first = cold(n, max(1, times // 3))
     each = (estimate, data, page - data, page - estimate, first - estimate, picture - data)
-    return f"| {n:,} | " + " | ".join(f"{1e3 * found:,.0f}" for found in each) + " |"
+    return f"| {n:,} | " + " | ".join(f"{1e3 * duration:,.0f}" for duration in each) + " |"
 
 
 def sizes(n: int) -> str:
     body = as_npy(n)
-    found = (len(asked("report", body, n, form).body) / 1024 for form in FORMS.values())
-    return f"| {n:,} | " + " | ".join(f"{kib:,.0f}" for kib in found) + " |"
+    kibibytes = (len(answer("report", body, n, form).body) / 1024 for form in FORMS.values())
+    return f"| {n:,} | " + " | ".join(f"{kib:,.0f}" for kib in kibibytes) + " |"
 
 
 def main() -> None:

@@ -67,10 +67,10 @@ class Server:
             except OSError:
                 continue
             parents[int(status.parent.name)] = int(fields[1])
-        found = [self.process.pid]
-        for pid in found:
-            found += [child for child, parent in parents.items() if parent == pid]
-        return found
+        family = [self.process.pid]
+        for pid in family:
+            family += [child for child, parent in parents.items() if parent == pid]
+        return family
 
     def memory(self, what: str) -> float:
         """MiB of one line of smaps_rollup, over the whole family."""
@@ -135,21 +135,21 @@ def stock() -> Iterator[Server]:
 def post(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str) -> bytes:
     connection.request("POST", path, body, {"Content-Type": kind})
     answer = connection.getresponse()
-    found = answer.read()
-    assert answer.status == 200, found[:300]
-    return found
+    content = answer.read()
+    assert answer.status == 200, content[:300]
+    return content
 
 
 def in_turns(times: int, *tasks: Callable[[], object]) -> list[list[float]]:
     """Seconds of each task, one after the other, so that a busy moment meets all of them."""
-    found: list[list[float]] = [[] for _ in tasks]
+    durations: list[list[float]] = [[] for _ in tasks]
     for turn in range(times + 1):
-        for task, seconds in zip(tasks, found, strict=True):
+        for task, seconds in zip(tasks, durations, strict=True):
             began = time.perf_counter()
             task()
             if turn:  # the first is for caches
                 seconds.append(time.perf_counter() - began)
-    return found
+    return durations
 
 
 def sample(n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -194,8 +194,8 @@ def binary_end_to_end(times: int) -> Iterator[str]:
     adapter = TypeAdapter(dict[str, list[float]])
 
     def decode() -> object:
-        given = adapter.validate_python(json.loads(text))
-        return [np.array(side) for side in given.values()]
+        sides = adapter.validate_python(json.loads(text))
+        return [np.array(side) for side in sides.values()]
 
     bodies = {"NPY": (as_npy(n), NPY, f"?members={n}"), "Arrow": (as_arrow(n), ARROW, "")}
     with mace() as ours:
@@ -327,8 +327,8 @@ def parts(times: int) -> Iterator[str]:
             lambda scores=scores: algorithm_1(scores, 0.5),  # type: ignore[misc]
             lambda scores=scores: fingerprint(scores),  # type: ignore[misc]
         ]
-        found = " | ".join(f"{1e3 * min(seconds):.2f}" for seconds in in_turns(times, *tasks))
-        yield f"| {n:,} | {found} |"
+        cells = " | ".join(f"{1e3 * min(seconds):.2f}" for seconds in in_turns(times, *tasks))
+        yield f"| {n:,} | {cells} |"
 
 
 def lag(times: int) -> Iterator[str]:
@@ -343,14 +343,14 @@ def lag(times: int) -> Iterator[str]:
                 post(connection, "/v1/advantage?members=1000000", body, NPY)
 
         def probe(count: int) -> list[float]:
-            connection, found = ours.connect(), []
+            connection, durations = ours.connect(), []
             for _ in range(count):
                 began = time.perf_counter()
                 connection.request("GET", "/healthz")
                 connection.getresponse().read()
-                found.append(time.perf_counter() - began)
+                durations.append(time.perf_counter() - began)
                 time.sleep(0.005)
-            return sorted(found)
+            return sorted(durations)
 
         idle = probe(5 * times)
         threads = [threading.Thread(target=load) for _ in range(2 * (os.cpu_count() or 1))]
@@ -360,15 +360,18 @@ def lag(times: int) -> Iterator[str]:
         stop.set()
         for thread in threads:
             thread.join()
-    for name, found, wanted in (("idle", idle, ""), ("every worker busy, as many waiting", busy, "<= 50 ms")):
-        p50, p99 = found[len(found) // 2], found[int(0.99 * len(found))]
-        yield f"| answer to a probe, {name}: p99 | {wanted} | {1e3 * p99:.1f} ms | p50 {1e3 * p50:.1f} ms |"
+    for name, durations, goal in (
+        ("idle", idle, ""),
+        ("every worker busy, as many waiting", busy, "<= 50 ms"),
+    ):
+        p50, p99 = durations[len(durations) // 2], durations[int(0.99 * len(durations))]
+        yield f"| answer to a probe, {name}: p99 | {goal} | {1e3 * p99:.1f} ms | p50 {1e3 * p50:.1f} ms |"
 
 
-def row(name: str, wanted: float, mine: list[float], other: list[float]) -> str:
+def row(name: str, goal: float, mine: list[float], other: list[float]) -> str:
     ratio = statistics.median(other) / statistics.median(mine)
     return (
-        f"| {name} | >= {wanted:g}x faster | {ratio:.1f}x "
+        f"| {name} | >= {goal:g}x faster | {ratio:.1f}x "
         f"| {1e3 * statistics.median(mine):.0f} ms against {1e3 * statistics.median(other):.0f} ms |"
     )
 
@@ -379,8 +382,8 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--parts", action="store_true", help="only what one answer is made of")
-    asked = parser.parse_args()
-    times = 20 if asked.quick else 100
+    arguments = parser.parse_args()
+    times = 20 if arguments.quick else 100
     print(
         "| scores a side | whole | decoding | all statements | counting | certified interval | U_N | SHA-256 |\n"
         + 8 * "|---"
@@ -388,7 +391,7 @@ def main() -> None:
     )
     for line in parts(times // 5):
         print(line, flush=True)
-    if asked.parts:
+    if arguments.parts:
         return
     print("\n| what | wanted | measured | |\n|---|---|---|---|")
     print(json_end_to_end(times), flush=True)

@@ -181,12 +181,12 @@ def stages(n: int) -> Iterator[Stage]:
 def best_of(call: Call, budget: float = 1.5) -> float:
     """Least seconds of a few calls: the least is what the machine's other users could not spoil."""
     call()
-    least, spent, calls = np.inf, 0.0, 0
-    while spent < budget and calls < 50:
+    least, elapsed, calls = np.inf, 0.0, 0
+    while elapsed < budget and calls < 50:
         start = time.perf_counter()
         call()
         took = time.perf_counter() - start
-        least, spent, calls = min(least, took), spent + took, calls + 1
+        least, elapsed, calls = min(least, took), elapsed + took, calls + 1
     return float(least)
 
 

@@ -16,8 +16,8 @@ def check(scores: str, report: str, maximum: float = 0.1, **columns: str) -> dic
     result.to_html(report)
     if result.decision != "pass":
         raise RuntimeError(f"membership leakage: {result.sentence}")
-    found = result.advantage
-    return {"decision": result.decision, "lower": found.lower, "upper": found.upper, "report": report}
+    advantage = result.advantage
+    return {"decision": result.decision, "lower": advantage.lower, "upper": advantage.upper, "report": report}
 
 
 if __name__ == "__main__":

@@ -28,16 +28,16 @@ def main(store: str) -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(1200, 5))
     labels = (features[:, 0] + rng.normal(size=1200) > 0).astype(int)
-    seen, unseen = slice(600), slice(600, None)
+    training, holdout = slice(600), slice(600, None)
     with mlflow.start_run() as run:
         for depth in (2, 14):
             with mlflow.start_run(nested=True, run_name=f"depth {depth}"):
                 model = RandomForestClassifier(100, max_depth=depth, random_state=0)
-                model.fit(features[seen], labels[seen])
+                model.fit(features[training], labels[training])
                 mlflow.log_param("max_depth", depth)
                 result = macekit.report(
-                    -losses(model, features[seen], labels[seen]),
-                    -losses(model, features[unseen], labels[unseen]),
+                    -losses(model, features[training], labels[training]),
+                    -losses(model, features[holdout], labels[holdout]),
                     threshold=0.2,
                 )
                 macekit.mlflow.log(result)
