@@ -1,10 +1,9 @@
-"""The fork server and its workers: what runs in these processes, and the memory limit of a worker."""
+"""The fork server and its workers: what runs in these processes."""
 
 from __future__ import annotations
 
 import gc
 import os
-import resource
 import select
 import signal
 import socket
@@ -12,9 +11,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TypeAlias
 
 from app.workers.admission import out_of_memory
@@ -31,56 +28,7 @@ from app.workers.channel import (
 )
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
-
-# --- memory -------------------------------------------------------------------------------------------------
-# How much memory a worker may take: RLIMIT_DATA, which counts what a process allocates and not what it maps.
-# Linux counts private writable memory (the heap, NumPy's and Arrow's buffers) and leaves out mapped bodies and
-# shared libraries. Other systems count less, or nothing: there the limit of the container must do.
-
-PAGE = resource.getpagesize()
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryLimit:
-    """What a worker had when it began, what it may take beyond, and the limit that follows."""
-
-    baseline: int
-    allowance: int
-    limit: int
-
-    @classmethod
-    def apply(cls, allowance: int) -> MemoryLimit:
-        """Limit this process to what it has now and the allowance on top."""
-        baseline = data_bytes()
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        soft = baseline + allowance
-        if hard != resource.RLIM_INFINITY:
-            soft = min(soft, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-        return cls(baseline, allowance, soft)
-
-    def lift(self) -> None:
-        """Make room for a last message: the process ends after it."""
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-
-    def has_grown(self) -> bool:
-        """Whether so much has stayed behind after a job that the next one would feel it.
-
-        What the limit was raised by meanwhile is for what stays for good (``macekit.report.drawing``): not counted.
-        """
-        room = max(0, resource.getrlimit(resource.RLIMIT_DATA)[0] - self.limit)
-        much = self.baseline + self.allowance // 4 + room
-        return data_bytes() > much and gc.collect() >= 0 and data_bytes() > much
-
-
-def data_bytes() -> int:
-    """Bytes of private writable memory, as RLIMIT_DATA counts them; 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[5]) * PAGE
-    except OSError:
-        return 0
-
+from macekit.memory import MemoryLimit
 
 # --- worker -------------------------------------------------------------------------------------------------
 # What runs in a worker: one job after another, within limits, until the server is gone.

@@ -6,11 +6,11 @@ a process that forks no more may draw. Nothing is fetched: a specification that 
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from macekit.memory import raise_limit
 from macekit.report.model import Figure
 from macekit.report.svg import Drawing, inline, standalone
 
@@ -43,14 +43,8 @@ def rasterise(svg: str, scale: float) -> bytes:
 
 @cache
 def _make_room() -> None:
-    """Raise a limit that would be the engine's end, as far as this process may."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if soft == resource.RLIM_INFINITY:
-        return
-    limit = soft + ROOM
-    resource.setrlimit(
-        resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-    )
+    """Raise a memory limit that the engine would exceed, once."""
+    raise_limit(ROOM)
 
 
 # --- drawing ------------------------------------------------------------------------------------------------

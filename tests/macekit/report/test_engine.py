@@ -94,14 +94,14 @@ def test_where_the_engine_is_not_granted_what_it_needs_one_request_fails_and_the
 
 RAISED = """
 import resource
-from app.workers.forkserver import Allowance
+from macekit.memory import MemoryLimit
 from macekit.report.drawing import ROOM, vega_svg
 
-allowance = Allowance.of_now(64 * 2**20)
+limit = MemoryLimit.apply(64 * 2**20)
 for _ in range(2):
     vega_svg({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a", "type": "nominal"}}})
-limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
-print(limit - allowance.limit == ROOM, allowance.grown())
+raised, _ = resource.getrlimit(resource.RLIMIT_DATA)
+print(raised - limit.limit == ROOM, limit.has_grown())
 """
 
 
