@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
-from app.cli.parsing import OnceEither
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import flag
 from macekit.schemas.questions import QUESTIONS
@@ -83,16 +82,17 @@ def options_of(operation: str) -> tuple[Option, ...]:
 
 
 def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
-    """Describe the options, under headings."""
+    """Add the options to a ``Parser`` of ours, under headings."""
+    headings = {each.heading for each in options}
     groups: dict[str, Any] = {
-        heading: parser.add_argument_group(HEADINGS[heading])
-        for heading in HEADINGS
-        if any(each.heading == heading for each in options)
+        heading: parser.add_argument_group(title)
+        for heading, title in HEADINGS.items()
+        if heading in headings
     }
     for each in options:
         kind: dict[str, Any] = {"metavar": each.metavar}
         if each.schema.get("type") == "boolean":
-            kind = {"action": OnceEither}
+            kind = {"action": "either"}
         groups[each.heading].add_argument(
             each.flag, dest=each.key, help=each.text.replace("%", "%%"), default=None, **kind
         )

@@ -65,6 +65,7 @@ class Parser(argparse.ArgumentParser):
             **{"formatter_class": argparse.RawDescriptionHelpFormatter, **settings}, allow_abbrev=False
         )
         self.register("action", None, Once)
+        self.register("action", "either", OnceEither)
         self._fill = fill
 
     def parse_known_args(  # type: ignore[override]
