@@ -42,7 +42,7 @@ from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.report.model import Context
 from macekit.report.rendering import render
-from macekit.schemas.query import NAMES, PAIRS
+from macekit.schemas.query import NAMES
 from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
 from macekit.schemas.records import Asked
 from macekit.schemas.statements import OriginAnswer
@@ -96,13 +96,9 @@ def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
 
 def heard(kind: type[Asked], options: Mapping[str, object]) -> dict[str, object]:
     """Options of a question that came as text, as the values they spell; what can only be a list is one."""
-    found = {
-        name: _paired(value) if name in PAIRS and isinstance(value, str) else value
-        for name, value in options.items()
-    }
     return {
         name: [value] if name in _lists(kind) and not isinstance(value, list) else value
-        for name, value in cast("dict[str, object]", spoken(found)).items()
+        for name, value in cast("dict[str, object]", spoken(options)).items()
     }
 
 
@@ -120,10 +116,6 @@ def spoken(options: object) -> object:
         return msgspec.json.decode(options, type=float | int | bool)
     except (msgspec.DecodeError, RecursionError):
         return options
-
-
-def _paired(text: str) -> list[object]:
-    return [spoken(pair.strip().replace(":", ",")) for pair in text.split(",")]
 
 
 @cache

@@ -24,9 +24,6 @@ COLUMN = "column"
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 
-PAIRS = frozenset({"rdp"})
-"""Options that are lists of pairs, spelled ``2:0.1,4:0.3``."""
-
 JSON_ONLY = frozenset({"edges", "w1", "w2", "w3", "w4", "coefficients"})
 """Options too long or too rare for a query string; a JSON body takes them."""
 
