@@ -210,9 +210,9 @@ def test_a_terminal_sees_progress_and_then_the_answer(folder: Path) -> None:
 def test_quiet_shows_no_progress(folder: Path) -> None:
     ours, theirs = pty.openpty()
     script = (
-        "import time; from app.cli import progress\n"
-        "progress.PATIENCE = progress.EVERY = 0.01\n"
-        "with progress.Progress(quiet=True): time.sleep(0.5)"
+        "import time; from app.cli import terminal\n"
+        "terminal.QUIET_SECONDS = terminal.REFRESH_SECONDS = 0.01\n"
+        "with terminal.Progress(quiet=True): time.sleep(0.5)"
     )
 
     done = subprocess.run([sys.executable, "-c", script], stderr=theirs, timeout=DEADLINE, check=False)
