@@ -17,13 +17,13 @@ from typing import Any
 
 import msgspec
 
-from app.cli.inputs import Misuse, Source, open_source
+from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import MISUSE
 from app.cli.run import Sides, answer_inputs, require_question
 from app.cli.showing import said, text
-from app.cli.terminal import Progress, detail_of, in_shell, write_line
+from app.cli.terminal import Progress, write_line
 from macekit.call import JSON, Call, Reply
 from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded

@@ -6,12 +6,13 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from app.cli.parsing import MISUSE, Parser
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # --- example ------------------------------------------------------------------------------------------------
 # Example scores with known truth, made from a seed: the same bytes wherever the package is.
@@ -37,6 +38,8 @@ def example_table() -> bytes:
 
 
 def _draw() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]:
+    import numpy as np
+
     generator = np.random.default_rng(SEED)
     members, nonmembers = generator.normal(SHIFT, 1.0, SIDE), generator.normal(0.0, 1.0, SIDE)
     return members, nonmembers, generator.choice(list(GROUPS), 2 * SIDE, p=list(GROUPS.values()))

@@ -1,9 +1,10 @@
-"""Files and standard input as bodies: their format, their compression and their size."""
+"""Files and standard input as bodies, and what is wrong with them in the words of the shell."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from macekit.call import ARROW_FILE, PARQUET, READ, Body
+import msgspec
+
+from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
+from macekit.catalogue import command, flag
 from macekit.formats import COMPRESSED_SUFFIXES, HEAD, SUFFIXES, encoding_of, format_of, media_type_of
 from macekit.text import shown
 
@@ -149,3 +153,36 @@ class _ProgressReader(io.RawIOBase):
         if self._file is not None:
             self._file.close()
         super().close()
+
+
+# --- wording ------------------------------------------------------------------------------------------------
+# Problems in the words of the shell: its options and commands in place of fields and addresses.
+
+RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r" in the query string\b"), lambda _: ""),
+    (re.compile(r"\bbody\b"), lambda _: "input"),
+    (
+        re.compile(
+            r"\b(score|member|group|unit|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
+        ),
+        lambda match: f"{flag(match[1])} ",
+    ),
+    (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda match: flag(match[0])),
+    (re.compile(r"\bthreshold or width\b"), lambda _: f"{flag('threshold')} or {flag('width')}"),
+    (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
+    (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda match: flag(match[0])),
+    (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda match: command(match[1])),
+)
+
+
+def in_shell(detail: str) -> str:
+    """The detail of a problem, in the shell's words."""
+    for pattern, replacement in RULES:
+        detail = pattern.sub(replacement, detail)
+    return detail
+
+
+def detail_of(reply: Reply) -> str:
+    """The detail of a problem that came as an answer, in the shell's words."""
+    detail: str = msgspec.json.decode(reply.body)["detail"]
+    return in_shell(detail)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from app.cli.inputs import Misuse
-from app.cli.terminal import in_shell
+from app.cli.inputs import Misuse, in_shell
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Reply
 from macekit.catalogue import FORMS
 from macekit.problems import Problem

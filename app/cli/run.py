@@ -15,8 +15,8 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from app.cli.inputs import Misuse, Source
-from app.cli.terminal import Progress, detail_of, in_shell
+from app.cli.inputs import Misuse, Source, detail_of, in_shell
+from app.cli.terminal import Progress
 from estimators import MaceError
 from macekit.call import JSON, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag

@@ -1,87 +1,13 @@
-"""`mace serve`: the service on uvicorn, until a signal stops it."""
+"""`mace serve`: the service, until a signal stops it."""
 
 from __future__ import annotations
 
 import argparse
-import math
-import signal
-import socket
 import sys
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
-from fastapi import FastAPI
-
-from app.http.connection import Connection
-from app.http.service import Service
-from macekit.call import __version__
-
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from app.settings import Settings
-
-# --- server -------------------------------------------------------------------------------------------------
-# uvicorn as this service runs it: our protocol, our logs, its own address printed, and a quiet end.
-
-BACKLOG = 2048
-KEEP_ALIVE_SECONDS = 5
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""The address to print for a service that listens on every address of the machine."""
-
-
-class Server(uvicorn.Server):
-    """A server that prints its address once it listens; stopping it by a signal is a success."""
-
-    def __init__(self, app: FastAPI) -> None:
-        self.service: Service = app.state.service
-        settings = self.service.settings
-        proxies = settings.trusted_proxies
-        super().__init__(
-            uvicorn.Config(
-                app,
-                host=settings.host,
-                port=settings.port,
-                loop="auto",
-                http=Connection,
-                ws="none",
-                lifespan="on",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                date_header=True,
-                proxy_headers=bool(proxies),
-                forwarded_allow_ips=list(proxies),
-                backlog=BACKLOG,
-                workers=1,  # not by WEB_CONCURRENCY: the work is done in processes of our own
-                timeout_keep_alive=KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=math.ceil(settings.drain_limit),
-            )
-        )
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then print the address."""
-        await super().startup(sockets)
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
-        host = EVERYWHERE.get(host, host)
-        address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        print(f"mace {__version__} is listening on {address}", file=sys.stderr)
-        print(f"Page: {address}/", file=sys.stderr)
-        print(f"Swagger UI: {address}/docs", file=sys.stderr, flush=True)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain at once; a second interrupt from a keyboard does not wait.
-
-        Unlike uvicorn's own handler, this one does not raise the signal again at the end: stopping is a success.
-        """
-        self.service.draining = True
-        if self.should_exit and sig == signal.SIGINT:
-            self.force_exit = True
-        self.should_exit = True
-
-
-# --- serve --------------------------------------------------------------------------------------------------
 
 DESCRIPTION = """The service, until it is told to stop.
 
@@ -135,20 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 def serve(settings: Settings) -> int:
     """Serve by these settings; the exit status."""
+    from app.cli.server import listen
     from app.main import create_app
 
     return listen(create_app(settings))
-
-
-def listen(app: FastAPI) -> int:
-    """Serve this app by its own settings; the exit status."""
-    from app.telemetry import logs
-
-    settings: Settings = app.state.service.settings
-    logs.configure(settings)
-    server = Server(app)
-    try:
-        server.run()
-    except SystemExit:  # how uvicorn says that it cannot start; why is in the log
-        return 1
-    return 0 if server.started else 1

@@ -1,21 +1,15 @@
-"""Standard output and standard error, which may fail; progress messages; problems in the words of the shell."""
+"""Standard output and standard error, which may fail, and messages on progress."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from types import TracebackType
 from typing import Any, TextIO, cast
-
-import msgspec
-
-from macekit.call import Reply
-from macekit.catalogue import command, flag
 
 
 class CannotPrintError(Exception):
@@ -158,36 +152,3 @@ class Progress:
         if not self._size:
             return f"{line}, {mib} MiB"
         return f"{line}, {mib} of {self._size / 2**20:.0f} MiB ({min(1.0, self._bytes / self._size):.0%})"
-
-
-# --- wording ------------------------------------------------------------------------------------------------
-# Problems in the words of the shell: its options and commands in place of fields and addresses.
-
-RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r" in the query string\b"), lambda _: ""),
-    (re.compile(r"\bbody\b"), lambda _: "input"),
-    (
-        re.compile(
-            r"\b(score|member|group|unit|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
-        ),
-        lambda match: f"{flag(match[1])} ",
-    ),
-    (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda match: flag(match[0])),
-    (re.compile(r"\bthreshold or width\b"), lambda _: f"{flag('threshold')} or {flag('width')}"),
-    (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),
-    (re.compile(r"\bmax_(?:advantage|epsilon|group_risk)\b"), lambda match: flag(match[0])),
-    (re.compile(r"/v1/([a-z-]+(?:/[a-z-]+)?)"), lambda match: command(match[1])),
-)
-
-
-def in_shell(detail: str) -> str:
-    """The detail of a problem, in the shell's words."""
-    for pattern, replacement in RULES:
-        detail = pattern.sub(replacement, detail)
-    return detail
-
-
-def detail_of(reply: Reply) -> str:
-    """The detail of a problem that came as an answer, in the shell's words."""
-    detail: str = msgspec.json.decode(reply.body)["detail"]
-    return in_shell(detail)

@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import FastAPI, HTTPException, Request, Response
 from starlette.responses import StreamingResponse
 
-from app.cli.serve import listen
+from app.cli.server import listen
 from app.main import create_app
 from app.settings import Settings
 from macekit.problems import Problem

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.cli.inputs import in_shell
 from app.cli.showing import Row, lines
-from app.cli.terminal import in_shell
 
 
 def test_a_table_is_as_wide_as_its_longest_name_and_has_no_negative_zero() -> None:
