@@ -68,9 +68,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.service = service
     page_routes = pages(OPENAPI)
     for router in (operations.router(), health.reference, health.router, health.examples):
-        application.router.routes.extend(
-            router.routes
-        )  # an included router is searched twice for every request
+        # Not include_router: an included router is searched anew for every request.
+        application.router.routes.extend(router.routes)
     application.router.routes.extend(page_routes)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
     application.user_middleware = front(service, application.routes, open_to_all)

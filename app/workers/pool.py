@@ -83,8 +83,8 @@ class Pool:
         while self._waiting:
             if not (waiting := self._waiting.popleft()).done():
                 waiting.set_exception(shutting_down())
-        for spawn in self._spawning:
-            spawn.cancel()
+        for task in self._spawning:
+            task.cancel()
         await asyncio.gather(*self._spawning, return_exceptions=True)
         for worker in self._workers.values():
             with suppress(OSError):
@@ -215,9 +215,8 @@ class Pool:
                     "worker spawn failed",
                     extra={"fields": {"error": type(error).__name__, "next_try_seconds": pause}},
                 )
-                if (
-                    pause > 0.1
-                ):  # a fork server that was killed respawns at once; one that fails twice may not
+                # After one failure a fork server that was killed is back at once; after two it may not be.
+                if pause > 0.1:
                     self._fail_waiting()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 5.0)

@@ -71,8 +71,10 @@ class ForkServer:
 
     def start(self) -> None:
         """Start the process, unless it runs; it takes a moment to import what workers need."""
-        if self._process is not None and self._process.poll() is None:
-            return
+        if self._process is not None:
+            if (status := self._process.poll()) is None:
+                return
+            log.warning("fork server lost", extra={"fields": {"pid": self._process.pid, "status": status}})
         self.close()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -124,7 +126,6 @@ class ForkServer:
         except OSError:
             data = b""
         if not data:  # the fork server itself has ended; the next spawn starts another
-            log.warning("fork server lost")
             asyncio.get_running_loop().remove_reader(self._control)
             return
         for pid, status in EXIT.iter_unpack(data):

@@ -346,7 +346,7 @@ def test_a_stopped_pool_leaves_no_process_and_no_descriptor() -> None:
     asyncio.run(until(lambda: not any(map(alive, processes))))
 
 
-def test_a_fork_server_that_was_killed_is_respawned() -> None:
+def test_a_fork_server_that_was_killed_is_respawned(caplog: pytest.LogCaptureFixture) -> None:
     async def orphaned() -> bytes | memoryview:
         async with running() as pool:
             fork_server = pool._fork_server._process
@@ -358,6 +358,9 @@ def test_a_fork_server_that_was_killed_is_respawned() -> None:
             return (await do(pool, "size", b"123")).body
 
     assert asyncio.run(orphaned()) == b"3"
+    lost = [record.fields for record in caplog.records if record.message == "fork server lost"]  # type: ignore[attr-defined]
+    assert [fields["status"] for fields in lost] == [-signal.SIGKILL]
+    assert "worker lost" in caplog.messages
 
 
 def test_when_no_worker_can_be_started_nobody_waits_for_one(capfd: pytest.CaptureFixture[str]) -> None:
