@@ -29,8 +29,8 @@ from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
-from macekit.report.model import TOP_RECORDS, Context
-from macekit.report.saved import MARKS, BrokenAnswerError, recognise, validate_answer
+from macekit.reports.model import TOP_RECORDS, Context
+from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
 

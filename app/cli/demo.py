@@ -116,8 +116,8 @@ def _save(output: str, table: bytes, body: bytes, answer: dict[str, Any], *, for
     """Write the three files into a folder; files that are there with the same content are left alone."""
     from app.cli.outputs import folder_of, target_of
     from macekit.call import HTML
-    from macekit.report.model import Context
-    from macekit.report.rendering import render
+    from macekit.reports.model import Context
+    from macekit.reports.rendering import render
 
     folder = folder_of(output)
     # without the time, so that the same version writes the same bytes again

@@ -71,7 +71,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
 def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:
     """The files to write, checked before any work is done."""
     from app.cli.outputs import target_of
-    from macekit.report.pipeline import junit, openmetrics
+    from macekit.reports.pipeline import junit, openmetrics
 
     writers: list[Callable[[dict[str, Any]], None]] = []
     if arguments.junit is not None:
@@ -91,7 +91,7 @@ def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer:
 
 def _append(place: Path, answer: dict[str, Any]) -> None:
     from app.cli.inputs import Misuse
-    from macekit.report.pipeline import summary
+    from macekit.reports.pipeline import summary
     from macekit.text import shown
 
     try:
@@ -104,7 +104,7 @@ def _append(place: Path, answer: dict[str, Any]) -> None:
 
 def _annotate(answer: dict[str, Any]) -> None:
     """A line that GitHub Actions shows beside the job: on standard error, so that --json stays JSON."""
-    from macekit.report.pipeline import annotation
+    from macekit.reports.pipeline import annotation
 
     if os.environ.get("GITHUB_ACTIONS") == "true":
         print(annotation(answer), file=sys.stderr)

@@ -16,8 +16,8 @@ from app.cli.inputs import Misuse, in_shell
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Reply
 from macekit.catalogue import FORMS
 from macekit.problems import Problem
-from macekit.report.model import Context
-from macekit.report.rendering import CARD, render
+from macekit.reports.model import Context
+from macekit.reports.rendering import CARD, render
 from macekit.text import shown
 
 if TYPE_CHECKING:

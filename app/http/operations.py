@@ -16,7 +16,7 @@ from macekit.call import CSV, HTML, MARKDOWN, PARQUET, PNG, SVG, Call
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
 from macekit.operations.counts import streams
 from macekit.problems import Problem
-from macekit.report.html import CSP
+from macekit.reports.html import CSP
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""

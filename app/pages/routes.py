@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from app.pages.static import Asset, compressed, fragment, load_assets
 from macekit.call import __version__
-from macekit.report.html import STYLE_HASH
+from macekit.reports.html import STYLE_HASH
 
 # --- documents ----------------------------------------------------------------------------------------------
 # The pages as text: no script or style stands in them, so their policies can forbid both.

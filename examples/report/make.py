@@ -12,8 +12,8 @@ from pathlib import Path
 from app.cli.demo import example_table
 from macekit.call import CSV, HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
-from macekit.report.model import Context
-from macekit.report.rendering import render
+from macekit.reports.model import Context
+from macekit.reports.rendering import render
 
 HERE = Path(__file__).parent
 CONTEXT = Context(source="scores.csv", date="2026-01-01T00:00Z")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from macekit.report.model import Figure
+    from macekit.reports.model import Figure
 
 
 POINTS = ("estimate", "risk", "tpr")
@@ -129,7 +129,7 @@ class Chart:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification, in the plain values of JSON."""
-        from macekit.report.drawing import VERSION
+        from macekit.reports.drawing import VERSION
 
         schema = f"https://vega.github.io/schema/vega-lite/v{VERSION.partition('.')[0]}.json"
         found: dict[str, Any] = json.loads(json.dumps({"$schema": schema, **self.figure.spec}))
@@ -137,13 +137,13 @@ class Chart:
 
     def to_svg(self) -> str:
         """The chart as SVG."""
-        from macekit.report.drawing import svg
+        from macekit.reports.drawing import svg
 
         return svg((self.figure,)).decode()
 
     def to_png(self) -> bytes:
         """The chart as PNG."""
-        from macekit.report.drawing import png
+        from macekit.reports.drawing import png
 
         return png((self.figure,))
 
@@ -214,7 +214,7 @@ def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: 
 
 def _mark(decision: str) -> str:
     """The word of a report, and its sign; what becomes of a claim has none."""
-    from macekit.report.palette import WORDS
+    from macekit.reports.palette import WORDS
     from macekit.text import plain
 
     return f"{WORDS[decision].sign} {WORDS[decision].word}" if decision in WORDS else plain(decision)

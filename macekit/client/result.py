@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from macekit.client.display import Chart, Row, rows
 
 if TYPE_CHECKING:
-    from macekit.report.model import Context
+    from macekit.reports.model import Context
 
 # --- frames -------------------------------------------------------------------------------------------------
 # An answer as a frame of whichever library is there.
@@ -141,7 +141,7 @@ class Result:
             answer: The service's JSON as a dict.
             source: Name of the file it was about; None if there was none.
         """
-        from macekit.report.model import Context
+        from macekit.reports.model import Context
 
         return cls(operation, answer, source, Context.now().date)
 
@@ -236,7 +236,7 @@ class Result:
         Returns:
             the text.
         """
-        from macekit.report.rendering import CARD
+        from macekit.reports.rendering import CARD
 
         return _written(self._rendered(CARD), path)
 
@@ -277,7 +277,7 @@ class Result:
         """
         if not self._shown:
             return ()
-        from macekit.report.content import figures
+        from macekit.reports.content import figures
 
         return tuple(Chart(figure) for figure in figures(self.operation, self.answer))
 
@@ -327,12 +327,12 @@ class Result:
     def _rendered(self, form: str) -> bytes:
         if not self._shown:
             raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
-        from macekit.report.rendering import render
+        from macekit.reports.rendering import render
 
         return render(self.operation, self.answer, form, self._context())
 
     def _context(self) -> Context:
-        from macekit.report.model import Context
+        from macekit.reports.model import Context
 
         return Context(self.source, self.made)
 

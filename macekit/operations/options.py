@@ -40,8 +40,8 @@ from macekit.catalogue import FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
-from macekit.report.model import Context
-from macekit.report.rendering import render
+from macekit.reports.model import Context
+from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
 from macekit.schemas.records import Asked

@@ -21,7 +21,7 @@ from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import metric, question_of, reply_of, require_form, stated
 from macekit.operations.samples import posted, sample_of
-from macekit.report.model import TOP_RECORDS
+from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
 from macekit.schemas.records import Judged

@@ -10,10 +10,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from macekit.report.content import figures
-from macekit.report.drawing import inline_svg
-from macekit.report.palette import VARIABLES
-from tests.macekit.report.asked import answered
+from macekit.reports.content import figures
+from macekit.reports.drawing import inline_svg
+from macekit.reports.palette import VARIABLES
+from tests.macekit.reports.asked import answered
 
 COLOURS = {name: f"rgb({place}, 0, 99)" for place, name in enumerate(VARIABLES, start=1)}
 STYLE = ":root {" + "".join(f"{name}: {colour};" for name, colour in COLOURS.items()) + "}"

@@ -12,8 +12,8 @@ from app.cli.demo import example_table
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.catalogue import FORMS
 from macekit.operations import perform
-from macekit.report.content import figures
-from macekit.report.rendering import render
+from macekit.reports.content import figures
+from macekit.reports.rendering import render
 
 PAGE = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
 PARTS, WRITTEN = PAGE.split("## Forms")

@@ -10,8 +10,8 @@ from app.cli.demo import example_table
 from app.workers.intake import PACE
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.operations import perform
-from macekit.report.model import TOP_RECORDS
-from macekit.report.rendering import render
+from macekit.reports.model import TOP_RECORDS
+from macekit.reports.rendering import render
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -12,9 +12,9 @@ import pytest
 from app.cli import main
 from app.cli.commands import QUESTIONS, THEORY
 from macekit.call import HTML, MARKDOWN
-from macekit.report.rendering import CARD
+from macekit.reports.rendering import CARD
 from tests.cases import each_case
-from tests.macekit.report.asked import CASES, rendered
+from tests.macekit.reports.asked import CASES, rendered
 
 ROOT = Path(__file__).parents[2]
 VERDICTS = re.compile(r"\b(?:private|anonym\w*|complian\w*|safe|safely|safer|safest)\b", re.IGNORECASE)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from macekit.report.rendering import render
+from macekit.reports.rendering import render
 
 PLACE = Path(__file__).parents[2] / "examples" / "report"
 

@@ -25,7 +25,7 @@ from examples.theory.mip.proposition11 import (
     swaps_limit,
 )
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 SIGMA = sqrt(5)
 """The paper's bound on the standard deviation; 1 is nearer (see deviation_limit)."""

@@ -22,7 +22,7 @@ from estimators.theory.subsets import matrix, positions
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mip.laplace import Bits, Floats, exact_eta
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 ETA = 0.1
 SIZES = (4, 6, 8, 10, 12, 14)

@@ -26,7 +26,7 @@ from examples.theory.mip.mechanisms import (
 )
 from examples.theory.mip.small import attacks, certificates
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 ETAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 NOT_DRAWN = ("MIP as printed, M = 4", "MIP, right radius, M = 8", "ours, solved")

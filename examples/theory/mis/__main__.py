@@ -13,7 +13,7 @@ from pathlib import Path
 from examples.theory.drawing import write_svg
 from examples.theory.mis import digits, figure1, figure2, table1
 from examples.theory.readme import blocks, write_blocks
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 HERE = Path(__file__).parent
 README = HERE / "README.md"

@@ -27,7 +27,7 @@ from estimators.theory.mis.security import simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -19,7 +19,7 @@ from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mis.network import Network
 from examples.theory.mis.regression import THRESHOLDS, Floats, Losses, below, ceiling, draw
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 SEED = 0
 

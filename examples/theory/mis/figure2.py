@@ -20,7 +20,7 @@ from estimators.statement import at_most
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.mis.regression import THRESHOLDS, Floats, Losses, Sample, below, draw
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 SEED = 0
 

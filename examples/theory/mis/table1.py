@@ -20,7 +20,7 @@ from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import simple_delta, worst_delta
 from examples.theory.drawing import line_chart, write_svg
 from examples.theory.table import arguments, table
-from macekit.report.charts.frame import Spec
+from macekit.reports.charts.frame import Spec
 
 Floats = NDArray[np.float64]
 

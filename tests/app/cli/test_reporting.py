@@ -13,7 +13,7 @@ from app.cli import main, run
 from app.cli.commands import QUESTIONS
 from app.cli.gate import GATE
 from app.cli.outputs import is_shown, suffixes_of
-from macekit.report.saved import recognise
+from macekit.reports.saved import recognise
 from tests.app.cli.files import answered, mace
 
 Capture = pytest.CaptureFixture[str]

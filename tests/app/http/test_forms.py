@@ -13,9 +13,9 @@ from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Call
 from macekit.catalogue import BY_NAME, FORMS, quick
-from macekit.report.content import has_figures
-from macekit.report.html import CSP
-from macekit.report.rendering import FORMS as REPORTS
+from macekit.reports.content import has_figures
+from macekit.reports.html import CSP
+from macekit.reports.rendering import FORMS as REPORTS
 from tests.app.http.asked import post
 from tests.app.running import Answer, Running, running
 from tests.cases import each_case

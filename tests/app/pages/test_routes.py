@@ -15,7 +15,7 @@ from app.pages import pages
 from app.pages.static import load_assets
 from estimators import PRESETS
 from macekit.call import __version__
-from macekit.report.html import STYLE_HASH
+from macekit.reports.html import STYLE_HASH
 from tests.app.client import TestClient
 
 PLAIN = {"Accept-Encoding": "identity"}

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import macekit
-from macekit.report.rendering import CARD, FORMS, render
+from macekit.reports.rendering import CARD, FORMS, render
 from tests.app.running import Running
 from tests.macekit.client.worlds import shuffled, world
 

@@ -7,7 +7,7 @@ import re
 
 from macekit.call import HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
-from macekit.report.model import TOP_RECORDS
+from macekit.reports.model import TOP_RECORDS
 from tests.app.http.asked import as_json, world
 
 

@@ -1,0 +1,241 @@
+"""Charts with a line for each of several things, its interval drawn: groups, queries, differences, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled
+from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
+from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
+from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER
+
+MOST = 40
+"""Lines that are drawn: more could not be told apart."""
+
+ROW = 24
+PLOT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing of many: ``tick`` is what it would be without a leak, if each has its own."""
+
+    name: object
+    estimate: float | None
+    lower: float
+    upper: float
+    note: str = ""
+    tick: float | None = None
+
+    @property
+    def figures(self) -> str:
+        """The estimate and its interval, as text."""
+        point = "–" if self.estimate is None else three(self.estimate)
+        return f"{point} {ends(self.lower, self.upper)}{self.note}"
+
+
+def forest(lines: Sequence[Line], title: str, references: Sequence[Spec] = (), *also: float) -> Spec:
+    """The lines in the order given, over one axis that has room for ``also``, too."""
+    names = distinct([line.name for line in lines])
+    data = [
+        {
+            "name": name,
+            "lower": rounded(line.lower),
+            "upper": rounded(line.upper),
+            "figures": line.figures,
+            **({} if line.estimate is None else {"estimate": rounded(line.estimate)}),
+            **({} if line.tick is None else {"tick": rounded(line.tick)}),
+        }
+        for name, line in zip(names, lines, strict=True)
+    ]
+    values = finite(v for line in lines for v in (line.estimate, line.lower, line.upper, line.tick))
+    low, high = padded(min([*values, *also]), max([*values, *also]))
+    x = scaled("lower", title, (low, high), tickCount=6, orient="bottom")
+    y: Spec = {
+        "field": "name",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "scale": {"domain": names},
+        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
+    }
+    point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
+    layers: list[Spec] = [
+        *references,
+        {
+            "mark": {"type": "rule", "color": MEMBER, "strokeWidth": 3},
+            "encoding": {"x": x, "x2": {"field": "upper"}, "y": y},
+        },
+        {
+            "transform": [{"filter": "isValid(datum.estimate)"}],
+            "mark": {"type": "point", "filled": True, "color": INK, "size": 60, "opacity": 1},
+            "encoding": point,
+        },
+        {
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "color": MUTED, "fontSize": 12},
+            "encoding": {"text": {"field": "figures"}, "x": {"value": PLOT + 14}, "y": y},
+        },
+    ]
+    if any(line.tick is not None for line in lines):
+        layers.insert(
+            len(references),
+            {
+                "transform": [{"filter": "isValid(datum.tick)"}],
+                "mark": {"type": "tick", "color": NONMEMBER, "thickness": 2.5, "size": 18, "opacity": 1},
+                "encoding": {"x": {"field": "tick", "type": "quantitative"}, "y": y},
+            },
+        )
+    parts: dict[str, Any] = {"data": rows(data), "width": PLOT, "height": ROW * len(lines)}
+    return chart(*layers, **parts)
+
+
+def left_out(count: int, total: int, what: str) -> str:
+    """What to say where more lines there are than are drawn."""
+    return f" The {count} first of {total:,} {what} are drawn." if count < total else ""
+
+
+# --- groups -------------------------------------------------------------------------------------------------
+# The mean risk of each group, the highest first.
+
+ROWS = 200
+
+
+def groups(entries: AnswerPath, zero: float) -> Figure:
+    """A line for each group; those whose risk nothing is known of come last."""
+    ordered = sorted(entries, key=lambda g: (g.value["risk"] is None, -(g.value["risk"] or 0.0)))
+    first = ordered[:MOST]
+    lines = [
+        Line(
+            g.value["label"],
+            g.value["risk"],
+            g.value["lower"],
+            g.value["upper"],
+            f"  n = {g.value['records']}",
+        )
+        for g in first
+    ]
+    spec = forest(
+        lines, "mean individual risk (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero)
+    )
+    return Figure(
+        "groups", "Risk of each group", _groups_in_words(ordered, zero), spec, _table(ordered, entries.path)
+    )
+
+
+def _groups_in_words(ordered: list[AnswerPath], zero: float) -> str:
+    top = ordered[0].value
+    count = len(ordered)
+    worst = "Nothing is known of any group."
+    if top["risk"] is not None:
+        limits = between(top["lower"], top["upper"])
+        worst = f"The highest mean risk of {many(count, 'group')} is {three(top['risk'])}, {limits}."
+    return (
+        f"{worst} Without any leakage it would be {three(zero)}.{left_out(min(MOST, count), count, 'groups')}"
+    )
+
+
+def _table(ordered: list[AnswerPath], where: str) -> Table:
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            g["label"].untrusted(),
+            g["records"].number("count"),
+            *(g[column].number() for column in ("risk", "lower", "upper")),
+        )
+        for g in ordered[:ROWS]
+    )
+    head = ("group", "records", "risk", "lower", "upper")
+    return Table("Risk of each group", head, lines, more=len(ordered) - len(lines), where=where)
+
+
+# --- ranking ------------------------------------------------------------------------------------------------
+# Several queries beside each other: what each gives away, and how much more than another.
+
+ENDS = ("estimate", "lower", "upper")
+
+
+def ranking(answer: AnswerPath) -> Figure:
+    """The advantage of each query, the largest first, as the answer ranks them."""
+    entries, zero = list(answer["ranking"]), float(answer["baseline"].value)
+    lines = [_line(each.value["name"], each.value["advantage"]) for each in entries[:MOST]]
+    most = answer.value["maximum"]
+    text = (
+        f"The largest advantage of {many(len(entries), 'query', 'queries')} lies "
+        f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
+    ) + left_out(len(lines), len(entries), "queries")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            each["name"].untrusted(),
+            *(each["advantage"][end].number() for end in ENDS),
+            each["best_rank"].number("count"),
+            each["worst_rank"].number("count"),
+        )
+        for each in entries[:ROWS]
+    )
+    head = ("query", *ENDS, "best rank", "worst rank")
+    table = Table("The ranking", head, rows, more=len(entries) - len(rows), where="ranking")
+    spec = forest(lines, "advantage (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero))
+    return Figure("ranking", "What each query gives away", text, spec, table)
+
+
+def differences(answer: AnswerPath) -> Figure | None:
+    """How much more the first gives away than the second; what is decided and largest comes first."""
+    pairs = sorted(answer["differences"], key=lambda d: (not d.value["decided"], -abs(d.value["estimate"])))
+    if not pairs:
+        return None
+    lines = [_line(_pair_label(d), d.value, _decided(d)) for d in pairs[:MOST]]
+    count = sum(d.value["decided"] for d in pairs)
+    text = f"{count} of {many(len(pairs), 'difference')} are decided: their interval leaves out 0."
+    text += left_out(len(lines), len(pairs), "differences")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Phrase((d["first"].untrusted(), " − ", d["second"].untrusted())), *(d[end].number() for end in ENDS))
+        for d in pairs[:ROWS]
+    )
+    head = ("first − second", *ENDS)
+    table = Table("The differences", head, rows, more=len(pairs) - len(rows), where="differences")
+    spec = forest(lines, "difference of advantages (dashed: none)", [baseline(0.0)], 0.0)
+    return Figure("differences", "How much more one gives away than another", text, spec, table)
+
+
+def _line(name: str, interval: Mapping[str, Any], note: str = "") -> Line:
+    return Line(name, interval["estimate"], interval["lower"], interval["upper"], note)
+
+
+def _pair_label(difference: AnswerPath) -> str:
+    return " − ".join(short_label(difference.value[end], 14) for end in ("first", "second"))
+
+
+def _decided(difference: AnswerPath) -> str:
+    return "  decided" if difference.value["decided"] else ""
+
+
+# --- metrics ------------------------------------------------------------------------------------------------
+# Several metrics at their optimum, each with what guessing without the score gives.
+
+
+def metrics(entries: AnswerPath) -> Figure:
+    """A line for each metric; a tick marks its trivial value."""
+    lines = [
+        Line(
+            metric_label(m), m.value["estimate"], m.value["lower"], m.value["upper"], tick=m.value["trivial"]
+        )
+        for m in entries
+    ]
+    above = sum(m.value["lower"] > m.value["trivial"] for m in entries)
+    text = (
+        f"{above} of {many(len(entries), 'metric')} have an interval that lies entirely above what guessing without "
+        "the score gives."
+    )
+    columns = ("estimate", "lower", "upper", "trivial")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (metric_label(m), *(m[column].number() for column in columns)) for m in entries
+    )
+    table = Table("The metrics", ("metric", *columns[:3], "without the score"), rows)
+    spec = forest(lines, "value at its optimum (upright tick: without the score)")
+    return Figure("metrics", "Metrics at their optimum", text, spec, table)
+
+
+def metric_label(metric: AnswerPath) -> str:
+    """A metric's name in words; one of the caller's own holds letters, digits and spaces only."""
+    return short_label(str(metric.value["name"]).replace("_", " "))

@@ -1,0 +1,144 @@
+"""What all charts share: size, axes, type, and the lines that mean the same in each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from macekit.reports.palette import BAND, BASELINE, GRID, INK, MUTED, SURFACE, THRESHOLD
+
+# --- axis ---------------------------------------------------------------------------------------------------
+# Positions along a score's axis: as fine as can be seen, wherever the axis lies.
+
+
+def drawable(low: float, high: float) -> bool:
+    """Whether there is a picture of what lies between numbers that far apart, or that near."""
+    span = high - low
+    return math.isfinite(span) and span > 1e-300
+
+
+def placing(low: float, high: float) -> Callable[[float], float]:
+    """Rounds to a hundred-thousandth of the axis: less than any screen shows, in a third of the bytes."""
+    digits = 5 - math.floor(math.log10(high - low))
+    return lambda value: round(value, digits)
+
+
+# --- frame --------------------------------------------------------------------------------------------------
+
+Spec: TypeAlias = dict[str, Any]
+Row: TypeAlias = Mapping[str, Any]
+
+WIDTH = 560
+"""Of what is drawn between the axes, where a chart takes the whole width of a page."""
+
+FONT = "sans-serif"
+
+DASHED = (5, 4)
+"""The line of what there is without any leak."""
+
+BANDED: Spec = {"type": "area", "color": BAND, "opacity": 0.65}
+"""The ground between the ends of intervals."""
+
+CONFIG: Spec = {
+    "aria": False,
+    "background": None,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "labelFontSize": 12,
+        "labelFlush": False,
+        "labelLimit": 0,  # names are cut before: the engine cuts through letters
+        "titleColor": INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "gridColor": GRID,
+    },
+    "legend": {
+        "orient": "top",
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "labelLimit": 0,
+        "title": None,
+        "symbolType": "stroke",
+        "symbolSize": 500,
+        "symbolStrokeWidth": 2.5,
+        "columnPadding": 24,
+        "offset": 6,
+    },
+    "text": {"color": INK, "fontSize": 12},
+}
+
+
+def chart(*layers: Spec, **parts: Any) -> Spec:
+    """Layers in one frame."""
+    return {"width": WIDTH, "config": CONFIG, **parts, "layer": list(layers)}
+
+
+def rows(values: Sequence[Row]) -> Spec:
+    """Data that a layer brings along."""
+    return {"values": [dict(row) for row in values]}
+
+
+def scaled(field: str, title: str | None, domain: Sequence[float] | None = None, **axis: Any) -> Spec:
+    """A numeric axis."""
+    scale: Spec = {"zero": False, "nice": False}
+    if domain is not None:
+        scale["domain"] = list(domain)
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+
+
+def across(axis: Literal["x", "y"], at: float, colour: str, dash: Sequence[int] = ()) -> Spec:
+    """A line from edge to edge, at one place of an axis."""
+    mark = {"type": "rule", "color": colour, "strokeWidth": 1.5, "strokeDash": list(dash)}
+    return {
+        "data": rows([{"at": at}]),
+        "mark": mark,
+        "encoding": {axis: {"field": "at", "type": "quantitative"}},
+    }
+
+
+def baseline(at: float) -> Spec:
+    """Where nothing leaks: dashed."""
+    return across("x", at, BASELINE, DASHED)
+
+
+def threshold(at: float) -> Spec:
+    """What is acceptable at most: drawn through."""
+    return across("x", at, THRESHOLD)
+
+
+def beyond(limit: float, high: float) -> Spec:
+    """The ground of what would be too much."""
+    return {
+        "data": rows([{"from": limit, "to": high}]),
+        "mark": {"type": "rect", "color": GRID, "opacity": 0.6},
+        "encoding": {"x": {"field": "from", "type": "quantitative"}, "x2": {"field": "to"}},
+    }
+
+
+def words(text: str, x: Spec, y: Spec, **mark: Any) -> Spec:
+    """Text in the chart itself, with a ground of its own where lines pass below."""
+    style = {"type": "text", "baseline": "middle", "align": "left", **mark}
+    return {"data": rows([{}]), "mark": style, "encoding": {"text": {"value": text}, "x": x, "y": y}}
+
+
+def note(text: str) -> Spec:
+    """What a chart says of itself, above it."""
+    return words(text, {"value": 0}, {"value": -12}, color=MUTED)
+
+
+def halo(text: Spec) -> list[Spec]:
+    """The text over a thick outline of the ground's colour."""
+    outline = {**text["mark"], "stroke": SURFACE, "strokeWidth": 4, "color": SURFACE, "strokeJoin": "round"}
+    return [{**text, "mark": outline}, text]
+
+
+def padded(low: float, high: float, share: float = 0.04) -> tuple[float, float]:
+    """A range with room at both ends; around a single value, too."""
+    room = share * (high - low) or 0.05
+    return low - room, high + room

@@ -1,0 +1,197 @@
+"""Charts of limits, each on a scale of its own beside its interval, and of epsilon beside what was claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from estimators.statement import at_least, at_most, percent
+from macekit.reports.charts.frame import (
+    CONFIG,
+    Spec,
+    beyond,
+    chart,
+    halo,
+    padded,
+    rows,
+    scaled,
+    threshold,
+    words,
+)
+from macekit.reports.formatting import rounded, short_label, three
+from macekit.reports.model import AnswerPath, Cell, Figure, Table
+from macekit.reports.palette import INK, MUTED, THRESHOLD, WORDS
+
+MOST = 12
+PLOT = 330
+
+DECISIONS = {"yes": "pass", "no": "fail", "open": "inconclusive"}
+"""Whether a measurement agrees with what is allowed, as the decision on a limit."""
+
+
+def gate(limits: AnswerPath) -> Figure:
+    """A row for each limit, those that fail first."""
+    order = ("fail", "inconclusive", "pass")
+    every = sorted(limits, key=lambda limit: order.index(limit.value["decision"]))
+    first = [limit.value for limit in every[:MOST]]
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in first]}
+    text = " ".join(f"{limit['name'].replace('_', ' ')}: {_limit_in_words(limit)}" for limit in first)
+    return Figure("gate", "Each limit and what the records say", text, spec, _table(every))
+
+
+def agreement(entries: AnswerPath) -> Figure | None:
+    """The same for what a claim allows: a row for each quantity that it limits."""
+    limited = [row for row in entries if row["allowed"]]
+    limits = [
+        {
+            **row.value,
+            "maximum": row.value["allowed"],
+            "decision": DECISIONS[row.value["agrees"]],
+            "agrees": f"agrees: {row.value['agrees']}",
+            "name": row.value["says"],
+        }
+        for row in limited[:MOST]
+    ]
+    if not limits:
+        return None
+    spec: Spec = {"config": CONFIG, "spacing": 14, "vconcat": [_row(limit) for limit in limits]}
+    text = " ".join(f"{limit['name']}: {_limit_in_words(limit)}" for limit in limits)
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (row["says"].quote(), row["allowed"].number("ceiling"), row["lower"].number(), row["upper"].number())
+        for row in limited
+    )
+    table = Table("Allowed and measured", ("quantity", "allowed at most", "lower", "upper"), lines)
+    return Figure("agreement", "What is allowed and what the records say", text, spec, table)
+
+
+def _row(limit: Mapping[str, Any]) -> Spec:
+    upper, most = limit["upper"], limit["maximum"]
+    values = [v for v in (limit["lower"], limit["estimate"], upper, most) if v is not None]
+    low, high = padded(min(values), max(values), 0.12)
+    end = high if upper is None else upper
+    x = scaled("lower", None, (low, high), tickCount=5, grid=False)
+    middle, colour = {"value": 22}, WORDS[limit["decision"]].colour
+    bar = {"lower": rounded(limit["lower"]), "upper": rounded(end)}
+    layers: list[Spec] = [
+        beyond(rounded(most), rounded(high)),
+        {
+            "data": rows([{"at": rounded(most)}]),
+            "mark": {"type": "rule", "color": THRESHOLD, "strokeWidth": 2},
+            "encoding": {"x": {"field": "at", "type": "quantitative"}},
+        },
+        {
+            "data": rows([bar]),
+            "mark": {"type": "rule", "color": colour, "strokeWidth": 7},
+            "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
+        },
+    ]
+    if upper is None:
+        layers.append(_dot(rounded(end), "triangle-right", colour, 160))
+    if limit["estimate"] is not None:
+        layers.append(_dot(rounded(limit["estimate"]), "circle", INK, 80))
+    texts = (
+        (short_label(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
+        (f"at most {three(most)}", -12, 31, "right", "normal"),
+        (limit.get("agrees", limit["decision"]), PLOT + 12, 12, "left", "bold"),
+        (_interval(limit), PLOT + 12, 31, "left", "normal"),
+    )
+    layers += [_text(*parts) for parts in texts]
+    return {"width": PLOT, "height": 44, "layer": layers}
+
+
+def _dot(at: float, shape: str, colour: str, size: int) -> Spec:
+    mark = {"type": "point", "shape": shape, "filled": True, "color": colour, "size": size, "opacity": 1}
+    encoding = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": 22}}
+    return {"data": rows([{"at": at}]), "mark": mark, "encoding": encoding}
+
+
+def _text(text: str, x: int, y: int, align: str, weight: str) -> Spec:
+    colour = INK if weight == "bold" else MUTED
+    return words(text, {"value": x}, {"value": y}, align=align, fontWeight=weight, color=colour)
+
+
+def _interval(limit: Mapping[str, Any]) -> str:
+    end = "…)" if limit["upper"] is None else f"{at_most(limit['upper'])}]"
+    return f"[{at_least(limit['lower'])}, {end}"
+
+
+def _limit_in_words(limit: Mapping[str, Any]) -> str:
+    upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
+    verdict = limit.get("agrees", limit["decision"])
+    return f"{verdict}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
+
+
+def _table(every: list[AnswerPath]) -> Table:
+    lines: list[tuple[Cell, ...]] = [
+        (
+            short_label(limit.value["name"].replace("_", " ")),
+            limit["maximum"].number(),
+            *(limit[column].number() for column in ("estimate", "lower", "upper")),
+            limit.value["decision"],
+        )
+        for limit in every
+    ]
+    return Table("The limits", ("limit", "at most", "estimate", "lower", "upper", "decision"), tuple(lines))
+
+
+# --- epsilon ------------------------------------------------------------------------------------------------
+# What epsilon must be at least, beside what was claimed.
+
+
+def epsilon(answer: AnswerPath) -> Figure:
+    """A bar from the lower bound onwards: epsilon is somewhere on it; a claim left of it is contradicted."""
+    evidence, claim = answer.value["epsilon"], answer.value["claim"]
+    bound, least = rounded(evidence["lower_bound"]), at_least(evidence["lower_bound"])
+    claimed = None if claim is None else rounded(claim["epsilon"])
+    high = max(1.6 * bound, 1.25 * (claimed or 0.0)) or 1.0
+    x = scaled("lower", "epsilon", (0, high), tickCount=7)
+    middle = {"value": 40}
+    bar = {"type": "rule", "color": INK, "strokeWidth": 9}
+    dot = {
+        "type": "point",
+        "shape": "triangle-right",
+        "filled": True,
+        "color": INK,
+        "size": 260,
+        "opacity": 1,
+    }
+    layers: list[Spec] = [
+        {
+            "data": rows([{"lower": bound, "upper": rounded(high)}]),
+            "mark": bar,
+            "encoding": {"x": x, "x2": {"field": "upper"}, "y": middle},
+        },
+        {
+            "data": rows([{"at": rounded(high)}]),
+            "mark": dot,
+            "encoding": {"x": {"field": "at", "type": "quantitative"}, "y": middle},
+        },
+        *halo(
+            words(
+                f"the records say: at least {least}",
+                {"datum": bound, "type": "quantitative"},
+                {"value": 18},
+                fontWeight="bold",
+            )
+        ),
+    ]
+    text = (
+        f"If inclusion was random and independent, epsilon is at least {least} at delta {evidence['delta']:g}, with "
+        f"{percent(evidence['confidence'])} confidence."
+    )
+    lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
+    if claim is not None and claimed is not None:
+        text += f" The claim of {claimed:g} is {claim['decision']}."
+        lines.append(("claimed", answer["claim"]["epsilon"].number("plain")))
+        far = claimed > high / 2
+        name = words(
+            f"claimed: {claimed:g}, {claim['decision']}",
+            {"datum": claimed, "type": "quantitative"},
+            {"value": -10},
+            align="right" if far else "left",
+            color=THRESHOLD,
+            fontWeight="bold",
+        )
+        layers = [threshold(claimed), *layers, name]
+    table = Table("Epsilon", ("", "epsilon"), tuple(lines))
+    return Figure("epsilon", "What epsilon must be at least", text, chart(*layers, height=64), table)

@@ -1,0 +1,200 @@
+"""The optimal advantage: its interval between no leakage and what is acceptable, the published one beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from estimators.statement import percent
+from macekit.reports.charts.frame import (
+    Spec,
+    across,
+    baseline,
+    beyond,
+    chart,
+    halo,
+    padded,
+    rows,
+    scaled,
+    threshold,
+)
+from macekit.reports.formatting import between, ends, finite, rounded, three
+from macekit.reports.model import AnswerPath, Cell, Figure, Table
+from macekit.reports.palette import BASELINE, INK, MUTED, SURFACE, THRESHOLD, WORDS
+
+ROW = 46
+
+
+def interval(answer: AnswerPath) -> Figure:
+    """The chart that is read first: where the interval lies says what was decided."""
+    value = answer.value
+    limit = (value.get("verdict") or {}).get("threshold")
+    lines = _lines(value)
+    marks = _references(value, limit)
+    values = finite(
+        [v for line in lines for v in (line["lower"], line["upper"])] + [mark["at"] for mark in marks]
+    )
+    low, high = padded(min(values), max(values), 0.06)
+    x = scaled("lower", "advantage of the best adversary", (low, high), tickCount=7, grid=True)
+    y: Spec = {
+        "field": "row",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelColor": INK, "domain": False, "ticks": False, "labelPadding": 10},
+    }
+    decision = (value.get("verdict") or {}).get("decision")
+    spec = chart(
+        *([] if limit is None else [beyond(rounded(limit), high)]),
+        baseline(rounded(value["baseline"])),
+        *([] if limit is None else [threshold(rounded(limit))]),
+        *([across("x", mark["at"], MUTED, (2, 3)) for mark in marks if mark["what"] == "ceiling"]),
+        *_labels(marks, low, high),
+        *_bars(lines, x, y, WORDS[decision].colour if decision else INK, low, high),
+        height=ROW * len(lines),
+    )
+    return Figure("interval", "The advantage and its interval", _in_words(value), spec, _table(answer))
+
+
+def _lines(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    parts = [("certified", value["advantage"])]
+    if value.get("paper"):
+        parts.append((f"as published ({value['paper']['statistic']})", value["paper"]))
+    return [
+        {
+            "row": name,
+            "kind": kind,
+            "lower": rounded(part["lower"]),
+            "upper": rounded(part["upper"]),
+            "figures": ("" if part["estimate"] is None else three(part["estimate"]) + " ")
+            + ends(part["lower"], part["upper"]),
+            **({} if part["estimate"] is None else {"estimate": rounded(part["estimate"])}),
+        }
+        for kind, (name, part) in enumerate(parts)
+    ]
+
+
+def _references(value: Mapping[str, Any], limit: float | None) -> list[dict[str, Any]]:
+    zero = value["baseline"]
+    marks = [
+        {"what": "baseline", "at": rounded(zero), "text": f"no leakage: {three(zero)}", "colour": BASELINE}
+    ]
+    if limit is not None:
+        marks.append(
+            {
+                "what": "threshold",
+                "at": rounded(limit),
+                "text": f"threshold: {three(limit)}",
+                "colour": THRESHOLD,
+            }
+        )
+    if claim := value.get("claim"):
+        ceiling = claim["advantage_ceiling"]
+        text = f"ceiling of the claimed epsilon: {three(ceiling)}"
+        marks.append({"what": "ceiling", "at": rounded(ceiling), "text": text, "colour": MUTED})
+    return marks
+
+
+def _labels(marks: Sequence[Mapping[str, Any]], low: float, high: float) -> list[Spec]:
+    """The name of each line above the chart, one below the other, so that neighbours do not meet."""
+    count = len(marks)
+    return [
+        {
+            "data": rows([{"at": mark["at"]}]),
+            "mark": {
+                "type": "text",
+                "align": "right" if mark["at"] > (low + high) / 2 else "left",
+                "dx": -5 if mark["at"] > (low + high) / 2 else 5,
+                "baseline": "middle",
+                "color": mark["colour"],
+                "fontWeight": "bold",
+                "fontSize": 12,
+            },
+            "encoding": {
+                "text": {"value": mark["text"]},
+                "x": {"field": "at", "type": "quantitative"},
+                "y": {"value": -13 - 17 * (count - 1 - place)},
+            },
+        }
+        for place, mark in enumerate(marks)
+    ] + [
+        {
+            "data": rows([{"at": mark["at"]}]),
+            "mark": {"type": "rule", "color": mark["colour"], "strokeWidth": 1},
+            "encoding": {
+                "x": {"field": "at", "type": "quantitative"},
+                "y": {"value": -21 - 17 * (count - 1 - place)},
+                "y2": {"value": 0},
+            },
+        }
+        for place, mark in enumerate(marks)
+    ]
+
+
+def _bars(
+    lines: Sequence[Mapping[str, Any]], x: Spec, y: Spec, colour: str, low: float, high: float
+) -> list[Spec]:
+    """The certified interval thick and its estimate full, the published one thin and hollow; the figures above."""
+    point = {"x": {"field": "estimate", "type": "quantitative"}, "y": y}
+    layers: list[Spec] = []
+    for line in lines:
+        own = rows([line])
+        first = line["kind"] == 0
+        bar = {"type": "rule", "color": colour if first else MUTED, "strokeWidth": 9 if first else 2.5}
+        dot: Spec = {"type": "point", "size": 120 if first else 70, "fill": SURFACE, "stroke": INK}
+        dot |= {"strokeWidth": 2, "opacity": 1}
+        right = line["lower"] > (low + high) / 2
+        text = {
+            "type": "text",
+            "align": "right" if right else "left",
+            "baseline": "middle",
+            "dy": -15,
+            "fontSize": 14 if first else 12,
+            "fontWeight": "bold" if first else "normal",
+            "color": INK if first else MUTED,
+        }
+        layers += [
+            {"data": own, "mark": bar, "encoding": {"x": x, "x2": {"field": "upper"}, "y": y}},
+            *([{"data": own, "mark": dot, "encoding": point}] if "estimate" in line else []),
+            *halo(
+                {
+                    "data": own,
+                    "mark": text,
+                    "encoding": {
+                        "text": {"field": "figures"},
+                        "x": {"field": "upper" if right else "lower", "type": "quantitative"},
+                        "y": y,
+                    },
+                }
+            ),
+        ]
+    return layers
+
+
+def _in_words(value: Mapping[str, Any]) -> str:
+    best = value["advantage"]
+    estimate = "" if best["estimate"] is None else f"The estimate is {three(best['estimate'])}. "
+    text = (
+        f"{estimate}With {percent(best['confidence'])} confidence the advantage lies "
+        f"{between(best['lower'], best['upper'])}; without any leakage it would be {three(value['baseline'])}."
+    )
+    if verdict := value.get("verdict"):
+        text += f" The threshold is {three(verdict['threshold'])}: {verdict['decision']}."
+    return text
+
+
+def _table(answer: AnswerPath) -> Table:
+    rows_of: list[tuple[Cell, ...]] = [_row("certified", answer["advantage"])]
+    if answer.value.get("paper"):
+        rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
+    rows_of.append(("baseline: no leakage", answer["baseline"].number(), "", ""))
+    if answer.value.get("verdict"):
+        rows_of.append(("threshold", answer["verdict"]["threshold"].number(), "", ""))
+    if answer.value.get("claim"):
+        ceiling = answer["claim"]["advantage_ceiling"].number()
+        rows_of.append(("ceiling of the claimed epsilon", ceiling, "", ""))
+    return Table("The advantage", ("", "value", "lower", "upper"), tuple(rows_of))
+
+
+def _row(name: str, part: AnswerPath) -> tuple[Cell, ...]:
+    return name, part["estimate"].number(), part["lower"].number(), part["upper"].number()

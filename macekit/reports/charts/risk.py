@@ -1,0 +1,166 @@
+"""Individual risk over the score: the risk in each cell, with the interval of that cell alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from macekit.reports.charts.distribution import Span, names, spans
+from macekit.reports.charts.forest import MOST, Line, forest, left_out
+from macekit.reports.charts.frame import (
+    BANDED,
+    DASHED,
+    Spec,
+    across,
+    baseline,
+    chart,
+    drawable,
+    note,
+    placing,
+    rows,
+    scaled,
+    words,
+)
+from macekit.reports.formatting import between, many, rounded, three
+from macekit.reports.model import AnswerPath, Cell, Figure, Table
+from macekit.reports.palette import BASELINE, MEMBER
+
+STEPS = 250
+"""Steps that are drawn: neighbours share one where there are more, which shows the least and the most of them."""
+
+ROWS = 200
+PLOT = 500
+NAMED_KINDS = ("categories", "values")
+COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
+
+
+def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | None:
+    """Steps over a score, lines by category; none for vectors, whose cells lie on no line."""
+    cells = answer.value["cells"]
+    kind = cells["cells"]["kind"]
+    indices = [i for i, value in enumerate(cells["risk"]) if value is not None]
+    if not indices:
+        return None
+    if kind in NAMED_KINDS:
+        spec, remark = _lines(answer.value, indices)
+    else:
+        places = spans(cells["cells"], edges)
+        if places is None or not drawable(places[0][0], places[-1][1]):
+            return None
+        spec, remark = _steps(answer.value, indices, places), ""
+    text = _in_words(answer.value, indices) + remark
+    return Figure("risk", "Individual risk over the score", text, spec, _table(answer, names(answer)))
+
+
+def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> Spec:
+    cells, zero = value["cells"], rounded(value["baseline"])
+    steps = [
+        {"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in ("risk", "lower", "upper")}}
+        for i in indices
+    ]
+    points = _polyline(_merge_steps(steps), placing(places[0][0], places[-1][1]))
+    x = scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
+    y = scaled("lower", "individual risk", (0, 1), tickCount=5)
+    run = {"field": "run", "type": "nominal"}
+    return chart(
+        {
+            "data": rows(points),
+            "mark": BANDED,
+            "encoding": {"x": x, "y": y, "y2": {"field": "upper"}, "detail": run},
+        },
+        across("y", zero, BASELINE, DASHED),
+        {
+            "data": rows(points),
+            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
+            "encoding": {"x": x, "y": {"field": "risk", "type": "quantitative"}, "detail": run},
+        },
+        words(f"no leakage: {three(zero)}", {"value": PLOT + 8}, {"datum": zero}, color=BASELINE),
+        note("band: interval of each cell by itself"),
+        width=PLOT,
+        height=230,
+    )
+
+
+def _merge_steps(steps: list[dict[str, float]]) -> list[dict[str, float]]:
+    """Neighbouring steps as one, from the least lower to the greatest upper end, at the greatest risk among them."""
+    size = -(-len(steps) // STEPS)
+    groups = [steps[i : i + size] for i in range(0, len(steps), size)]
+    return [
+        {
+            "from": group[0]["from"],
+            "to": group[-1]["to"],
+            "risk": max(step["risk"] for step in group),
+            "lower": min(step["lower"] for step in group),
+            "upper": max(step["upper"] for step in group),
+        }
+        for group in groups
+    ]
+
+
+def _polyline(steps: Sequence[Mapping[str, float]], at: Callable[[float], float]) -> list[dict[str, float]]:
+    """Both ends of each step; where no record fell between two of them, a new run begins."""
+    points: list[dict[str, float]] = []
+    run, end = 0, steps[0]["from"]
+    for step in steps:
+        run += step["from"] > end
+        end = step["to"]
+        sizes = {name: rounded(step[name]) for name in ("risk", "lower", "upper")}
+        points += [{"score": at(score), "run": run, **sizes} for score in (step["from"], step["to"])]
+    return points
+
+
+def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[Spec, str]:
+    cells, labels = value["cells"], value["cells"]["cells"]["labels"]
+    first = sorted(indices, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
+    if all(isinstance(labels[i], int | float) for i in first):
+        first.sort()  # numbers have an order of their own
+    lines = [Line(labels[i], cells["risk"][i], cells["lower"][i], cells["upper"][i]) for i in first]
+    zero = rounded(value["baseline"])
+    spec = forest(lines, "individual risk (dashed: no leakage)", [baseline(zero)], zero)
+    remark = left_out(len(first), len(indices), "categories")
+    return spec, remark
+
+
+def _in_words(value: Mapping[str, Any], indices: Sequence[int]) -> str:
+    cells = value["cells"]
+    worst = _surest(cells, indices)
+    together = between(cells["simultaneous_lower"][worst], cells["simultaneous_upper"][worst])
+    return (
+        f"Over {many(len(indices), 'cell')}, the evidence of membership is strongest where the signed risk is "
+        f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
+        f"{together}. Without any leakage it would be {three(value['baseline'])} everywhere. Each interval drawn "
+        "holds for its cell alone."
+    )
+
+
+def _surest(cells: Mapping[str, Any], indices: Sequence[int]) -> int:
+    """Where members are most surely seen, by the signed risk's lower end that holds whichever cell is picked."""
+
+    def evidence(i: int) -> tuple[float, float]:
+        signed = cells["signed_risk"][i]
+        return cells["simultaneous_lower"][i] if signed > 0 else -cells["simultaneous_upper"][i], signed
+
+    return max(indices, key=evidence)
+
+
+def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
+    cells = answer["cells"]
+    every = tuple(
+        (
+            name,
+            cells["members"][i].number("count"),
+            cells["nonmembers"][i].number("count"),
+            *(cells[column][i].number() for column in COLUMNS),
+        )
+        for i, name in enumerate(names[:ROWS])
+    )
+    head = (
+        "cell",
+        "members",
+        "nonmembers",
+        *COLUMNS[:3],
+        "signed risk",
+        "lower, all cells",
+        "upper, all cells",
+    )
+    return Table("Risk of each cell", head, every, more=len(names) - len(every), where=cells.path)

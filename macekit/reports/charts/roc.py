@@ -1,0 +1,239 @@
+"""The ROC as two charts: the whole curve, and its corner of few false alarms on logarithmic axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import log10
+from typing import Any
+
+from macekit.reports.charts.frame import BANDED, DASHED, Spec, chart, halo, note, rows, scaled, words
+from macekit.reports.formatting import between, ends, finite, rounded, three
+from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
+from macekit.reports.palette import BASELINE, INK, MEMBER
+
+MOST = 240
+"""Points of a curve: more than there are pixels would only weigh."""
+
+SIDE = 340
+"""Of the square that a curve is drawn in."""
+
+Point = tuple[float, float]
+
+ENDS = ("tpr", "lower", "upper")
+
+
+def curve(roc: Mapping[str, Any]) -> list[dict[str, float]]:
+    """The curve as data, thinned to even steps along it."""
+    return _thinned(list(zip(roc["fpr"], roc["tpr"], strict=True)), lambda rate: rate)
+
+
+def corner(roc: Mapping[str, Any], floor: float) -> list[dict[str, float]]:
+    """The same for axes that are logarithmic from ``floor`` on: straight pieces bend there, and get points between."""
+    points: list[Point] = []
+    for (fpr, tpr), (to, up) in pairwise(zip(roc["fpr"], roc["tpr"], strict=True)):
+        points.append((fpr, tpr))
+        if to > fpr and up > tpr:
+            share = (up - tpr) / (to - fpr)
+            steps = (at for at in _decades(floor) if fpr < at < to)
+            points += [(at, tpr + share * (at - fpr)) for at in steps]
+    points.append((roc["fpr"][-1], roc["tpr"][-1]))
+    visible = [(max(fpr, floor), max(tpr, floor)) for fpr, tpr in points]
+    return _thinned(visible, lambda rate: log10(rate) / -log10(floor))
+
+
+def _decades(floor: float) -> list[float]:
+    """Ten points a decade, from the floor to 1."""
+    count = round(-log10(floor) * 10)
+    return [10.0 ** (-i / 10) for i in range(count, -1, -1)]
+
+
+def _thinned(every: Sequence[Point], along: Callable[[float], float]) -> list[dict[str, float]]:
+    points, since = list(every[:1]), 0.0
+    for before, after in pairwise(every):
+        since += sum(abs(along(b) - along(a)) for a, b in zip(before, after, strict=True))
+        if since >= 2.0 / MOST or (since and len(every) <= MOST):
+            points.append(after)
+            since = 0.0
+    if points[-1] != every[-1]:
+        points.append(every[-1])
+    return [{"fpr": rounded(fpr), "tpr": rounded(tpr)} for fpr, tpr in points]
+
+
+def diagonal(floor: float, x: Spec, y: Spec) -> Spec:
+    """The curve of an adversary who guesses; it begins where the axes do."""
+    return {
+        "data": rows([{"fpr": floor, "tpr": floor}, {"fpr": 1, "tpr": 1}]),
+        "mark": {"type": "line", "color": BASELINE, "strokeDash": DASHED, "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": y},
+    }
+
+
+def guessing() -> list[Spec]:
+    """What the diagonal is called, in the corner beneath it."""
+    return in_corner("guessing: no leakage", 16, color=BASELINE)
+
+
+def in_corner(text: str, height: int, **mark: Any) -> list[Spec]:
+    """Text at the right end of the square, so far above its foot, legible over lines."""
+    at = {"value": SIDE - 8}, {"value": SIDE - height}
+    return halo(words(text, *at, align="right", **mark))
+
+
+def limits(of: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """Intervals of the true positive rate as data."""
+    return [{name: rounded(point[name]) for name in ("fpr", *ENDS)} for point in of]
+
+
+def rates_table(roc: AnswerPath) -> Table:
+    """The points asked for, in numbers, and the area."""
+    lines: list[tuple[Cell, ...]] = [
+        (Phrase(("at FPR ", point["fpr"].number("plain"))), *(point[end].number() for end in ENDS))
+        for point in roc["operating_points"]
+    ]
+    area = (roc[end].number() for end in ("auc", "auc_lower", "auc_upper"))
+    lines.append(("area under the curve", *area))
+    return Table("Rates", ("true positive rate", "value", "lower", "upper"), tuple(lines))
+
+
+# --- roc ----------------------------------------------------------------------------------------------------
+# The ROC: what share of members an adversary names for the share of nonmembers it names by mistake.
+
+
+def roc(answer: AnswerPath, band: AnswerPath | None) -> Figure:
+    """The curve with its band over the diagonal of an adversary who guesses."""
+    value = answer.value
+    x = scaled("fpr", "false positive rate", (0, 1), tickCount=5)
+    y = scaled("tpr", "true positive rate", (0, 1), tickCount=5)
+    area = f"area {three(value['auc'])} {ends(value['auc_lower'], value['auc_upper'])}"
+    spec = chart(
+        *([] if band is None or not len(band) else _band(band, x)),
+        diagonal(0, x, y),
+        {
+            "data": rows(curve(value)),
+            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5, "interpolate": "linear"},
+            "encoding": {"x": x, "y": y, "order": {"value": None}},
+        },
+        *guessing(),
+        *in_corner(area, 36, fontWeight="bold", color=INK),
+        width=SIDE,
+        height=SIDE,
+    )
+    text = (
+        f"The area under the curve is {three(value['auc'])}, "
+        f"{between(value['auc_lower'], value['auc_upper'])}; guessing gives 0.5."
+    )
+    return Figure("roc", "ROC: members found against false alarms", text, spec, rates_table(answer))
+
+
+def _band(band: AnswerPath, x: Spec) -> list[Spec]:
+    """Intervals along the curve, each by itself."""
+    encoding = {"x": x, "y": {"field": "lower", "type": "quantitative"}, "y2": {"field": "upper"}}
+    return [
+        {
+            "data": rows(limits(band.value)),
+            "mark": BANDED,
+            "encoding": encoding,
+        },
+        note("band: interval of each rate by itself"),
+    ]
+
+
+# --- low fpr ------------------------------------------------------------------------------------------------
+# The corner of the ROC that an attacker on one person cares about: few false alarms, both axes logarithmic.
+
+LEAST = 1e-6
+"""The farthest out that is drawn."""
+
+
+def low_fpr(answer: AnswerPath, band: AnswerPath | None) -> Figure | None:
+    """The points asked for with their intervals; none where no point was asked for."""
+    value = answer.value
+    if not value["operating_points"]:
+        return None
+    around = [] if band is None else limits(band.value)
+    operating_points = limits(value["operating_points"])
+    floor = _floor(operating_points)
+    x, y = _axis("fpr", "false positive rate", floor), _axis("tpr", "true positive rate", floor)
+    inside = [_bar(p, floor) for p in around if p["fpr"] >= floor and p["upper"] > floor]
+    spec = chart(
+        *([_area(inside, x)] if inside else []),
+        diagonal(floor, x, y),
+        {
+            "data": rows(corner(value, floor)),
+            "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2, "clip": True},
+            "encoding": {"x": x, "y": y},
+        },
+        *_points(operating_points, floor, x, y),
+        *guessing(),
+        width=SIDE,
+        height=SIDE,
+    )
+    return Figure("low-fpr", "ROC where false alarms are few", _in_words(value), spec, rates_table(answer))
+
+
+def _floor(points: Sequence[Mapping[str, float]]) -> float:
+    """A power of ten below everything positive, but not so far out that the rest is squeezed."""
+    positive = [v for p in points for v in (p["fpr"], p["tpr"], p["lower"]) if v > 0]
+    least = max(min(positive), LEAST, min(p["fpr"] for p in points) / 10)
+    return float(10.0 ** math.floor(math.log10(least) - 1e-9))
+
+
+def _axis(field: str, title: str, floor: float) -> Spec:
+    powers = [10.0**e for e in range(round(math.log10(floor)), 1)]
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"type": "log", "domain": [floor, 1], "nice": False},
+        "axis": {"values": powers, "format": "~r"},
+    }
+
+
+def _area(inside: Sequence[Mapping[str, float]], x: Spec) -> Spec:
+    log = {"type": "log"}
+    return {
+        "data": rows(inside),
+        "mark": {**BANDED, "clip": True},
+        "encoding": {
+            "x": x,
+            "y": {"field": "lower", "type": "quantitative", "scale": log},
+            "y2": {"field": "upper"},
+        },
+    }
+
+
+def _points(points: Sequence[Mapping[str, float]], floor: float, x: Spec, y: Spec) -> list[Spec]:
+    """Each point and its interval; a triangle at the foot where the interval goes on down to 0."""
+    bars = [_bar(p, floor) for p in points]
+    feet = [{"fpr": p["fpr"], "tpr": floor} for p in points if p["lower"] <= 0]
+    visible = [{"fpr": p["fpr"], "tpr": p["tpr"]} for p in points if p["tpr"] >= floor]
+    low: Spec = {"field": "lower", "type": "quantitative", "scale": {"type": "log"}}
+    bar = {"type": "rule", "color": INK, "strokeWidth": 1.5, "clip": True}
+    dot = {"type": "point", "filled": True, "color": INK, "size": 70, "opacity": 1}
+    foot = {"type": "point", "filled": True, "shape": "triangle-down", "color": INK, "size": 90, "opacity": 1}
+    layers: list[Spec] = [
+        {"data": rows(bars), "mark": bar, "encoding": {"x": x, "y": low, "y2": {"field": "upper"}}},
+        {"data": rows(visible), "mark": dot, "encoding": {"x": x, "y": y}},
+    ]
+    if feet:
+        below = note("▼ lower end is 0")
+        layers += [{"data": rows(feet), "mark": foot, "encoding": {"x": x, "y": y}}, below]
+    return layers
+
+
+def _bar(point: Mapping[str, float], floor: float) -> dict[str, float]:
+    """An interval as far as the axis shows it."""
+    return {"fpr": point["fpr"], "lower": max(point["lower"], floor), "upper": max(point["upper"], floor)}
+
+
+def _in_words(value: Mapping[str, Any]) -> str:
+    parts = [
+        f"at a false positive rate of {p['fpr']:.4g} the true positive rate is {three(p['tpr'])}, "
+        f"{between(p['lower'], p['upper'])}"
+        for p in value["operating_points"][:5]
+        if finite([p["tpr"]])
+    ]
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:] + "."

@@ -1,0 +1,46 @@
+"""What a report says, from the answer's JSON alone: one module for each operation, shared pieces beside them.
+
+The module of an operation has ``content``, and ``figures`` where there is something to see; those of ``/v1/theory``
+share one (``PAGES`` there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, cast
+
+from macekit.call import HTML
+from macekit.catalogue import BY_NAME
+from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Figures, Report
+
+
+def content(operation: str, answer: Mapping[str, Any], context: Context | None = None) -> Report:
+    """The report of one answer of ``operation``, its JSON decoded."""
+    make, _ = _page(operation)
+    return make(AnswerPath(answer), Figures(figures(operation, answer)), context or Context())
+
+
+def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:
+    """The pictures of an answer, in the order they are read; none where there is nothing to see."""
+    if not has_figures(operation):
+        return ()
+    _, draw = _page(operation)
+    return tuple(figure for figure in draw(AnswerPath(answer)) if figure is not None) if draw else ()
+
+
+def has_figures(operation: str) -> bool:
+    """Whether answers of ``operation`` are drawn at all."""
+    return HTML in BY_NAME[operation].forms and _page(operation)[1] is not None
+
+
+@cache
+def _page(operation: str) -> tuple[Content, Draw | None]:
+    """What makes the report of an operation, and its pictures."""
+    row = BY_NAME[operation]
+    if row.paper:
+        page = import_module("macekit.reports.content.theory").PAGES[row.key]
+    else:
+        page = import_module(f"macekit.reports.content.{row.key}")
+    return cast("Content", page.content), getattr(page, "figures", None)

@@ -1,0 +1,110 @@
+"""The report of an audit, and the section on a promised epsilon that other reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.gate import epsilon
+from macekit.reports.charts.interval import interval
+from macekit.reports.content import limitations, provenance
+from macekit.reports.content.guarantees import RANDOM, Backing, Numbers
+from macekit.reports.content.plain_words import in_people, records
+from macekit.reports.model import (
+    AnswerPath,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+)
+
+# --- promise ------------------------------------------------------------------------------------------------
+# A promised epsilon, beside what the records show: in an audit, and wherever one was named.
+
+
+def promise_sections(answer: AnswerPath, figures: Figures, *names: str) -> tuple[Section, ...]:
+    """What was promised and what the records show, with the charts of these names; none without a promise or bound."""
+    sentences = [
+        each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each
+    ]
+    blocks: tuple[Block, ...] = (*figures.pick(*names), Bullets(tuple((each,) for each in sentences)))
+    return (Section("promise", "What was promised, and what the records show", blocks),) if sentences else ()
+
+
+# --- audit --------------------------------------------------------------------------------------------------
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """Whether the promise is contradicted, the numbers beside it, and the advantage in people."""
+    epsilon, claim, source = answer["epsilon"], answer["claim"], answer["provenance"]
+    prior = source["options"]["prior"]
+    tiles = [
+        Fact(
+            "Epsilon at least",
+            epsilon["lower_bound"].number(),
+            ("at delta ", epsilon["delta"].number("exact"), f", {RANDOM}"),
+        ),
+        *_promise(claim, answer["baseline"]),
+        Fact(
+            "Guesses that were right",
+            epsilon["right"].number("count"),
+            ("of ", epsilon["guesses"].number("count"), " guesses"),
+        ),
+        *records(source),
+    ]
+    broken = claim["decision"].value == "contradicted"
+    sections = (
+        *promise_sections(answer, figures, "epsilon", "interval"),
+        Section(
+            "people",
+            "What it means in people",
+            in_people(answer, prior),
+        ),
+        Section("numbers", "The numbers, and what they are worth", _numbers(answer).tables("Every number")),
+        limitations.section(_open(answer, prior), answer["warnings"]),
+        provenance.section("audit", source, context),
+    )
+    return Report(
+        "Audit of a promised epsilon",
+        Headline("fail" if broken else None, answer["sentence"].quote()),
+        Facts(tuple(tiles)),
+        sections,
+    )
+
+
+def _promise(claim: AnswerPath, baseline: AnswerPath) -> Iterator[Fact]:
+    if claim:
+        at: Inline = ("at delta ", claim["delta"].number("exact"))
+        yield Fact("Epsilon promised", claim["epsilon"].number("exact"), at)
+        allows = claim["advantage_ceiling"].number()
+        yield Fact(
+            "Advantage the promise allows", allows, ("the largest; without any leak ", baseline.number())
+        )
+
+
+def _numbers(answer: AnswerPath) -> Numbers:
+    table, epsilon = Numbers(), answer["epsilon"]
+    bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
+    table.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    table.interval("Optimal advantage", answer["advantage"], answer["advantage"]["confidence"])
+    table.derived("Baseline: the advantage without any leak", answer["baseline"])
+    return table
+
+
+def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+    yield from limitations.of_promise(answer["claim"])
+    yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].quote(), "."
+    yield from limitations.of_advantage(answer)
+    yield from limitations.of_sample(prior)
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """Epsilon, and the advantage."""
+    return epsilon(answer), interval(answer)

@@ -1,0 +1,150 @@
+"""The report of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from macekit.reports.charts.forest import differences, ranking
+from macekit.reports.content import limitations, provenance
+from macekit.reports.content.guarantees import Backing
+from macekit.reports.content.plain_words import AttackerClass, without_leak
+from macekit.reports.model import (
+    AnswerPath,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Paragraph,
+    Phrase,
+    Report,
+    Section,
+    Table,
+)
+
+MOST = 200
+"""Queries, and differences, that are shown."""
+
+RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
+DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
+INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The ranking, then the differences, then the inputs one by one."""
+    ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
+    largest = answer["maximum"]
+    confidence: Inline = (largest["confidence"].number("percent"), " confidence")
+    prior = sources[0]["options"]["prior"]
+    blind = without_leak(answer["baseline"], prior)
+    tiles = (
+        Fact("The largest is at least", largest["lower"].number(), confidence),
+        Fact(
+            "The largest is at most",
+            largest["upper"].number(),
+            (*confidence, *_attackers(ranking[0]["advantage"])),
+        ),
+        blind,
+        Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
+    )
+    ranking_blocks: tuple[Block, ...] = (
+        Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
+        *figures.pick("ranking"),
+        _table("Ranking", RANKS, ranking, _rank),
+    )
+    sections = [Section("ranking", "Ranking", ranking_blocks)]
+    if len(differences):
+        difference_blocks: tuple[Block, ...] = (
+            *figures.pick("differences"),
+            _table("Differences", DIFFERENCES, differences, _difference),
+        )
+        sections.append(Section("differences", "Differences", difference_blocks))
+    sections += [
+        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
+        limitations.section(limitations.of_sample(prior), answer["warnings"]),
+        _origin(provenance.section("compare", sources[0], context), sources),
+    ]
+    return Report(
+        "Comparison of membership leakage",
+        Headline(None, answer["sentence"].quote()),
+        Facts(tiles),
+        tuple(sections),
+    )
+
+
+def _attackers(advantage: AnswerPath) -> Inline:
+    """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
+    if "resolution" in advantage["guarantee"]["covers"].value:
+        return (", each query at its own resolution",)
+    return AttackerClass.of(advantage).aside
+
+
+def _table(
+    caption: str, head: tuple[str, ...], rows: AnswerPath, to_row: Callable[[AnswerPath], tuple[Cell, ...]]
+) -> Table:
+    first = tuple(to_row(row) for row in list(rows)[:MOST])
+    return Table(caption, head, first, "", len(rows) - len(first), rows.path)
+
+
+def _rank(place: AnswerPath) -> tuple[Cell, ...]:
+    advantage = place["advantage"]
+    return (
+        place["name"].untrusted(),
+        advantage["estimate"].number(),
+        advantage["lower"].number(),
+        advantage["upper"].number(),
+        place["best_rank"].number("count"),
+        place["worst_rank"].number("count"),
+    )
+
+
+def _difference(pair: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        Phrase((pair["first"].untrusted(), " – ", pair["second"].untrusted())),
+        pair["estimate"].number(),
+        pair["lower"].number(),
+        pair["upper"].number(),
+        "they differ" if pair["decided"].value else "not shown to differ",
+    )
+
+
+def _backings(answer: AnswerPath) -> Iterator[Inline]:
+    """What the largest, a rank and a difference cover."""
+    statements = [("The largest covers ", answer["maximum"])]
+    statements += [("A rank's advantage covers ", each["advantage"]) for each in list(answer["ranking"])[:1]]
+    statements += [("A difference covers ", each) for each in list(answer["differences"])[:1]]
+    for words, statement in statements:
+        backing = Backing.of(statement["guarantee"])
+        yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
+
+
+def _origin(section: Section, sources: AnswerPath) -> Section:
+    """The origin of the first input is that of all but for the records themselves."""
+    first = list(sources)[:MOST]
+    rows = tuple((each["n_members"].number("count"), *_input(each)) for each in first)
+    note = "In the order in which they came."
+    inputs = Table("Inputs", INPUTS, rows, note, len(sources) - len(first), sources.path)
+    words: Inline = (
+        "The table of origin describes the first input; method and options are the same for all.",
+    )
+    return Section(
+        section.name, section.title, (section.blocks[0], Paragraph(words), inputs, *section.blocks[1:])
+    )
+
+
+def _input(source: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        source["n_nonmembers"].number("count"),
+        source["input_sha256"].quote(),
+        source["query"].quote(),
+    )
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """The ranking, and the differences."""
+    return ranking(answer), differences(answer)

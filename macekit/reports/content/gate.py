@@ -1,0 +1,138 @@
+"""The report of a gate: every limit, and what the records say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.gate import gate
+from macekit.reports.content import limitations, provenance
+from macekit.reports.content.guarantees import Backing
+from macekit.reports.content.plain_words import records, without_leak
+from macekit.reports.model import (
+    AnswerPath,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+from macekit.reports.palette import WORDS
+
+MECHANISM: Inline = (
+    "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
+    "this one model; keeping it does not show that a promise about the training is kept.",
+)
+HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The decision over all limits, then each of them."""
+    source, limits = answer["provenance"], answer["limits"]
+    grouped = any(limit["name"].value == "group_risk" for limit in limits)
+    blocks: tuple[Block, ...] = (
+        *figures.pick("gate"),
+        Table("Every limit", HEAD, tuple(map(_row, limits))),
+        Bullets(tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)),
+    )
+    sections = (
+        Section("limits", "Limits", blocks),
+        Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
+        limitations.section(_open(answer), answer["warnings"]),
+        provenance.section("gate", source, context, grouped=grouped),
+    )
+    headline = Headline(answer["decision"].value, answer["sentence"].quote())
+    return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
+    for limit in list(answer["limits"])[:4]:
+        at: Inline = ("at most ", limit["maximum"].number(), " is acceptable")
+        end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
+        word = "at least" if end.path.endswith("lower") else "at most"
+        yield Fact(f"{_label(limit)}, {word}", end.number(), at)
+        if limit["name"].value == "advantage":
+            yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
+    if answer["records_needed"]:
+        yield Fact(
+            "Records needed", answer["records_needed"].number("count"), ("in all, approximately, to decide",)
+        )
+    yield from records(answer["provenance"])
+
+
+def _label(limit: AnswerPath) -> str:
+    labels = {
+        "advantage": "Advantage",
+        "epsilon": "Epsilon",
+        "metric": "Metric",
+        "group_risk": "Risk of a group",
+    }
+    return labels.get(limit["name"].value, "Limit")
+
+
+def _row(limit: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        limit["about"].untrusted(),
+        limit["maximum"].number(),
+        WORDS[limit["decision"].value].word,
+        limit["estimate"].number(),
+        limit["lower"].number(),
+        limit["upper"].number(),
+        limit["confidence"].number("percent"),
+    )
+
+
+def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
+    """The adversaries that no upper end covers."""
+    if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
+        yield (
+            "Upper ends are for attackers who read the score (of vectors, a learned score) at the resolution that is "
+            "named with each limit. Where the score has more values than that, an attacker who reads it more finely "
+            "may do better, and no number of records limits by how much.",
+        )
+    contradicted = any(each["code"].value == "class_rejected" for each in warnings)
+    for limit in limits:
+        if "resolution" not in limit["guarantee"]["covers"].value:
+            assumes = limit["guarantee"]["assumes"].quote()
+            yield (
+                "The upper end of ",
+                limit["about"].untrusted(),
+                " holds only as far as its assumption does: ",
+                assumes,
+                ".",
+            )
+            if contradicted:
+                yield limitations.CONTRADICTED
+
+
+def _backings(limits: AnswerPath) -> Iterator[Inline]:
+    for limit in limits:
+        backing = Backing.of(limit["guarantee"])
+        yield (
+            limit["about"].untrusted(),
+            " covers ",
+            backing.covers,
+            "; it assumes: ",
+            backing.assumes,
+            f".{backing.caveat}",
+        )
+
+
+def _open(answer: AnswerPath) -> Iterator[Inline]:
+    if answer["decision"].value == "pass":
+        yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+    yield from _above(answer["limits"], answer["warnings"])
+    yield MECHANISM
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """Each limit with its interval."""
+    return (gate(answer["limits"]),)

@@ -1,0 +1,127 @@
+"""The table of numbers, and for each number what its interval covers and what it assumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from string import ascii_uppercase
+
+from macekit.reports.formatting import words
+from macekit.reports.model import AnswerPath, Cell, Phrase, Table
+
+HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
+SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md)"
+"""How the coverage of an interval is known that is not proven at every sample size."""
+RANDOM = "if inclusion was random and independent"
+"""What every bound on the epsilon of the mechanism assumes."""
+NOT_FIXED = "not shown: its bandwidth was chosen from these records"
+"""Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What an interval covers and assumes, and whether it holds at every sample size; if not, ``unless`` says why."""
+
+    covers: Cell
+    assumes: Cell
+    always: bool
+    unless: str = "no"
+
+    @classmethod
+    def of(cls, guarantee: AnswerPath, unless: str = "no") -> Backing:
+        """As the answer states it."""
+        covers, assumes = guarantee["covers"].quote(), guarantee["assumes"].quote()
+        return cls(covers, assumes, bool(guarantee["finite_sample"].value), unless)
+
+    @property
+    def caveat(self) -> str:
+        """The last sentence about an interval that is not proven at every sample size."""
+        return "" if self.always else f" Its coverage was {SIMULATED}, not proven."
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Rows as they come; guarantees that say the same share a letter."""
+
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
+
+    def interval(
+        self, label: Cell, value: AnswerPath, confidence: AnswerPath, backing: Backing | None = None
+    ) -> None:
+        """A number with both ends, under ``estimate``, ``lower`` and ``upper``."""
+        ends = (value["estimate"].number(), value["lower"].number(), value["upper"].number())
+        self.row(label, ends, confidence, backing or Backing.of(value["guarantee"]))
+
+    def row(
+        self, label: Cell, ends: tuple[Cell, Cell, Cell], confidence: AnswerPath, backing: Backing | None
+    ) -> None:
+        """A number with the ends it has."""
+        level: Cell = confidence.number("percent") if confidence and backing else ""
+        always = "" if backing is None else "yes" if backing.always else backing.unless
+        self.rows.append((label, *ends, level, always, "" if backing is None else self._letter(backing)))
+
+    def derived(self, label: str, value: AnswerPath) -> None:
+        """A number that follows from another, without an interval of its own."""
+        self.row(label, (value.number(), "", ""), AnswerPath(None), None)
+
+    def tables(self, caption: str) -> tuple[Table, ...]:
+        """The numbers, then what stands behind them."""
+        note = (
+            "At every sample size: yes means that the interval is proven for any number of records; no means that its "
+            f"coverage was {SIMULATED}."
+        )
+        numbers = Table(caption, HEAD, tuple(self.rows), note)
+        if not self.backings:
+            return (numbers,)
+        behind = tuple((letter, each.covers, each.assumes) for letter, each in self.backings.values())
+        return numbers, Table(
+            "Guarantees: what the intervals cover, and assume", ("Guarantee", "Covers", "Assumes"), behind
+        )
+
+    def _letter(self, backing: Backing) -> str:
+        key = words(backing.covers), words(backing.assumes)
+        if key not in self.backings:
+            place = len(self.backings)
+            self.backings[key] = (letters(place), backing)
+        return self.backings[key][0]
+
+
+def letters(place: int) -> str:
+    """``A`` to ``Z``, then ``AA``, as the columns of a spreadsheet."""
+    rest, last = divmod(place, len(ascii_uppercase))
+    return (letters(rest - 1) if rest else "") + ascii_uppercase[last]
+
+
+def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
+    """Every number of an advantage answer, the one to decide on first."""
+    confidence = result["advantage"]["confidence"]
+    numbers.interval("Optimal advantage", result["advantage"], confidence)
+    numbers.derived("Baseline: the advantage without any leak", result["baseline"])
+    if paper := result["paper"]:
+        label = Phrase(("The paper's statistic ", paper["statistic"].quote()))
+        numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
+    if metric := result["metric"]:
+        numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])
+    if roc := result["roc"]:
+        _roc(numbers, roc, confidence)
+    if epsilon := result["epsilon"]:
+        bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
+        numbers.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    numbers.derived(
+        "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)",
+        result["mip_eta"],
+    )
+    numbers.derived(
+        "Security of this one model: the share of the largest possible gain over the baseline that is not reached",
+        result["security"],
+    )
+
+
+def _roc(numbers: Numbers, roc: AnswerPath, confidence: AnswerPath) -> None:
+    ends = (roc["auc"].number(), roc["auc_lower"].number(), roc["auc_upper"].number())
+    numbers.row("Area under the ROC (AUC)", ends, confidence, Backing.of(roc["guarantee"]))
+    backing = Backing.of(roc["rates_guarantee"])
+    for point in roc["operating_points"]:
+        label = Phrase(("True positive rate at a false positive rate of ", point["fpr"].number("exact")))
+        at = (point["tpr"].number(), point["lower"].number(), point["upper"].number())
+        numbers.row(label, at, confidence, backing)

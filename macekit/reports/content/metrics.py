@@ -1,0 +1,97 @@
+"""The report of a metrics answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.forest import metrics
+from macekit.reports.content import limitations, provenance
+from macekit.reports.content.guarantees import Numbers
+from macekit.reports.content.plain_words import records
+from macekit.reports.model import (
+    AnswerPath,
+    Block,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+
+HEAD = (
+    "Metric",
+    "Without the score",
+    "Guess member where the posterior is",
+    "Called members, from",
+    "to",
+    "The paper prints",
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
+    entries, source = answer["metrics"], answer["provenance"]
+    table = Numbers()
+    for metric in entries:
+        table.interval(metric["name"].untrusted(), metric, metric["confidence"])
+    first = entries[0]
+    tiles = (
+        Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
+        Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
+        Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
+        *records(source),
+    )
+    prior = source["options"]["prior"]
+    blocks: tuple[Block, ...] = (
+        *figures.pick("metrics"),
+        *table.tables("The largest value of each metric, over adversaries"),
+        Table("How each is reached", HEAD, tuple(map(_row, entries))),
+        Bullets(tuple((metric["sentence"].quote(),) for metric in entries)),
+    )
+    sections = (
+        Section("metrics", "Metrics", blocks),
+        limitations.section(_open(entries, prior), *(metric["warnings"] for metric in entries)),
+        provenance.section("metrics", source, context),
+    )
+    return Report(
+        "Metrics of membership leakage",
+        Headline(None, first["sentence"].quote()),
+        Facts(tiles),
+        sections,
+    )
+
+
+def _row(metric: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        metric["name"].untrusted(),
+        metric["trivial"].number(),
+        metric["threshold"].number(),
+        metric["least_share"].number(),
+        metric["most_share"].number(),
+        metric["paper"].number(),
+    )
+
+
+def _open(entries: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+    for metric in entries:
+        if why := metric["degenerate"]:
+            yield (
+                "The optimum of ",
+                metric["name"].untrusted(),
+                " says nothing about leakage: ",
+                why.quote(),
+                ".",
+            )
+    yield from limitations.of_sample(prior)
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """Each metric with its interval."""
+    return (metrics(answer["metrics"]),)

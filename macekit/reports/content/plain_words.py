@@ -1,0 +1,228 @@
+"""The first sentences of a report: what an advantage means in people, and which attackers its upper end covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from macekit.reports.content.guarantees import SIMULATED
+from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph
+
+# --- attacker class -----------------------------------------------------------------------------------------
+# The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
+
+CELL = "A cell is a group of equal or similar values."
+"""The one word of the sentence that a reader may never have met."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerClass:
+    """The class in a few words, and the sentence on right guesses that names both ends.
+
+    ``view`` is what the attacker is shown: the score of a record, or its vector.
+    """
+
+    aside: Inline
+    view: str
+    right: Inline
+
+    @classmethod
+    def of(cls, advantage: AnswerPath) -> AttackerClass:
+        """The class that the answer's own guarantee states."""
+        covers = advantage["guarantee"]["covers"].value
+        cells: Inline = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
+        between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
+        sure: Inline = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
+        if advantage["class_rejected"].value:
+            least: Inline = ("the best attacker is right at least ", between[0], *sure)
+            return cls(
+                (", but the records contradict the assumed class of attacks: choose another",),
+                "score",
+                (*least, "; there is no upper limit."),
+            )
+        if "learned score" in covers:
+            return cls(
+                (", for a learned score sorted into ", *cells),
+                "vector",
+                (
+                    "the best attacker is right between ",
+                    *between,
+                    *sure,
+                    "; the upper end is for attackers who read the learned score, sorted into ",
+                    *cells,
+                    f" of similar values. {CELL}",
+                ),
+            )
+        if "resolution" in covers:
+            best: Inline = ("sorted into ", *cells, " of similar values, the best attacker")
+            return cls(
+                (", for a score sorted into ", *cells),
+                "score",
+                (*best, " is right between ", *between, *sure, f". {CELL}"),
+            )
+        assumption = assumed_class(advantage)
+        return cls(
+            (f", if {assumption}",),
+            "score",
+            (f"if {assumption}, the best attacker is right between ", *between, *sure, "."),
+        )
+
+
+def _cells(resolution: AnswerPath) -> str:
+    return " cell" if resolution.value == 1 else " cells"
+
+
+def assumed_class(advantage: AnswerPath) -> str:
+    """The assumed class: the last words of the assumption behind the upper end."""
+    return str(advantage["guarantee"]["assumes"].value).rpartition(", so ")[2]
+
+
+# --- evidence -----------------------------------------------------------------------------------------------
+# Other evidence of a leak in an answer whose advantage does not rise above the baseline.
+
+NOTHING = AnswerPath(None)
+"""No flags, of an answer that has none."""
+
+
+def no_evidence(result: AnswerPath, flags: AnswerPath) -> bool:
+    """Whether no number of the answer is evidence of a leak."""
+    flagged = bool(flags["records"].value)
+    return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
+
+
+def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+    """The numbers that are evidence of a leak; flags only where a record would not be flagged without any leak."""
+    if _beside_half(roc := result["roc"]):
+        yield (
+            "the area under the ROC is between ",
+            roc["auc_lower"].number(),
+            " and ",
+            roc["auc_upper"].number(),
+            ", where one half is no leak",
+        )
+    if _bound(epsilon := result["epsilon"]):
+        least = epsilon["lower_bound"].number()
+        yield "epsilon is at least ", least, ", if inclusion was random and independent"
+    if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
+        yield flags["records"].number("count"), " records are flagged"
+
+
+def _beside_half(roc: AnswerPath) -> bool:
+    return bool(roc["auc_lower"]) and not roc["auc_lower"].value <= 0.5 <= roc["auc_upper"].value
+
+
+def _bound(epsilon: AnswerPath) -> bool:
+    return (epsilon["lower_bound"].value or 0.0) > 0.0
+
+
+# --- people -------------------------------------------------------------------------------------------------
+# What an advantage means in people, and what is read first: in the same sentences everywhere.
+
+COIN = 0.5
+"""The prior at which guessing without the score is tossing a coin."""
+
+
+def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
+    """The decision at a threshold, if one was given, and the sentence."""
+    return Headline(result["verdict"]["decision"].value, answer["sentence"].quote())
+
+
+def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
+    """The interval, the values to compare it with, and the number of records, as tiles."""
+    advantage, verdict, source = result["advantage"], result["verdict"], answer["provenance"]
+    confidence: Inline = (advantage["confidence"].number("percent"), " confidence")
+    blind: Inline = ("the baseline: guessing without the score", *at_prior(source["options"]["prior"]))
+    tiles = [
+        Fact("Advantage at least", advantage["lower"].number(), confidence),
+        Fact(
+            "Advantage at most",
+            advantage["upper"].number(),
+            (*confidence, *AttackerClass.of(advantage).aside),
+        ),
+        Fact("Without any leak", result["baseline"].number(), blind),
+    ]
+    if verdict:
+        warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
+        below = ", below the baseline" if warned else ""
+        tiles.append(Fact("Acceptable at most", verdict["threshold"].number(), (f"the threshold{below}",)))
+    return Facts((*tiles, *records(source)))
+
+
+def records(source: AnswerPath) -> tuple[Fact, ...]:
+    """How many records stand behind an answer."""
+    both: Inline = ("and ", source["n_nonmembers"].number("count"), " nonmember records")
+    return (Fact("Member records", source["n_members"].number("count"), both),)
+
+
+def at_prior(prior: AnswerPath) -> Inline:
+    """The prior that a baseline belongs to, where the answer names it."""
+    return (", at a prior of ", prior.number("exact")) if prior else ()
+
+
+def without_leak(baseline: AnswerPath, prior: AnswerPath) -> Fact:
+    """The baseline as a tile."""
+    return Fact(
+        "Advantage without any leak",
+        baseline.number(),
+        ("the baseline: guessing without the score", *at_prior(prior)),
+    )
+
+
+def in_people(result: AnswerPath, prior: AnswerPath, flags: AnswerPath = NOTHING) -> tuple[Paragraph, ...]:
+    """The advantage as right guesses in a hundred: (1 + advantage) / 2."""
+    advantage, baseline = result["advantage"], result["baseline"]
+    coin, attackers = prior.value in (None, COIN), AttackerClass.of(advantage)
+    blind = "by tossing a coin" if coin else "by always guessing the likelier side"
+    first: Inline = (
+        f"Show an attacker the {attackers.view} of one record and ask whether the record was used to train the model. "
+        f"Without the {attackers.view}, {blind}, the attacker is right ",
+        baseline.number("guesses"),
+        f" times in 100. With the {attackers.view}, ",
+        *attackers.right,
+    )
+    paragraphs = [Paragraph(first)]
+    if not coin:
+        likelier: Inline = (
+            "Before any score is seen, a record is taken to be a member with probability ",
+            prior.number("exact"),
+            " (the prior). Most guesses are right for that reason alone, so a large advantage is not alarming by "
+            "itself: what counts is how far it lies above the baseline.",
+        )
+        paragraphs.append(Paragraph(likelier))
+    if advantage["lower"].value <= baseline.value:
+        paragraphs.append(Paragraph(_at_baseline(result, prior, flags)))
+    return (*paragraphs, Paragraph(_rests_on(advantage)))
+
+
+def _at_baseline(result: AnswerPath, prior: AnswerPath, flags: AnswerPath) -> Inline:
+    """What a lower end at the baseline means; it means even less where another number is evidence of a leak."""
+    if no_evidence(result, flags):
+        return (
+            "The lower end is what guessing without the score achieves. So these records do not show that the score "
+            "gives anything away; they do not show that it gives nothing away, either.",
+        )
+    items: list[Inline] = list(evidence(result, flags, prior))
+    words = [part for each in items for part in ("; ", *each)][1:]
+    more: Inline = (" Other numbers are evidence of a leak: ", *words, ".") if words else ()
+    return (
+        "The lower end is what guessing without the score achieves. So these records do not show a gain over the "
+        "baseline at this prior; they do not rule one out, either.",
+        *more,
+    )
+
+
+def _rests_on(advantage: AnswerPath) -> Inline:
+    """What the sentence assumes; where the records contradict that, the headline has no basis, either."""
+    if advantage["class_rejected"].value:
+        return (
+            f"The upper end assumes that {assumed_class(advantage)}, and these records contradict that. Disregard "
+            "every statement above that rests on this assumption; the lower end remains valid. More records will not "
+            "help: choose another class of attacks with the option estimator.",
+        )
+    guarantee = advantage["guarantee"]
+    coverage = (
+        "is proven at every sample size"
+        if guarantee["finite_sample"].value
+        else f"was {SIMULATED}, not proven"
+    )
+    return "The interval assumes: ", guarantee["assumes"].quote(), f". Its coverage {coverage}."

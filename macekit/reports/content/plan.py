@@ -1,0 +1,42 @@
+"""The report of a plan: how many records it takes, before there are any."""
+
+from __future__ import annotations
+
+from macekit.reports.content import provenance
+from macekit.reports.model import (
+    AnswerPath,
+    Bullets,
+    Context,
+    Fact,
+    Facts,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+
+OPEN: tuple[Inline, ...] = (
+    ("A plan is made before there are records: it assumes that the expected advantage is the true one.",),
+    (
+        "It was worked out for scores that are normal on both sides and differ by a shift; other scores may "
+        "need more records.",
+    ),
+    ("In about one sample in five, more records are needed than planned.",),
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The number, its two sides, and what it leaves open."""
+    tiles = (
+        Fact("Records", answer["records"].number("count"), ("in all",)),
+        Fact("Members", answer["members"].number("count"), ("among them",)),
+        Fact("Nonmembers", answer["nonmembers"].number("count"), ("among them",)),
+    )
+    origin = Table("Origin", ("", ""), tuple(provenance.origin(answer["provenance"], context)))
+    sections = (
+        Section("not-established", "What was not established", (Bullets(OPEN),)),
+        Section("provenance", "Where this comes from", (origin,)),
+    )
+    return Report("Records needed", Headline(None, answer["sentence"].quote()), Facts(tiles), sections)

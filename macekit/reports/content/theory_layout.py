@@ -1,0 +1,187 @@
+"""What all reports of theory share: tiles, the bounds side by side, columns of numbers, what was not established."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from macekit.reports.content import limitations, provenance
+from macekit.reports.model import (
+    TOP_RECORDS,
+    AnswerPath,
+    Block,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figures,
+    Headline,
+    Inline,
+    Kind,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    at,
+)
+
+QUANTITIES = {
+    "advantage": "Advantage",
+    "advantage_iid": "Advantage, i.i.d. records",
+    "individual_risk": "Risk of one record",
+    "mip_eta": "Eta of MIP",
+    "mis_delta": "Delta of MIS",
+    "mis_delta_iid": "Delta of MIS, i.i.d. records",
+    "success": "Success of an attacker",
+    "practical_epsilon": "Practical epsilon",
+    "epsilon": "Epsilon",
+    "eta": "Eta",
+    "delta": "Delta",
+}
+"""What the quantities of bounds are called; one that is not listed is called what it is."""
+TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
+REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
+PAPERS: Inline = (
+    "These bounds are about how a model is trained, on average over training sets and noise; no model was examined.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number to know at a glance: its label, where it stands in the answer, and what it means."""
+
+    label: str
+    path: str
+    kind: Kind
+    note: str = ""
+
+    def fact(self, answer: AnswerPath) -> Fact:
+        """The tile, filled in."""
+        return Fact(self.label, at(answer, self.path).number(self.kind), (self.note,) if self.note else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A list of objects, or lists of equal length, as a table: label, name and kind of each column."""
+
+    caption: str
+    path: str
+    columns: tuple[tuple[str, str, Kind], ...]
+    worst: str | None = None
+    """The column whose largest entries come first; the order of the answer, if none."""
+
+    def table(self, answer: AnswerPath) -> Iterator[Table]:
+        """The table, shortened; none if the answer has no such columns."""
+        data = at(answer, self.path)
+        length = len(data) if isinstance(data.value, list) else len(data[self.columns[0][1]]) if data else 0
+        rows = tuple(
+            tuple(_cell(self._entry(data, name, row), kind) for _, name, kind in self.columns)
+            for row in self._order(data, length)[:TOP_RECORDS]
+        )
+        head = tuple(label for label, _, _ in self.columns)
+        if rows:
+            yield Table(self.caption, head, rows, more=length - len(rows), where=self.path)
+
+    def _order(self, data: AnswerPath, length: int) -> Sequence[int]:
+        """Which rows come first."""
+        if self.worst is None:
+            return range(length)
+        column: list[float] = data[self.worst].value
+        return sorted(range(length), key=lambda row: -column[row])
+
+    def _entry(self, data: AnswerPath, name: str, row: int) -> AnswerPath:
+        """One entry, of a list of objects or of an object of lists."""
+        return data[row][name] if isinstance(data.value, list) else data[name][row]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the report of one operation holds beside its sentence and its bounds."""
+
+    title: str
+    tiles: tuple[Tile, ...]
+    columns: tuple[Columns, ...] = ()
+    left_open: tuple[Inline, ...] = (PAPERS,)
+    tightest: int = 0
+    value: str = "At most"
+
+    def content(self, answer: AnswerPath, figures: Figures, context: Context) -> Report:
+        """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
+        tables = tuple(table for columns in self.columns for table in columns.table(answer))
+        blocks: tuple[Block, ...] = (*figures.items, *tables)
+        sections = (
+            *bounds(answer["bounds"], self.value),
+            *((Section("curves", "Over the range", blocks),) if blocks else ()),
+            limitations.section(self.left_open, answer["warnings"]),
+            provenance.of_theory(answer["provenance"], context),
+        )
+        tiles = (
+            *(tile.fact(answer) for tile in self.tiles if at(answer, tile.path)),
+            *list(_tightest(answer["bounds"]))[: self.tightest],
+        )
+        return Report(self.title, Headline(None, answer["sentence"].quote()), Facts(tiles), sections)
+
+
+def bounds(entries: AnswerPath, value: str) -> Iterator[Section]:
+    """Every bound beside the others of the same quantity, the tightest marked."""
+    if not entries or not len(entries):
+        return
+    usual = _usual(entries)
+    rows = tuple(_bound(each, usual) for each in entries)
+    refuted = any(not each["proven"].value for each in entries)
+    marked = any(each["tightest"].value for each in entries)
+    note: Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
+    head = ("Quantity", value, "Bound", "Source", "Assumes", "")
+    blocks: list[Block] = [Table("Bounds side by side", head, rows)]
+    blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))]
+    blocks += [Paragraph(note)] if note else []
+    yield Section("bounds", "Every bound, side by side", tuple(blocks))
+
+
+def _usual(entries: AnswerPath) -> AnswerPath:
+    """A bound that assumes what most of them do: that is said once."""
+    texts = [each["assumes"].value for each in entries]
+    most = max(map(texts.count, texts))
+    return next(each for each in entries if texts.count(each["assumes"].value) == most)
+
+
+def _bound(each: AnswerPath, usual: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        _quantity(each),
+        each["value"].number("ceiling"),
+        each["says"].quote(),
+        each["source"].quote(),
+        "" if each["assumes"].value == usual["assumes"].value else each["assumes"].quote(),
+        _mark(each),
+    )
+
+
+def _tightest(entries: AnswerPath) -> Iterator[Fact]:
+    """The tightest bound of each quantity."""
+    quantities: set[str] = set()
+    for each in entries:
+        quantity = each["quantity"].value
+        if each["tightest"].value and quantity not in quantities:
+            quantities.add(quantity)
+            yield Fact(
+                f"{QUANTITIES.get(quantity, quantity)}, at most",
+                each["value"].number("ceiling"),
+                (each["source"].quote(),),
+            )
+
+
+def _quantity(bound: AnswerPath) -> Cell:
+    label = QUANTITIES.get(bound["quantity"].value)
+    return bound["quantity"].quote() if label is None else label
+
+
+def _mark(bound: AnswerPath) -> str:
+    if not bound["proven"].value:
+        return "refuted"
+    return "tightest" if bound["tightest"].value else ""
+
+
+def _cell(entry: AnswerPath, kind: Kind) -> Cell:
+    if isinstance(entry.value, bool):
+        return "yes" if entry.value else "no"
+    return entry.quote() if isinstance(entry.value, str) else entry.number(kind)

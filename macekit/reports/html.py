@@ -1,0 +1,212 @@
+"""A report as one HTML document that fetches nothing, runs nothing, and escapes other people's words.
+
+The policy allows the one style sheet inside, by its hash, and nothing else: even a string that was not escaped could
+not act.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from macekit.reports.drawing import inline_svg
+from macekit.reports.formatting import format_number, numeric, words
+from macekit.reports.model import (
+    Block,
+    Bullets,
+    Cell,
+    Facts,
+    Figure,
+    Headline,
+    Listing,
+    Number,
+    Paragraph,
+    Phrase,
+    Quote,
+    Report,
+    Section,
+    Table,
+    Untrusted,
+)
+from macekit.reports.palette import WORDS
+
+STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
+STYLE_HASH = f"sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}"
+"""What a page that shows a report in a frame of its own must allow, too: the frame inherits the page's policy."""
+
+CSP = f"default-src 'none'; style-src '{STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'"
+"""The policy of a report, said in the document and in the header it is sent with."""
+
+WIDE = 500
+"""Width from which a drawing has a line of the page to itself."""
+
+READ_OFF = frozenset({"percent", "guesses", "floor", "ceiling"})
+"""Kinds of number that are written in another unit than the answer's, or rounded one way."""
+
+
+def html(report: Report) -> str:
+    """The whole document."""
+    contents = "".join(f'<li><a href="#{each.name}">{_text(each.title)}</a></li>' for each in report.sections)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(CSP, quote=False)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f"<title>{_text(_title(report))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<header>\n<h1>{_text(report.title)}</h1>\n{_headline(report.headline)}{_block(report.facts)}</header>\n"
+        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
+        f"<main>\n{''.join(map(_section, report.sections))}</main>\n"
+        "<footer><p>Every number here is a number of the answer&#x27;s JSON, rounded; a report holds nothing "
+        "that is not in it.</p></footer>\n</body>\n</html>\n"
+    )
+
+
+def _title(report: Report) -> str:
+    decision = report.headline.decision
+    return report.title if decision is None else f"{WORDS[decision].word} – {report.title}"
+
+
+def _headline(headline: Headline) -> str:
+    """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
+    first, stop, rest = words(headline.sentence).partition(". ")
+    path = escape(headline.sentence.path)
+    sentence = (
+        f'<p class="sentence"><bdi class="said" data-path="{path}">'
+        f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
+    )
+    if headline.decision is None:
+        return f'<div class="headline">{sentence}</div>\n'
+    verdict = WORDS[headline.decision]
+    badge = f'<p class="badge"><span aria-hidden="true">{verdict.sign}</span> {verdict.word}</p>\n'
+    return f'<div class="headline {verdict.style}">{badge}{sentence}</div>\n'
+
+
+def _section(section: Section) -> str:
+    blocks = "".join(
+        _figures(run) if is_figure else "".join(map(_block, run)) for is_figure, run in _runs(section.blocks)
+    )
+    return f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>\n{blocks}</section>\n'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(cells):
+            return f"<p>{_words(cells)}</p>\n"
+        case Bullets(items):
+            return f"<ul>{''.join(f'<li>{_words(item)}</li>' for item in items)}</ul>\n"
+        case Listing(caption, text):
+            return (
+                f'<figure class="listing"><figcaption>{_text(caption)}</figcaption>{_code(text)}</figure>\n'
+            )
+        case Facts(items):
+            tiles = "".join(
+                f'<div><dt>{_text(fact.label)}</dt><dd class="value">{_cell(fact.value)}</dd>'
+                f"<dd>{_words(fact.note)}</dd></div>"
+                for fact in items
+            )
+            return f'<dl class="facts">{tiles}</dl>\n'
+        case Table():
+            return _table(block, block.caption)
+        case Figure():
+            return _figure(block)
+
+
+def _runs(blocks: Iterable[Block]) -> Iterator[tuple[bool, list[Block]]]:
+    """Blocks that stand together: figures, and what is none."""
+    for is_figure, run in groupby(blocks, lambda block: isinstance(block, Figure)):
+        yield is_figure, list(run)
+
+
+def _figures(figures: Iterable[Block]) -> str:
+    """Figures in a row, as far as they are narrow enough."""
+    return f'<div class="figures">{"".join(map(_block, figures))}</div>\n'
+
+
+def _figure(figure: Figure) -> str:
+    """The drawing, what it shows in words, and the numbers behind it."""
+    name = f"figure-{figure.name}"
+    narrow = ' class="narrow"' if figure.spec.get("width", WIDE) < WIDE else ""
+    return (
+        f'<figure id="{name}"{narrow}><figcaption>{_text(figure.title)}</figcaption>'
+        f'<div class="drawing" tabindex="0" role="region" aria-label="Chart: {_text(figure.title)}">'
+        f"{inline_svg(figure, name)}</div>"
+        f'<p class="description">{_text(figure.description)}</p>'
+        f"<details><summary>The numbers behind “{_text(figure.title)}”</summary>"
+        f"{_table(figure.table, f'Numbers: {figure.title}')}</details>"
+        "</figure>\n"
+    )
+
+
+def _table(table: Table, label: str) -> str:
+    """A table in a frame that is moved sideways, also by keys, where it is too wide."""
+    right = numeric(table)
+    heads = "".join(map(_head, table.head, (False, *right[1:])))
+    head = f"<thead><tr>{heads}</tr></thead>" if any(table.head) else ""
+    rows = "".join(_row(row, right) for row in table.rows)
+    caption = _text(table.caption)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(label)}"><table>'
+        f"<caption>{caption}</caption>{head}<tbody>{rows}</tbody></table></div>\n{_note(table)}"
+    )
+
+
+def _note(table: Table) -> str:
+    more = (
+        f'<span class="more">{table.more:,}</span> more in the JSON, at <code>{_text(table.where)}</code>.'
+        if table.more
+        else ""
+    )
+    text = " ".join(filter(None, (_text(table.note), more)))
+    return f'<p class="note">{text}</p>\n' if text else ""
+
+
+def _head(name: str, right: bool) -> str:
+    if not name:
+        return "<td></td>"
+    return f'<th scope="col" class="n">{_text(name)}</th>' if right else f'<th scope="col">{_text(name)}</th>'
+
+
+def _row(row: Iterable[Cell], right: Iterable[bool]) -> str:
+    first, *rest = zip(row, right, strict=True)
+    cells = "".join(
+        f'<td class="n">{_cell(c)}</td>' if at_right else f"<td>{_cell(c)}</td>" for c, at_right in rest
+    )
+    return f'<tr><th scope="row">{_cell(first[0])}</th>{cells}</tr>'
+
+
+def _words(cells: Iterable[Cell]) -> str:
+    return "".join(map(_cell, cells))
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Number():
+            return _number(cell)
+        case Quote() | Untrusted():
+            kind = "said" if isinstance(cell, Quote) else "name"
+            path = f' data-path="{escape(cell.path)}"' if cell.path else ""
+            return f'<bdi class="{kind}"{path}>{escape(words(cell))}</bdi>'
+        case Phrase(parts):
+            return _words(parts)
+        case _:
+            return _text(cell)
+
+
+def _number(number: Number) -> str:
+    """What is read, and beside it what is meant: all digits, and where in the answer they stand."""
+    value = "" if number.value is None else repr(number.value)
+    kind = f' data-kind="{number.kind}"' if number.kind in READ_OFF else ""
+    return f'<data value="{value}" data-path="{escape(number.path)}"{kind}>{format_number(number)}</data>'
+
+
+def _code(text: str) -> str:
+    """A listing; a break in it is a break."""
+    return f"<pre><code>{chr(10).join(_text(line) for line in text.split(chr(10)))}</code></pre>"
+
+
+def _text(text: str) -> str:
+    return escape(words(text))

@@ -1,0 +1,257 @@
+"""A report as GitHub-flavoured Markdown or as a section of a model card, with other people's words escaped."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from macekit.reports.formatting import numeric, words
+from macekit.reports.model import (
+    Block,
+    Bullets,
+    Cell,
+    Facts,
+    Figure,
+    Headline,
+    Inline,
+    Listing,
+    Number,
+    Paragraph,
+    Phrase,
+    Quote,
+    Report,
+    Section,
+    Table,
+    Untrusted,
+)
+from macekit.reports.palette import WORDS
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
+"""Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves."""
+
+MENTIONS = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
+"""Characters that a site reads as a mention, escaped or not: they are separated from the name."""
+
+COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.IGNORECASE)
+PIECE = re.compile(r".{1,6}")
+"""What a site takes for a change to source code, and pieces that are too short for that."""
+
+CUT = "<!-- -->"
+
+ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
+"""How an address begins that is made a link of, unasked."""
+
+MOST_ROWS = 40
+"""Rows of a chart's numbers that are written; all are in the JSON."""
+
+
+def markdown(report: Report) -> str:
+    """The whole report."""
+    parts = [f"# {report.title}", *head(report.headline), *block(report.facts)]
+    for each in report.sections:
+        parts += section(each)
+    return "\n\n".join(parts) + "\n"
+
+
+def head(headline: Headline) -> Iterator[str]:
+    """The decision, and the sentence."""
+    sentence = inline((headline.sentence,))
+    if headline.decision is None:
+        yield f"**{sentence}**"
+    else:
+        verdict = WORDS[headline.decision]
+        yield f"**{verdict.sign} {verdict.word}**"
+        yield sentence
+
+
+def section(part: Section, level: int = 2) -> Iterator[str]:
+    """A heading, and what stands under it."""
+    yield f"{'#' * level} {part.title}"
+    for each in part.blocks:
+        yield from block(each)
+
+
+def block(part: Block) -> Iterator[str]:
+    """One block, in as many paragraphs as it takes."""
+    match part:
+        case Paragraph(cells):
+            yield inline(cells)
+        case Bullets(items):
+            yield "\n".join(f"- {inline(item)}" for item in items)
+        case Listing(caption, text):
+            yield f"{plain_text(caption)}:"
+            yield fenced(text)
+        case Facts(items):
+            rows = tuple((fact.label, fact.value, Phrase(fact.note)) for fact in items)
+            yield table(Table("At a glance", ("At a glance", "", ""), rows))
+        case Table():
+            yield from _captioned(part)
+        case Figure():
+            yield f"**{plain_text(part.title)}.** {plain_text(part.description)}"
+            if len(part.table.rows) <= MOST_ROWS:
+                yield from _captioned(part.table)
+
+
+def _captioned(part: Table) -> Iterator[str]:
+    if part.caption:
+        yield f"**{plain_text(part.caption)}**"
+    yield table(part)
+    more = f"{part.more:,} more in the JSON, at `{part.where}`." if part.more else ""
+    text = " ".join(filter(None, (plain_text(part.note), more)))
+    if text:
+        yield text
+
+
+def table(part: Table) -> str:
+    """Rows under a head; columns of numbers are set to the right."""
+    rules = ["---:" if right else "---" for right in numeric(part)]
+    lines = [
+        [plain_text(name) for name in part.head],
+        rules,
+        *([inline((c,)) for c in row] for row in part.rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def inline(cells: Iterable[Cell]) -> str:
+    """Text with numbers in it, on one line."""
+    return "".join(map(_cell, cells))
+
+
+def plain_text(text: str) -> str:
+    """Text for a reader, with nothing in it that Markdown would interpret."""
+    return escape_markdown(words(text))
+
+
+def escape_markdown(text: str) -> str:
+    """A text in which no character has a meaning to Markdown or to the site that shows it."""
+    text = MENTIONS.sub(rf"\1{CUT}", ADDRESS.sub(r"\1\.", SPECIAL.sub(r"\\\1", text)))
+    return COMMIT.sub(lambda match: CUT.join(PIECE.findall(match[0])), text)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A listing, whatever it holds: the fence is longer than any in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    body = "\n".join(words(line) for line in text.split("\n"))
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Number():
+            return words(cell)
+        case Quote() | Untrusted():
+            return escape_markdown(words(cell))
+        case Phrase(parts):
+            return inline(parts)
+        case _:
+            return plain_text(cell)
+
+
+# --- card ---------------------------------------------------------------------------------------------------
+# A report as a section of a Hugging Face model card, with the metadata that lists its numbers as results.
+
+TITLE = "Membership leakage"
+CARD_SECTIONS = (
+    "people",
+    "promise",
+    "metrics",
+    "ranking",
+    "limits",
+    "guarantees",
+    "not-established",
+    "provenance",
+)
+"""Sections of a report that a card repeats; the whole report is linked from it."""
+
+METADATA = (
+    "For the YAML block at the top of the card, with the names of your model and data for MODEL and DATA:"
+)
+
+
+SETTING = ("prior", "confidence", "resolution", "threshold", "delta")
+"""What a number holds for: without these it cannot be held against another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One entry of the metadata; ``value`` as YAML writes it."""
+
+    kind: str
+    name: str
+    value: str
+
+
+def card(report: Report) -> str:
+    """The section: a short verdict, the numbers, how they were measured, their limits, and the metadata."""
+    parts = [f"## {TITLE}", *head(report.headline), *block(report.facts)]
+    for name in CARD_SECTIONS:
+        part = report.section(name)
+        if part is not None:
+            parts += section(Section(part.name, part.title, part.blocks), 3)
+    results = list(_results(report))
+    if results:
+        parts += ["### Metadata", METADATA, fenced("\n".join(_index(results, _setting(report))), "yaml")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _results(report: Report) -> Iterator[Result]:
+    """The decision, and every number read at a glance that is measured: how many records there were is not."""
+    decision = report.headline.decision
+    if decision is not None:
+        yield Result("mace_decision", "Decision", json.dumps(decision))
+    for fact in report.facts.items:
+        number = fact.value
+        if isinstance(number, Number) and number.value is not None and number.kind != "count":
+            kind = number.path.removeprefix("result.").replace(".", "_")
+            yield Result(f"mace_{kind}", fact.label, repr(number.value))
+
+
+def _setting(report: Report) -> dict[str, float]:
+    """What the results hold for, from what the tiles say beside their numbers and the options as understood."""
+    cells = [cell for fact in report.facts.items for cell in _numbers(fact.note)]
+    origin = report.section("provenance")
+    for part in () if origin is None else origin.blocks:
+        if isinstance(part, Table):
+            cells += [cell for row in part.rows for cell in _numbers(row)]
+    setting: dict[str, float] = {}
+    for cell in cells:
+        name = cell.path.rpartition(".")[2]
+        if name in SETTING and cell.value is not None:
+            setting.setdefault(name, cell.value)
+    return {name: setting[name] for name in SETTING if name in setting}
+
+
+def _numbers(words: Inline) -> Iterator[Number]:
+    for cell in words:
+        if isinstance(cell, Number):
+            yield cell
+        elif isinstance(cell, Phrase):
+            yield from _numbers(cell.words)
+
+
+def _index(results: list[Result], setting: dict[str, float]) -> Iterator[str]:
+    """``model-index`` as the hub reads it; text in JSON's quotes, which are YAML's, too."""
+    yield from (
+        "model-index:",
+        "- name: MODEL",
+        "  results:",
+        "  - task:",
+        "      type: membership-inference",
+        "      name: Membership inference",
+        "    dataset:",
+        "      type: DATA",
+        "      name: DATA",
+        "    metrics:",
+    )
+    for result in results:
+        yield f"    - type: {json.dumps(result.kind)}"
+        yield f"      name: {json.dumps(result.name)}"
+        yield f"      value: {result.value}"
+        if setting:
+            yield "      args:"
+        for name, value in setting.items():
+            yield f"        {name}: {value!r}"

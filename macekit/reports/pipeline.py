@@ -1,0 +1,132 @@
+"""A gate's answer for a pipeline: JUnit XML, OpenMetrics, a summary in Markdown, and one line beside the job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from macekit.reports.markdown import escape_markdown
+from macekit.reports.palette import WORDS
+from macekit.text import plain
+
+SUITE = "mace gate"
+ELEMENTS = {"fail": "failure", "inconclusive": "error"}
+
+
+def junit(answer: Mapping[str, Any]) -> bytes:
+    """One test case a limit: one that is exceeded is a failure, one that is open an error; neither is a passed test.
+
+    Characters that XML cannot hold are written out.
+    """
+    limits = answer["limits"]
+    decisions = [limit["decision"] for limit in limits]
+    totals = {
+        "name": SUITE,
+        "tests": str(len(limits)),
+        "failures": str(decisions.count("fail")),
+        "errors": str(decisions.count("inconclusive")),
+        "skipped": "0",
+        "time": "0",
+    }
+    top = ET.Element("testsuites", totals)
+    suite = ET.SubElement(top, "testsuite", totals)
+    properties = ET.SubElement(suite, "properties")
+    source = answer["provenance"]
+    for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
+        ET.SubElement(properties, "property", {"name": name, "value": plain(str(source[name]))})
+    for limit in limits:
+        _case(suite, limit)
+    ET.SubElement(suite, "system-out").text = plain(answer["sentence"])
+    ET.indent(top)
+    document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
+    name = f"{plain(limit['about'])}, at most {limit['maximum']:g}"
+    case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
+    if limit["decision"] in ELEMENTS:
+        reason, stands = plain(limit["reason"]), limit["guarantee"]
+        attributes = {"type": limit["decision"], "message": reason}
+        element = ET.SubElement(case, ELEMENTS[limit["decision"]], attributes)
+        element.text = f"{reason}\nCovers: {plain(stands['covers'])}.\nAssumes: {plain(stands['assumes'])}."
+
+
+# --- openmetrics --------------------------------------------------------------------------------------------
+# A gate's answer as OpenMetrics text, which GitLab shows beside the numbers of the target branch.
+
+GAUGES = {
+    "maximum": "largest acceptable value",
+    "estimate": "point estimate",
+    "lower": "lower end of the interval",
+    "upper": "upper end of the interval",
+    "records_needed": "records of both sides that would settle an open limit",
+}
+
+
+def openmetrics(answer: Mapping[str, Any]) -> bytes:
+    """One gauge a number, labelled by its limit; what there is no number of has no line."""
+    lines = [*_head("decision", "1 at the decision over all limits")]
+    lines += [f'mace_gate_decision{{decision="{each}"}} {int(each == answer["decision"])}' for each in WORDS]
+    for name, about in GAUGES.items():
+        lines += _head(name, about)
+        lines += [
+            f'mace_gate_{name}{{limit="{limit["name"]}"}} {limit[name]!r}'
+            for limit in answer["limits"]
+            if limit[name] is not None
+        ]
+    return "\n".join([*lines, "# EOF", ""]).encode()
+
+
+def _head(name: str, about: str) -> tuple[str, str]:
+    return f"# TYPE mace_gate_{name} gauge", f"# HELP mace_gate_{name} {about}"
+
+
+# --- summary ------------------------------------------------------------------------------------------------
+# A gate's answer where a pipeline's reader looks first: a summary in Markdown, and one line beside the job.
+
+LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
+
+
+def summary(answer: Mapping[str, Any]) -> bytes:
+    """The decision, its sentence, and a row for each limit; it begins and ends apart from what stands around it."""
+    source = answer["provenance"]
+    rows = [
+        "| limit | at most | estimate | lower | upper | decision |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
+    ]
+    rows += [_row(limit) for limit in answer["limits"]]
+    notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
+    scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
+    origin = (
+        f"{scores}; methods version {_escape(source['version'])}; input SHA-256 `{source['input_sha256']}`"
+    )
+    parts = [
+        f"### mace gate: {answer['decision']}",
+        _escape(answer["sentence"]),
+        "\n".join(rows),
+        *(["\n".join(notes)] if notes else []),
+        f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",
+    ]
+    return ("\n" + "\n\n".join(parts) + "\n").encode()
+
+
+def annotation(answer: Mapping[str, Any]) -> str:
+    """The line GitHub Actions shows beside the job; a percent sign or a line's end within it would end it."""
+    text = plain(answer["sentence"]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{LEVELS[answer['decision']]} title=mace gate::{text}"
+
+
+def _row(limit: Mapping[str, Any]) -> str:
+    numbers = [limit[name] for name in ("maximum", "estimate", "lower", "upper")]
+    cells = [_escape(limit["about"]), *(_number(value) for value in numbers), f"**{limit['decision']}**"]
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:z.4g}"
+
+
+def _escape(text: str) -> str:
+    return escape_markdown(plain(text))

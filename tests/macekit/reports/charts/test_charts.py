@@ -1,0 +1,123 @@
+"""What holds for every chart of every answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from macekit.reports.content import figures, has_figures
+from macekit.reports.drawing import inline_svg
+from macekit.reports.model import Cell, Figure, Number, Phrase, Untrusted
+from tests.cases import each_case
+from tests.macekit.reports.asked import Answer
+from tests.macekit.reports.charts.worlds import NAMES, world
+
+
+def numbers(cells: tuple[Cell, ...]) -> Iterator[Number | Untrusted]:
+    for cell in cells:
+        if isinstance(cell, Phrase):
+            yield from numbers(cell.words)
+        elif isinstance(cell, Number | Untrusted):
+            yield cell
+
+
+def at(answer: Answer, path: str) -> Any:
+    found: Any = answer
+    for key in path.split("."):
+        found = found[int(key)] if isinstance(found, list) else found[key]
+    return found
+
+
+def held(value: object) -> Iterator[tuple[str, object]]:
+    """Every key with its value, however deep."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key, inner
+            yield from held(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from held(inner)
+
+
+@cache
+def drawn(name: str) -> tuple[Figure, ...]:
+    return figures(*world(name))
+
+
+@each_case("name", NAMES)
+def test_every_figure_has_a_name_a_title_and_words(name: str) -> None:
+    found = drawn(name)
+
+    assert len({figure.name for figure in found}) == len(found)
+    for figure in found:
+        assert figure.title
+        assert figure.description.endswith(".")
+        assert "nan" not in figure.description
+
+
+@each_case("name", NAMES)
+def test_every_number_of_a_table_stands_in_the_answer(name: str) -> None:
+    answer, found = world(name)[1], drawn(name)
+
+    for figure in found:
+        assert 0 < len(figure.table.rows) <= 201
+        for row in figure.table.rows:
+            assert len(row) == len(figure.table.head)
+            for cell in numbers(row):
+                said = at(answer, cell.path)
+                assert (str(said) if isinstance(cell, Untrusted) else said) == (
+                    cell.text if isinstance(cell, Untrusted) else cell.value
+                )
+
+
+@each_case("name", NAMES)
+def test_every_figure_is_drawn_and_stays_small(name: str) -> None:
+    found = drawn(name)
+
+    for figure in found:
+        svg = inline_svg(figure, figure.name)
+        assert "NaN" not in svg
+        assert "Infinity" not in svg
+        assert len(svg) < 60_000
+        assert "<path" in svg or "<line" in svg
+
+
+@each_case("name", NAMES)
+def test_a_specification_is_plain_json_of_finite_numbers_that_names_no_address(name: str) -> None:
+    found = drawn(name)
+
+    for figure in found:
+        assert json.loads(json.dumps(figure.spec, allow_nan=False))
+        for key, value in held(figure.spec):
+            assert key not in {"url", "href", "$schema", "signals", "params"}
+            assert not isinstance(value, float) or math.isfinite(value)
+
+
+@each_case("operation", ["plan", "counts", "columns"])
+def test_some_answers_have_nothing_to_see(operation: str) -> None:
+    assert figures(operation, {}) == ()
+    assert not has_figures(operation)
+
+
+@each_case(
+    "name, expected",
+    [
+        ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk"]),
+        ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "epsilon"]),
+        ("one category", ["interval", "distribution", "risk"]),
+        ("counts with open ends", ["interval", "distribution", "roc", "low-fpr", "risk"]),
+        ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "groups"]),
+        ("no points asked for", ["interval", "distribution", "roc", "risk"]),
+        ("prior of nine tenths, risk", ["risk", "groups"]),
+        ("many queries", ["ranking", "differences"]),
+        ("every limit", ["gate"]),
+        ("vectors, risk", []),
+    ],
+)
+def test_figures_come_in_the_order_they_are_read(name: str, expected: list[str]) -> None:
+    found = [figure.name for figure in figures(*world(name))]
+
+    assert found == expected

@@ -1,0 +1,277 @@
+"""What each chart is drawn from: the numbers of the answer, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from estimators.statement import at_least, percent
+from macekit.reports.content import figures
+from macekit.reports.drawing import inline_svg, png, svg
+from macekit.reports.formatting import between, distinct, ends, short_label, three
+from macekit.reports.model import Figure
+from tests.cases import each_case
+from tests.macekit.reports.asked import CASES, answered
+from tests.macekit.reports.charts.worlds import world
+
+
+def figure(name: str, which: str) -> Figure:
+    return next(each for each in figures(*world(name)) if each.name == which)
+
+
+def data(spec: Any) -> list[dict[str, Any]]:
+    """Every row of a specification, in the order of its layers."""
+    own = list(spec.get("data", {}).get("values", []))
+    return own + [row for part in (*spec.get("layer", ()), *spec.get("vconcat", ())) for row in data(part)]
+
+
+def column(spec: Any, field: str) -> list[float]:
+    return [row[field] for row in data(spec) if field in row]
+
+
+def near(value: float) -> Any:
+    return pytest.approx(value, rel=1e-5, abs=1e-9)
+
+
+def test_the_interval_stands_between_baseline_and_threshold() -> None:
+    _, answer = world("prior of a tenth")
+    found = answer["result"]
+
+    drawn = figure("prior of a tenth", "interval")
+
+    assert column(drawn.spec, "lower")[0] == near(found["advantage"]["lower"])
+    assert column(drawn.spec, "upper")[0] == near(found["advantage"]["upper"])
+    assert column(drawn.spec, "estimate")[0] == near(found["advantage"]["estimate"])
+    assert set(column(drawn.spec, "at")) == {0.8, 0.85}
+    assert "0.800" in drawn.description
+    assert "0.850" in drawn.description
+    assert found["verdict"]["decision"] in drawn.description
+
+
+def test_a_confidence_just_below_one_is_not_described_as_certain() -> None:
+    operation, answer = deepcopy(world("prior of a tenth"))
+    answer["result"]["advantage"]["confidence"] = 0.99999999
+
+    described = next(each for each in figures(operation, answer) if each.name == "interval").description
+
+    assert "With 99.999999% confidence" in described
+
+
+@each_case("name", ["prior of a tenth", "far from zero", "eight records a side"])
+def test_areas_of_a_distribution_are_shares_of_the_records(name: str) -> None:
+    _, answer = world(name)
+    found = answer["distribution"]
+
+    rows = data(figure(name, "distribution").spec)
+
+    for side in ("members", "nonmembers"):
+        bars = [row for row in rows if row["side"] == side]
+        ends = zip(bars[::2], bars[1::2], strict=True)
+        area = sum((right["score"] - left["score"]) * left["share"] for left, right in ends)
+        width = (found["edges"][-1] - found["edges"][0]) / (len(found["edges"]) - 1)
+        inside = sum(found[side])
+        assert area / width == pytest.approx(inside / (inside + found[f"outside_{side}"]), rel=1e-3)
+
+
+def test_of_many_categories_the_most_frequent_are_drawn_and_the_rest_is_counted() -> None:
+    drawn = figure("ten thousand categories", "distribution")
+
+    assert len(data(drawn.spec)) == 40
+    assert "20 most frequent" in drawn.description
+    assert "19,920 records" in drawn.description
+
+
+def test_the_curve_begins_at_nothing_and_ends_at_everything() -> None:
+    drawn = figure("prior of a tenth", "roc")
+
+    assert (0.0, 0.0) in zip(column(drawn.spec, "fpr"), column(drawn.spec, "tpr"), strict=True)
+    assert (1.0, 1.0) in zip(column(drawn.spec, "fpr"), column(drawn.spec, "tpr"), strict=True)
+
+
+def test_a_point_whose_lower_end_is_nothing_reaches_the_foot_and_is_marked() -> None:
+    _, answer = world("prior of a tenth")
+    points = answer["result"]["roc"]["operating_points"]
+    assert points[0]["lower"] == 0.0
+
+    drawn = inline_svg(figure("prior of a tenth", "low-fpr"), "x")
+
+    assert "lower end is 0" in drawn
+
+
+def test_nothing_of_a_logarithmic_chart_lies_below_its_floor() -> None:
+    for name in ("prior of a tenth", "points far out", "eight records a side", "everything leaks"):
+        spec = figure(name, "low-fpr").spec
+        floor = min(column(spec, "fpr"))
+        assert floor > 0
+        assert min(column(spec, "tpr") + column(spec, "lower") + column(spec, "upper")) >= floor
+
+
+def test_risk_is_drawn_in_steps_with_the_interval_of_each_cell() -> None:
+    _, answer = world("counts with open ends")
+    cells = answer["risk"]["cells"]
+
+    spec = figure("counts with open ends", "risk").spec
+    rows = [row for row in data(spec) if "risk" in row][:6]
+
+    assert [row["risk"] for row in rows[::2]] == [near(value) for value in cells["risk"]]
+    assert [row["lower"] for row in rows[1::2]] == [near(value) for value in cells["lower"]]
+    assert [row["upper"] for row in rows[::2]] == [near(value) for value in cells["upper"]]
+    assert [row["score"] for row in rows] == [-3, -1, -1, 1, 1, 3]
+
+
+def test_where_no_record_fell_the_risk_has_a_gap() -> None:
+    rows = [row for row in data(figure("empty cells between", "risk").spec) if "run" in row]
+
+    assert {row["run"] for row in rows} == {0, 1}
+
+
+def test_groups_come_with_the_highest_risk_first_and_at_most_forty() -> None:
+    drawn = figure("prior of nine tenths, risk", "groups")
+
+    estimates = column(drawn.spec, "estimate")
+    assert len(estimates) == 40
+    assert estimates == sorted(estimates, reverse=True)
+    assert len(drawn.table.rows) == 80
+    assert "40 first of 80 groups" in drawn.description
+
+
+def test_queries_are_drawn_over_the_baseline_of_their_prior() -> None:
+    drawn = figure("many queries", "ranking")
+
+    assert 0.8 in column(drawn.spec, "at")
+    assert "without any leakage it would be 0.800" in drawn.description
+
+
+def test_each_metric_stands_beside_its_trivial_value() -> None:
+    name = next(name for name, (operation, _) in CASES.items() if operation == "metrics")
+    _, answer = world(name)
+
+    drawn = figure(name, "metrics")
+
+    assert column(drawn.spec, "tick") == [near(m["trivial"]) for m in answer["metrics"]]
+
+
+def test_each_limit_of_a_gate_has_a_row_and_those_open_above_an_arrow() -> None:
+    _, answer = world("every limit")
+
+    drawn = figure("every limit", "gate")
+
+    assert len(drawn.spec["vconcat"]) == len(answer["limits"])
+    assert inline_svg(drawn, "x").count("…)") == sum(limit["upper"] is None for limit in answer["limits"])
+
+
+def test_a_claim_is_drawn_beside_what_epsilon_must_be_at_least() -> None:
+    _, answer = world("everything leaks")
+
+    drawn = figure("everything leaks", "epsilon")
+
+    assert 1.0 in column(drawn.spec, "at")
+    assert column(drawn.spec, "lower") == [near(answer["result"]["epsilon"]["lower_bound"])]
+    assert "contradicted" in drawn.description
+
+
+def test_names_that_look_alike_once_shortened_are_told_apart() -> None:
+    found = distinct(["x" * 100 + "a", "x" * 100 + "b", "y"])
+
+    assert found == ["x" * 31 + "…", "x" * 31 + "… (2)", "y"]
+
+
+WIDE = {"pictures": "😀", "rare": "𠮷", "words": "𠮷野家", "wide": "Ｗ", "plain": "W"}
+
+
+def wide(letters: str, start: int) -> list[str]:
+    return [(letters * k)[:k] for k in range(start, start + 16)]
+
+
+@each_case("start", [1, 17, 33, 49])
+@each_case("kind", ["pictures", "rare", "words"])
+def test_names_of_wide_letters_are_drawn_in_every_form(kind: str, start: int) -> None:
+    names = wide(WIDE[kind], start)
+    labelled = {"members": names * 2, "nonmembers": names[::-1] + names[:8] * 2}
+    sides = {"members": [0.2, 0.9, 0.8, 0.7] * 4, "nonmembers": [0.2, 0.1, 0.8, 0.3] * 4}
+    report = answered("report", {**labelled, "groups": [*names, *names, *names, *names]})
+    compared = answered("compare", {"queries": dict.fromkeys(names, sides), "against": names[0]})
+
+    named = {"distribution", "risk", "groups", "ranking", "differences"}
+    found = [
+        each for each in (*figures("report", report), *figures("compare", compared)) if each.name in named
+    ]
+
+    assert {each.name for each in found} == named
+    for each in found:
+        assert "<text" in inline_svg(each, each.name)
+    if start == 49:
+        assert svg(found).startswith(b"<svg")
+        assert png(found).startswith(b"\x89PNG")
+
+
+@each_case("letters", WIDE.values())
+def test_a_name_is_as_wide_as_fits_and_no_wider(letters: str) -> None:
+    for k in range(1, 65):
+        name = (letters * k)[:k]
+        width = sum(1 if letter in "W…" else 2 for letter in short_label(name))
+
+        assert width <= 32
+        assert short_label(name) == name or width >= 31
+
+
+def test_nothing_is_left_to_the_engine_to_cut() -> None:
+    limits = re.findall(r'"labelLimit": (\d+)', json.dumps([each.spec for each in figures(*world("groups"))]))
+
+    assert set(limits) == {"0"}
+
+
+def test_the_surest_cell_is_told_by_the_interval_for_all_cells_together() -> None:
+    _, answer = world("counts with open ends")
+    cells = answer["risk"]["cells"]
+
+    said = figure("counts with open ends", "risk").description
+
+    assert cells["signed_risk"][0] == max(cells["signed_risk"])
+    assert between(cells["simultaneous_lower"][0], cells["simultaneous_upper"][0]) in said
+    assert between(cells["lower"][0], cells["upper"][0]) not in said
+
+
+def test_where_few_are_members_the_surest_cell_is_that_of_members() -> None:
+    sides = {
+        "members": ["a"] * 10 + ["b"] * 60 + ["c"] * 930,
+        "nonmembers": ["a"] * 900 + ["b"] * 60 + ["c"] * 40,
+    }
+    answer = answered("individual-risk", {**sides, "prior": 0.2})
+    cells = answer["cells"]
+    assert max(cells["risk"]) == cells["risk"][0] != cells["signed_risk"][0]
+
+    (drawn,) = figures("individual-risk", answer)
+
+    assert f"signed risk is {three(cells['signed_risk'][2])}:" in drawn.description
+    assert "without any leakage it would be 0.600 everywhere" in drawn.description.lower()
+
+
+def test_ends_are_rounded_outward() -> None:
+    assert ends(0.12349, 0.12341) == "[0.123, 0.124]"
+    assert ends(-0.0001, 0.0) == "[-0.001, 0.000]"
+
+
+def test_a_bound_on_epsilon_says_what_it_takes_for_granted() -> None:
+    _, answer = world("everything leaks")
+    bound = answer["result"]["epsilon"]
+
+    said = figure("everything leaks", "epsilon").description
+
+    assert said.startswith(
+        f"If inclusion was random and independent, epsilon is at least {at_least(bound['lower_bound'])} at delta "
+    )
+    assert f"with {percent(bound['confidence'])} confidence" in said
+
+
+@each_case("label", ["", "  ", "\u202e", "\x00", "a\nb", "\ud800", "x" * 10_000, "👩‍👩‍👧‍👦"])
+def test_a_name_is_seen_and_short_and_does_nothing(label: str) -> None:
+    found = short_label(label)
+
+    assert 0 < len(found) <= 32
+    assert found.strip()
+    assert found.isprintable()

@@ -1,0 +1,111 @@
+"""The long table: every number once for each place it stands at, and no text that a spreadsheet would run."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+
+from macekit.call import CSV
+from macekit.reports.csv import HEAD, disarm_formula
+from macekit.reports.model import Context
+from macekit.reports.rendering import render
+from tests.cases import each_case
+from tests.macekit.reports.asked import CASES, HOSTILE, Answer, case
+from tests.macekit.reports.test_html import at
+
+LEADING = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "−", "|", "%"]
+BEFORE = ["", " ", "  ", '"', "'", "\ufeff", "\xa0", "\u3000"]
+
+
+def rows(operation: str, answer: Answer, source: str | None = None) -> list[dict[str, str]]:
+    text = render(operation, answer, CSV, Context(source)).decode()
+    found = list(csv.reader(io.StringIO(text, newline="")))
+    assert tuple(found[0]) == HEAD
+    assert {len(row) for row in found} == {len(HEAD)}
+    return [dict(zip(HEAD, row, strict=True)) for row in found[1:]]
+
+
+@each_case("name", CASES)
+def test_every_value_is_the_answers_in_full(name: str) -> None:
+    operation, answer = case(name)
+
+    valued = [row for row in rows(operation, answer) if row["value"]]
+
+    assert valued
+    for row in valued:
+        assert row["value"] == repr(at(answer, row["path"]))
+
+
+@each_case("sign", LEADING)
+@each_case("before", BEFORE)
+def test_a_text_that_begins_like_a_formula_is_made_text(sign: str, before: str) -> None:
+    assert disarm_formula(f"{before}{sign}1+1").startswith("'")
+
+
+def test_other_texts_stay_as_they_are() -> None:
+    for text in ("adult", "a = b", "9 of 10", "", "größer", "x-y", "Fail: with 95% confidence"):
+        assert disarm_formula(text) == text
+
+
+@each_case("name", [*HOSTILE.values(), *(sign + "cmd" for sign in LEADING)])
+def test_no_field_is_a_formula_whatever_things_are_called(name: str) -> None:
+    answer = copy.deepcopy(case("report, scores")[1])
+    answer["groups"][0]["label"] = name
+
+    for row in rows("report", answer, name):
+        for column in ("section", "name", "column", "path", "text"):
+            assert not row[column].lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING))
+        if row["value"]:
+            float(row["value"])
+
+
+def test_a_negative_number_stays_a_number() -> None:
+    operation, answer = case("compare, queries")
+
+    assert any(row["value"].startswith("-") for row in rows(operation, answer))
+
+
+PAYLOADS = [
+    "a;=cmd|' /C calc'!A0;b",
+    "a\t=1+1",
+    'a; "=1+1',
+    "a|@SUM(1)",
+    "a;;-1+1",
+    "a\n=1+1",
+    "a;＝1+1",
+]
+
+
+@each_case("payload", PAYLOADS)
+@each_case("separator", [";", "\t", ",", "|"])
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_parts_them(payload: str, separator: str) -> None:
+    answer = copy.deepcopy(case("report, scores")[1])
+    answer["groups"][0]["label"] = payload
+    answer["sentence"] = f"A sentence. {payload}"
+
+    text = render("report", answer, CSV, Context(payload)).decode()
+
+    found = [cell for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) for cell in row]
+    assert any("1+1" in cell or "cmd" in cell or "SUM" in cell for cell in found)
+    for cell in found:
+        try:
+            float(cell)
+        except ValueError:
+            assert not cell.lstrip(' \xa0\u3000\ufeff"').startswith(tuple(LEADING)), cell
+
+
+def test_every_field_is_quoted() -> None:
+    text = render(*case("report, scores"), CSV).decode()
+
+    assert all(line.startswith('"') and line.endswith('"') for line in text.strip().split("\r\n"))
+
+
+def test_a_command_stands_on_one_line_and_is_still_that_command() -> None:
+    (said,) = [
+        row["text"] for row in rows(*case("report, scores"), "scores.csv") if row["name"] == "Over HTTP"
+    ]
+
+    assert said.startswith("curl ")
+    assert " -o report.html '" in said or " -o report.html http" in said
+    assert "\n" not in said

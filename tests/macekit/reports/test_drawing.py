@@ -1,0 +1,213 @@
+"""Drawings: inert, small, offline, the same each time, and coloured by the page they stand in."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from macekit.reports.content import figures
+from macekit.reports.drawing import inline_svg, png, svg, vega_svg
+from macekit.reports.model import Figure, Table
+from macekit.reports.palette import VARIABLES
+from macekit.reports.svg import Drawing, inline
+from tests.cases import each_case
+from tests.macekit.reports.asked import HOSTILE, Answer, answered
+
+SPACE = "{http://www.w3.org/2000/svg}"
+SHOWN = {"svg", "title", "desc", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath"}
+
+
+@cache
+def hostile() -> tuple[Answer, tuple[Figure, ...]]:
+    """Groups and categories that somebody wants to be more than names."""
+    names = [name[:1000] for name in HOSTILE.values()]
+    question = {"members": names * 30, "nonmembers": names[::-1] * 20, "groups": names * 50}
+    answer = answered("report", {**question, "claimed_epsilon": 1, "threshold": 0.2})
+    return answer, figures("report", answer)
+
+
+@cache
+def plain() -> tuple[Figure, ...]:
+    question = {"members": [0.1 * i for i in range(60)], "nonmembers": [0.1 * i - 2 for i in range(60)]}
+    return figures("report", answered("report", {**question, "claimed_epsilon": 1, "threshold": 0.2}))
+
+
+def everything() -> tuple[Figure, ...]:
+    return (*hostile()[1], *plain())
+
+
+def test_a_drawing_holds_shapes_and_text_and_nothing_that_acts() -> None:
+    for place, figure in enumerate(everything()):
+        root = ET.fromstring(inline_svg(figure, f"f{place}"))
+
+        for element in root.iter():
+            assert element.tag.removeprefix(SPACE) in SHOWN
+            assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
+            assert "style" not in element.attrib
+            for name, value in element.items():
+                if "url(" in value:
+                    assert name == "clip-path"
+                    assert re.fullmatch(rf"url\(#f{place}-[a-z0-9_]+\)", value)
+
+
+def test_names_from_outside_are_text_shortened_and_seen() -> None:
+    found = {figure.name: inline_svg(figure, figure.name) for figure in hostile()[1]}
+
+    for name in ("distribution", "groups"):
+        texts = [element.text or "" for element in ET.fromstring(found[name]).iter(f"{SPACE}text")]
+        assert any(text.startswith("<script>alert(1)</script>") for text in texts)
+        assert all(text.isprintable() and len(text) < 80 for text in texts)
+        assert "<script" not in found[name]
+        assert r"safe\u202etxt.exe" in found[name]
+
+
+def test_no_name_stands_twice_in_a_page_with_all_figures() -> None:
+    page = "".join(inline_svg(figure, f"f{place}") for place, figure in enumerate(everything()))
+
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) >= 2 * len(everything())
+
+
+def test_clips_point_to_what_they_mean() -> None:
+    figure = next(figure for figure in plain() if figure.name == "low-fpr")
+
+    drawn = inline_svg(figure, "here")
+
+    meant = set(re.findall(r"url\(#([^)]+)\)", drawn))
+    assert meant
+    assert meant <= set(re.findall(r'<clipPath id="([^"]+)"', drawn))
+
+
+def test_a_drawing_says_what_it_is_to_who_cannot_see_it() -> None:
+    for figure in plain():
+        root = ET.fromstring(inline_svg(figure, "x"))
+
+        assert root.get("role") == "img"
+        assert root.get("aria-labelledby") == "x-title x-desc"
+        assert root[0].text == figure.title
+        assert root[1].text == figure.description
+        assert not [name for element in root[2:] for name in element.attrib if name.startswith("aria")]
+
+
+def test_the_colours_of_an_inline_drawing_are_the_page_s() -> None:
+    for figure in everything():
+        drawn = inline_svg(figure, "x")
+
+        paints = set(re.findall(r' (?:fill|stroke)="([^"]+)"', drawn))
+        assert paints <= {f"var({name})" for name in VARIABLES} | {"none", "transparent"}
+
+
+def test_a_label_that_looks_like_a_colour_stays_a_label() -> None:
+    colour = VARIABLES["--mace-member"]
+    question = {"members": [colour, "b"] * 20, "nonmembers": ["b", "c"] * 20}
+    found = figures("report", answered("report", question))
+
+    drawn = inline_svg(next(figure for figure in found if figure.name == "distribution"), "x")
+
+    assert f">{colour}</text>" in drawn
+
+
+def test_a_file_has_colours_titles_and_a_ground_of_its_own() -> None:
+    drawn = svg(plain()).decode()
+
+    root = ET.fromstring(drawn)
+    assert "var(" not in drawn
+    assert (root[0].tag, root[0].get("fill")) == (f"{SPACE}rect", "white")
+    texts = {element.text for element in root.iter(f"{SPACE}text")}
+    assert {figure.title for figure in plain()} <= texts
+    ids = re.findall(r' id="([^"]+)"', drawn)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_picture_shows_the_same_twice_as_large() -> None:
+    first = plain()[:1]
+
+    found = png(first)
+
+    assert found[:8] == b"\x89PNG\r\n\x1a\n"
+    root = ET.fromstring(svg(first))
+    width = int.from_bytes(found[16:20], "big")
+    assert width == pytest.approx(2 * float(root.get("width", "0")), abs=2)
+
+
+def test_the_same_figures_give_the_same_bytes_in_every_process() -> None:
+    code = (
+        "import hashlib; from tests.macekit.reports.test_drawing import plain;"
+        "from macekit.reports.drawing import svg, png;"
+        "print(hashlib.sha256(svg(plain()) + png(plain()[:1])).hexdigest())"
+    )
+
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert other.stdout.strip() == hashlib.sha256(svg(plain()) + png(plain()[:1])).hexdigest()
+
+
+def test_a_drawing_needs_no_network() -> None:
+    apart = shutil.which("unshare")
+    if apart is None or subprocess.run([apart, "-rn", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no network namespaces here")
+    code = "from tests.macekit.reports import test_drawing as t; print(len(t.png(t.plain())))"
+
+    found = subprocess.run(
+        [apart, "-rn", sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+
+    assert int(found.stdout) > 1000
+
+
+def test_a_specification_that_names_an_address_is_refused() -> None:
+    spec = {"data": {"url": "http://127.0.0.1:9/x.csv"}, "mark": "point"}
+
+    with pytest.raises(ValueError, match="not allowed"):
+        vega_svg(spec)
+
+
+@each_case(
+    "inner",
+    [
+        "<script>alert(1)</script>",
+        "<foreignObject/>",
+        '<image href="http://evil.example/x.png"/>',
+        '<a xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="javascript:alert(1)"><text>x</text></a>',
+        '<path d="M0,0" style="fill:red"/>',
+        '<path d="M0,0" onclick="alert(1)"/>',
+    ],
+)
+def test_whatever_is_not_expected_in_a_drawing_is_an_error(inner: str) -> None:
+    drawn = Drawing.of(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><g>{inner}</g></svg>')
+
+    with pytest.raises(ValueError, match="not expected"):
+        inline(drawn, "x", "title", "description")
+
+
+def test_a_service_that_draws_nothing_does_not_load_the_engine() -> None:
+    code = "import sys, app.main, macekit.operations; sys.exit('vl_convert' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_words_of_a_figure_cannot_leave_their_place() -> None:
+    spec = {
+        "data": {"values": [{"a": 1}]},
+        "mark": "point",
+        "encoding": {"x": {"field": "a", "type": "quantitative"}},
+    }
+    figure = Figure(
+        "x",
+        "</title><script>1</script>",
+        '"></desc><b>',
+        {**spec, "config": {"aria": False}},
+        Table("", (), ()),
+    )
+
+    root = ET.fromstring(inline_svg(figure, "x"))
+
+    assert root[0].text == figure.title
+    assert root[1].text == figure.description

@@ -1,0 +1,111 @@
+"""The engine in workers: forked, limited, used again, and lost without harm."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from macekit.call import HTML, JSON, PNG, SVG
+from tests.app.running import Answer, Running, running
+
+LEAST = str(64 * 2**20)
+"""The smallest memory limit that may be set."""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is limited")
+
+
+def body() -> bytes:
+    rng = np.random.default_rng(0)
+    sides = {"members": rng.normal(0.5, 1, 500).tolist(), "nonmembers": rng.normal(0, 1, 500).tolist()}
+    return json.dumps(sides).encode()
+
+
+def drawn(service: Running, form: str) -> Answer:
+    return service.ask("/v1/report", "POST", body(), {"Content-Type": JSON, "Accept": form})
+
+
+def workers(service: Running) -> set[str]:
+    """The processes that were forked to work: the children of the server's children."""
+    found: dict[str, str] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            found[status.parent.name] = status.read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+    fork_servers = {pid for pid, parent in found.items() if parent == str(service.process.pid)}
+    return {pid for pid, parent in found.items() if parent in fork_servers}
+
+
+def test_a_worker_draws_within_the_least_memory_and_is_kept(tmp_path: Path) -> None:
+    with running(tmp_path, memory_limit=LEAST) as service:
+        assert drawn(service, JSON).status == 200
+        before = workers(service)
+        found = [drawn(service, form) for form in (HTML, SVG, PNG, HTML)]
+        after = workers(service)
+
+    assert [answer.status for answer in found] == [200] * 4
+    assert [answer.headers["content-type"].partition(";")[0] for answer in found] == [HTML, SVG, PNG, HTML]
+    assert b"<svg" in found[0].body
+    assert after == before != set()
+
+
+def test_the_server_itself_never_loads_the_engine(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        small = {"Content-Type": JSON, "Accept": HTML}
+        answer = service.ask(
+            "/v1/advantage",
+            "POST",
+            b'{"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 8]}',
+            small,
+        )
+        loaded = {
+            pid: "vl_convert" in Path(f"/proc/{pid}/maps").read_text()
+            for pid in (str(service.process.pid), *workers(service))
+        }
+
+    assert answer.status == 200
+    assert loaded.pop(str(service.process.pid)) is False
+    assert list(loaded.values()) == [True]
+
+
+def test_where_the_engine_is_not_granted_what_it_needs_one_request_fails_and_the_service_goes_on(
+    tmp_path: Path,
+) -> None:
+    limit = 500 * 2**20
+    begin = (
+        f"import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, ({limit}, {limit}));"
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); from app.cli import main; sys.exit(main(['serve']))"
+    )
+    with running(tmp_path, ("-c", begin), memory_limit=LEAST) as service:
+        found = drawn(service, HTML)
+        after = drawn(service, JSON)
+
+    problem = found.json()
+    assert found.status >= 500
+    assert re.match("urn:mace:problem:", problem["type"])
+    assert after.status == 200
+
+
+RAISED = """
+import resource
+from macekit.memory import MemoryLimit
+from macekit.reports.drawing import ROOM, vega_svg
+
+limit = MemoryLimit.apply(64 * 2**20)
+for _ in range(2):
+    vega_svg({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a", "type": "nominal"}}})
+raised, _ = resource.getrlimit(resource.RLIMIT_DATA)
+print(raised - limit.limit == ROOM, limit.has_grown())
+"""
+
+
+def test_a_limit_is_raised_once_by_what_the_engine_needs_which_is_no_growth() -> None:
+    found = subprocess.run([sys.executable, "-c", RAISED], capture_output=True, check=True, text=True)
+
+    assert found.stdout.split() == ["True", "False"]

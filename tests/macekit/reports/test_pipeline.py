@@ -1,0 +1,117 @@
+"""What a pipeline reads of a gate: JUnit XML, OpenMetrics, a Markdown summary and one line, all of them inert."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from markdown_it import MarkdownIt
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from app.openapi.examples import SAMPLE
+from macekit.call import Body, Call
+from macekit.operations import perform
+from macekit.reports.pipeline import annotation, junit, openmetrics, summary
+from tests.cases import each_case
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "]]></failure><testcase/>",
+    "a\x00b\x08c\x1b[31m\ufffe",
+    "line\r\n::error::owned",
+    "\u202egnp.exe",
+    "| a | b |\n# head",
+    "![x](https://evil.example/p.png) www.evil.example @admin #1 `code`",
+    "100%0A::warning::x",
+    "\ud800 lone",
+]
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    body = {**SAMPLE, "max_epsilon": 1.0, "delta": 0.05, **more}
+    found: dict[str, Any] = json.loads(bytes(perform(Call("gate"), Body.of(json.dumps(body).encode())).body))
+    return found
+
+
+MIXED = {"max_advantage": 0.1, "metric": "accuracy", "max": 0.99}
+
+
+def hostile(text: str) -> dict[str, Any]:
+    """A gate whose only limit is about a group of this name."""
+    answer = asked()
+    limit = answer["limits"][0]
+    limit |= {"about": f"the mean risk of group {text}", "reason": f"group {text} is at most 1"}
+    return {**answer, "limits": [limit], "sentence": f"Inconclusive: group {text}."}
+
+
+def test_a_test_case_for_each_limit_says_how_it_ended() -> None:
+    top = ET.fromstring(junit(asked(**MIXED)))
+
+    suite = top.find("testsuite")
+    assert suite is not None
+    assert top.tag == "testsuites"
+    cases = suite.findall("testcase")
+    ends = [[child.tag for child in case] for case in cases]
+    assert ends == [["failure"], ["error"], []]
+    for holder in (top, suite):
+        counts = {name: int(holder.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+        assert counts == {"tests": 3, "failures": 1, "errors": 1, "skipped": 0}
+        float(holder.attrib["time"])
+    assert all(case.attrib.keys() == {"classname", "name", "time"} for case in cases)
+    assert len({case.attrib["name"] for case in cases}) == 3
+    for case in cases[:2]:
+        assert case[0].attrib["message"]
+        assert case[0].attrib["type"] in {"fail", "inconclusive"}
+        assert "Covers: " in (case[0].text or "")
+
+
+@each_case("text", HOSTILE)
+def test_a_hostile_name_stays_text_in_xml(text: str) -> None:
+    data = junit(hostile(text))
+
+    cases = ET.fromstring(data).findall("testsuite/testcase")
+    assert len(cases) == 1
+    assert [child.tag for child in cases[0]] == ["error"]
+    assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]", data)
+    assert "\u202e" not in data.decode()
+
+
+def test_openmetrics_is_read_by_prometheus_own_parser() -> None:
+    answer = asked(**MIXED)
+
+    families = {f.name: f for f in text_string_to_metric_families(openmetrics(answer).decode())}
+
+    uppers = {s.labels["limit"]: s.value for s in families["mace_gate_upper"].samples}
+    assert uppers == {each["name"]: each["upper"] for each in answer["limits"] if each["upper"] is not None}
+    decided = {s.labels["decision"]: s.value for s in families["mace_gate_decision"].samples}
+    assert decided == {"pass": 0, "fail": 1, "inconclusive": 0}
+
+
+def test_the_summary_has_a_row_for_each_limit() -> None:
+    shown = MarkdownIt("commonmark").enable("table").render(summary(asked(**MIXED)).decode())
+
+    assert shown.count("<tr>") == 1 + 3
+    assert "<h3>mace gate: fail</h3>" in shown
+    assert shown.count("<strong>") == 3
+
+
+@each_case("text", HOSTILE)
+def test_a_hostile_name_stays_text_in_the_summary(text: str) -> None:
+    shown = MarkdownIt("commonmark").enable("table").render(summary(hostile(text)).decode())
+
+    assert shown.count("<tr>") == 2
+    for tag in ("<script", "<img", "<a ", "<em>"):
+        assert tag not in shown
+    assert shown.count("<code>") == 1
+    assert shown.count("<h") == 1 + shown.count("<hr")
+
+
+@each_case("text", HOSTILE)
+def test_a_hostile_name_gives_no_second_command_to_the_runner(text: str) -> None:
+    line = annotation(hostile(text))
+
+    assert line.startswith("::warning title=mace gate::")
+    assert len(line.splitlines()) == 1
+    assert "%0A" not in line.replace("%250A", "")

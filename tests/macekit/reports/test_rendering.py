@@ -1,0 +1,110 @@
+"""One answer, many files: the same each time, small enough to be sent, and refused where there is nothing to draw."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from macekit.call import CSV, HTML, MARKDOWN, NPY, PNG, SVG, Body, Call
+from macekit.operations import perform
+from macekit.problems import Problem
+from macekit.reports.model import Context
+from macekit.reports.rendering import CARD, render
+from tests.cases import each_case
+from tests.macekit.reports.asked import CASES, Answer, answered, case, rendered
+
+MIB = 2**20
+
+
+@each_case("form", [HTML, MARKDOWN, CSV, CARD])
+def test_the_same_answer_gives_the_same_bytes(form: str) -> None:
+    operation, answer = case("report, scores")
+
+    first = render(operation, answer, form, Context("scores.csv", "2026-01-02"))
+
+    assert (
+        render(operation, json.loads(json.dumps(answer)), form, Context("scores.csv", "2026-01-02")) == first
+    )
+
+
+@each_case("name", CASES)
+def test_every_answer_has_every_form_of_a_text(name: str) -> None:
+    for form in (HTML, MARKDOWN, CSV, CARD):
+        assert rendered(name, form)
+
+
+@each_case("name", ["report, scores", "compare, queries", "audit, claim"])
+def test_pictures_are_drawn_one_or_all(name: str) -> None:
+    operation, answer = case(name)
+
+    every = render(operation, answer, SVG)
+
+    assert every.startswith(b"<svg")
+    assert render(operation, answer, PNG).startswith(b"\x89PNG")
+    if operation == "report":
+        assert len(render(operation, answer, SVG, chart="roc")) < len(every)
+
+
+def test_a_chart_that_is_not_there_is_refused_with_those_that_are() -> None:
+    operation, answer = case("report, scores")
+
+    with pytest.raises(Problem) as caught:
+        render(operation, answer, PNG, chart="pie")
+
+    assert (caught.value.kind.slug, caught.value.field) == ("unknown-name", "chart")
+    assert "interval, distribution, roc" in caught.value.detail
+
+
+def test_an_answer_without_a_chart_has_no_picture() -> None:
+    with pytest.raises(Problem) as caught:
+        render(*case("plan, verdict"), SVG)
+
+    assert caught.value.kind.slug == "not-acceptable"
+
+
+def _sized(operation: str, answer: Answer) -> int:
+    return max(len(render(operation, answer, form)) for form in (HTML, MARKDOWN, CSV, CARD))
+
+
+@each_case("operation", ["report", "individual-risk"])
+def test_a_million_records_make_a_small_report(operation: str) -> None:
+    rng = np.random.default_rng(5)
+    table = np.column_stack([rng.normal(size=10**6), np.arange(10**6) % 2])
+    answer = json.loads(bytes(perform(Call(operation, NPY), Body.of(_npy(table))).body))
+
+    assert _sized(operation, answer) < MIB
+
+
+def _npy(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, table)
+    return sink.getvalue()
+
+
+@each_case("operation", ["report", "individual-risk"])
+def test_ten_thousand_groups_make_a_small_report(operation: str) -> None:
+    rng = np.random.default_rng(6)
+    sides = {"members": rng.normal(size=10_000).tolist(), "nonmembers": rng.normal(size=10_000).tolist()}
+    labels = [f"{i:04d}{'<' * 200}" for i in range(10_000)] * 2
+
+    assert _sized(operation, answered(operation, {**sides, "groups": labels})) < MIB
+
+
+def test_a_thousand_queries_with_the_worst_names_make_a_small_report() -> None:
+    names = [f"{i:04d}{'<' * 60}" for i in range(1000)]
+    queries = {name: {"members": [0.1, 0.2, 0.3] * 3, "nonmembers": [0.3, 0.4, 0.2] * 3} for name in names}
+    answer = answered("compare", {"queries": queries, "against": names[0]})
+
+    assert _sized("compare", answer) < MIB
+
+
+def test_what_is_left_out_is_counted() -> None:
+    sides = {"members": [0.1, 0.2, 0.3] * 100, "nonmembers": [0.3, 0.4, 0.2] * 100}
+    answer = answered("report", {**sides, "groups": [f"group {i}" for i in range(300)] * 2})
+
+    text = render("report", answer, MARKDOWN).decode()
+
+    assert "100 more in the JSON, at `groups`." in text

@@ -1,0 +1,230 @@
+"""What a report says about making its answer again is true: each listing is run, and gives the same answer."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from pyarrow import csv, feather
+
+from app.cli import main
+from app.openapi.examples import SAMPLE
+from app.openapi.files import file_bytes
+from macekit.call import JSON, Body, Call
+from macekit.formats import COMPRESSED_SUFFIXES, FORMATS, SUFFIXES
+from macekit.operations import perform
+from macekit.reports.content.provenance import section
+from macekit.reports.content.reproduce import Reproduction, from_python, in_shell, over_http, unusual
+from macekit.reports.model import AnswerPath, Context, Listing
+from tests.cases import each_case
+
+CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
+    "nothing": ("report", {}),
+    "threshold": ("report", {"threshold": "0.1", "prior": "0.25", "seed": "3"}),
+    "metric with a parameter": ("advantage", {"metric.preset": "f_beta", "metric.beta": "2"}),
+    "metric": ("report", {"metric": "recall"}),
+    "estimator": ("advantage", {"estimator.kind": "kde", "estimator.bandwidth": "scott"}),
+    "operating points": ("advantage", {"operating_points": "0.02,0.2"}),
+    "one operating point": ("report", {"operating_points": "0.02"}),
+    "promise": ("audit", {"claimed_epsilon": "0.5", "claimed_delta": "0.00001", "direction": "high"}),
+    "metrics": ("metrics", {"metrics": "accuracy,recall", "min_positive_share": "0.1"}),
+    "risk": ("individual-risk", {"over": "cells", "top": "5"}),
+    "pairs": ("compare", {"paired": "false", "against": "loss", "score": "score,loss"}),
+    "columns": ("report", {"score": "loss", "member": "member", "group": "group", "threshold": "0.2"}),
+    "limits": ("gate", {"max_advantage": "0.2", "metric": "accuracy", "max": "0.9"}),
+}
+
+REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "no metric": ("report", {**SAMPLE, "metric": None}),
+    "coefficients": ("advantage", {**SAMPLE, "metric": {"coefficients": {"a11": 1, "b11": 1, "b10": 1}}}),
+    "weights": ("report", {**SAMPLE, "metric": {"preset": "weighted_accuracy", "w1": 2.0}}),
+    "no rates": ("report", {**SAMPLE, "operating_points": []}),
+}
+"""Questions that neither a shell nor a query string can ask."""
+
+
+def answered(operation: str, query: tuple[tuple[str, str], ...]) -> Any:
+    return json.loads(
+        bytes(perform(Call(operation, "text/csv", query=query), Body.of(file_bytes("scores.csv"))).body)
+    )
+
+
+def origin(answer: Any) -> Any:
+    found = answer["provenance"]
+    return found[0] if isinstance(found, list) else found
+
+
+def listings(operation: str, answer: Any, source: str) -> dict[str, str]:
+    found = section(operation, AnswerPath(origin(answer)), Context(source))
+    return {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+
+
+@pytest.fixture
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "scores.csv"
+    path.write_bytes(file_bytes("scores.csv"))
+    return path
+
+
+@each_case("name", CSV_QUERIES)
+def test_the_request_gives_the_same_answer(name: str) -> None:
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
+    words = shlex.split(listings(operation, answer, "scores.csv")["Over HTTP"])
+
+    address = urlsplit(words[-1])
+    again = tuple(parse_qsl(address.query, strict_parsing=bool(address.query)))
+    assert address.path == f"/v1/{operation}"
+    assert "@scores.csv" in words
+    assert answered(operation, again) == answer
+
+
+@each_case("name", CSV_QUERIES)
+def test_the_command_gives_the_same_answer(
+    name: str, scores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
+    words = shlex.split(listings(operation, answer, "scores.csv")["In a shell"])
+    assert words[0] == "mace"
+    assert words[-2:] == ["-o", "report.html"]
+    main([*words[1:-2], "--json"])
+
+    assert json.loads(capsys.readouterr().out) == answer
+
+
+@each_case("name", CSV_QUERIES)
+def test_the_program_gives_the_same_answer(name: str, scores: Path) -> None:
+    operation, options = CSV_QUERIES[name]
+    answer = answered(operation, tuple(options.items()))
+    text = listings(operation, answer, "scores.csv")["From Python"]
+    held: dict[str, Any] = {}
+    exec(text.replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
+
+    assert json.loads(held["found"].to_json()) == answer
+
+
+@each_case("name", REQUESTS)
+def test_what_a_query_string_cannot_say_is_said_in_json(name: str) -> None:
+    operation, question = REQUESTS[name]
+    body = json.dumps(question).encode()
+    answer = json.loads(bytes(perform(Call(operation), Body.of(body)).body))
+
+    text = listings(operation, answer, "scores.csv")["Over HTTP"]
+
+    written = re.findall(r"^\{.*\}$", text, re.MULTILINE)[0]
+    again = written.replace("[…]", json.dumps(SAMPLE["members"]), 1).replace(
+        "[…]", json.dumps(SAMPLE["nonmembers"]), 1
+    )
+    reply = perform(Call(operation, JSON), Body.of(again.encode()))
+    assert json.loads(bytes(reply.body)) == answer
+    assert listings(operation, answer, "scores.csv")["In a shell"].startswith("request.json holds\n")
+
+
+@each_case(
+    "source, file",
+    [
+        ("my scores.csv", "'my scores.csv'"),
+        ("$(reboot).csv", "'$(reboot).csv'"),
+        ("a'b.csv", "'a'\"'\"'b.csv'"),
+        ("-rf", "./-rf"),
+        ("a\nb.csv", "scores.csv"),
+        ("a\u202eb.csv", "scores.csv"),
+        ("x" * 100, "scores.csv"),
+    ],
+)
+def test_a_file_name_cannot_add_to_the_command(source: str, file: str) -> None:
+    reproduction = Reproduction("report", {"prior": 0.1}, source)
+
+    assert in_shell(reproduction) == f"mace report {file} --prior 0.1 -o report.html"
+    assert shlex.quote("@" + shlex.split(file)[0]) in over_http(reproduction)
+    assert repr(shlex.split(file)[0]) in from_python(reproduction)
+
+
+@each_case("suffix", SUFFIXES)
+@each_case("packed", ["", *COMPRESSED_SUFFIXES])
+def test_a_file_is_posted_as_what_its_name_says(suffix: str, packed: str) -> None:
+    text = over_http(Reproduction("report", {}, f"scores{suffix}{packed}"))
+
+    assert f"-H 'Content-Type: {FORMATS[SUFFIXES[suffix]]}'" in text
+    assert ("Content-Encoding" in text) == bool(packed)
+    assert not packed or f"-H 'Content-Encoding: {COMPRESSED_SUFFIXES[packed]}'" in text
+
+
+def test_an_arrow_file_is_posted_as_the_stream_it_holds() -> None:
+    sink = io.BytesIO()
+    feather.write_feather(csv.read_csv(io.BytesIO(file_bytes("scores.csv"))), sink)
+    text = over_http(Reproduction("report", {}, "scores.feather"))
+
+    media_type = re.findall("Content-Type: ([^']*)", text)[0]
+    reply = perform(Call("report", media_type), Body.of(sink.getvalue()))
+
+    assert json.loads(bytes(reply.body))["result"] == answered("report", ())["result"]
+
+
+def test_a_name_with_a_comma_is_one_name() -> None:
+    reproduction = Reproduction("compare", {"against": "a,b", "paired": False}, "scores.csv")
+
+    assert in_shell(reproduction) == "mace compare scores.csv --against a,b --no-paired -o report.html"
+    assert "/v1/compare?against=a,b&paired=false'" in over_http(reproduction)
+
+
+def test_a_name_that_could_be_more_than_a_name_is_spelt_out() -> None:
+    reproduction = Reproduction("compare", {"against": "a\u202e\x1b[2J"})
+
+    for text in (in_shell(reproduction), over_http(reproduction), from_python(reproduction)):
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+
+
+def test_only_what_differs_from_the_usual_is_repeated() -> None:
+    assert unusual("report", {"prior": 0.5, "confidence": 0.95, "seed": 7, "metric": "accuracy"}) == {
+        "seed": 7
+    }
+
+
+def test_counts_are_posted_as_counts() -> None:
+    question = {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}}
+    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
+
+    found = section("report", AnswerPath(origin(answer)), Context())
+    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+
+    assert texts["In a shell"].startswith('request.json holds\n{"counts": {…}')
+    assert texts["Over HTTP"].startswith('request.json holds\n{"counts": {…}')
+    assert not any("members" in text or "scores.csv" in text for text in texts.values())
+    again = re.findall(r"^\{.*\}$", texts["Over HTTP"], re.MULTILINE)[0].replace(
+        "{…}", json.dumps(question["counts"])
+    )
+    assert json.loads(bytes(perform(Call("report"), Body.of(again.encode())).body)) == answer
+
+
+def test_a_request_that_was_no_file_is_a_request_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = {**SAMPLE, "threshold": 0.2, "prior": 0.25}
+    answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
+    found = section("report", AnswerPath(origin(answer)), Context())
+    texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "request.json").write_text(json.dumps(question))
+    held: dict[str, Any] = {}
+    exec(texts["From Python"].replace(").to_html()", ")").replace("macekit.", "found = macekit.", 1), held)
+
+    assert json.loads(held["found"].to_json()) == answer
+    for caption in ("In a shell", "Over HTTP"):
+        assert texts[caption].startswith('request.json holds\n{"members": […], "nonmembers": […], ')
+    assert not any("scores.csv" in text for text in texts.values())
+
+
+def test_a_table_that_came_without_a_name_is_still_a_table() -> None:
+    reproduction = Reproduction("report", {"score": "loss"})
+
+    assert in_shell(reproduction) == "mace report scores.csv --score loss -o report.html"

@@ -1,0 +1,194 @@
+"""Kept answers: whose they are, and what is wrong with those that are not whole."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from app.openapi.examples import JSON_EXAMPLES
+from macekit.call import Body, Call
+from macekit.operations import perform
+from macekit.reports.saved import BrokenAnswerError, recognise, validate_answer
+from tests.cases import each_case
+
+ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
+Spoil = Callable[[dict[str, Any]], object]
+
+
+def answer(operation: str, name: str, **more: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(posted(operation, name, json.dumps(more)))
+    return found
+
+
+@cache
+def posted(operation: str, name: str, more: str) -> bytes:
+    example = JSON_EXAMPLES[operation][name].value
+    assert isinstance(example, dict)
+    reply = perform(Call(operation), Body.of(json.dumps({**example, **json.loads(more)}).encode()))
+    assert reply.status == 200, bytes(reply.body)
+    return bytes(reply.body)
+
+
+@each_case("operation, name", ASKED)
+def test_an_answer_is_known_by_its_keys_and_is_whole(operation: str, name: str) -> None:
+    found = answer(operation, name)
+
+    assert recognise(found) == operation
+    assert validate_answer(operation, found) == found
+
+
+@each_case("operation, name", ASKED)
+def test_a_question_is_no_answer(operation: str, name: str) -> None:
+    assert recognise(JSON_EXAMPLES[operation][name].value) is None
+
+
+@each_case("value", [None, [], 3, "text", {}, {"advantage": {}}])
+def test_other_things_are_no_answer(value: object) -> None:
+    assert recognise(value) is None
+
+
+def without(*path: str) -> Spoil:
+    def spoil(found: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            found = found[name]
+        del found[path[-1]]
+
+    return spoil
+
+
+def put(value: object, *path: str | int) -> Spoil:
+    def spoil(found: Any) -> None:
+        for name in path[:-1]:
+            found = found[name]
+        found[path[-1]] = value
+
+    return spoil
+
+
+def swap(*path: str) -> Spoil:
+    def spoil(found: Any) -> None:
+        for name in path:
+            found = found[name]
+        found[0], found[1] = found[1], found[0]
+
+    return spoil
+
+
+@each_case(
+    "spoil, said",
+    [
+        (without("advantage", "upper"), "advantage.upper: field required"),
+        (without("roc"), "roc: field required"),
+        (put("0.1", "advantage", "upper"), "advantage.upper: input should be a valid number"),
+        (put(True, "baseline"), "baseline: input should be a valid number"),
+        (put(["<b>"], "sentence"), "sentence: input should be a valid string"),
+        (put("excellent", "verdict", "decision"), "verdict.decision: input should be 'pass', 'fail' or"),
+        (put(0.01, "metric", "upper"), "metric: the lower end is above the upper one"),
+        (put("pass", "verdict", "decision"), "verdict: decision is not what the interval says"),
+        (put([0.0], "roc", "fpr"), "roc: fpr, tpr differ in length"),
+        (put({"fpr": [], "tpr": []}, "roc", "operating_points"), "roc.operating_points: "),
+        (put([], "roc", "fpr"), "roc.fpr: empty"),
+        (put(2.0, "roc", "auc"), "roc: the auc is outside its interval"),
+        (put(0.999, "advantage", "estimate"), "advantage: the estimate is outside its interval"),
+        (put(95.0, "advantage", "confidence"), "advantage.confidence: not between 0 and 1"),
+        (put(0.2, "provenance", "options", "threshold"), "verdict: threshold is not the one of the options"),
+    ],
+)
+def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) -> None:
+    found = answer("advantage", "scores", threshold=0.1)
+    spoil(found)
+
+    with pytest.raises(BrokenAnswerError) as wrong:
+        validate_answer("advantage", found)
+
+    assert str(wrong.value).startswith(said)
+    assert "<b>" not in str(wrong.value)
+
+
+@each_case(
+    "spoil, said",
+    [
+        (put([1.0], "distribution", "edges"), "distribution: edges are not one more than the bins"),
+        (put(None, "distribution", "edges"), "distribution: intervals have edges"),
+        (put("categories", "distribution", "kind"), "distribution: categories have edges"),
+        (put(-1, "distribution", "outside_members"), "distribution.outside_members: less than 0"),
+        (put(-5, "distribution", "members", 0), "distribution.members: less than 0"),
+        (swap("distribution", "edges"), "distribution: edges do not increase"),
+        (put([1], "distribution", "members"), "distribution: members, nonmembers differ in length"),
+        (put([0.1], "risk", "cells", "risk"), "risk.cells: risk, lower, "),
+        (put("pass", "result", "verdict", "decision"), "result.verdict: decision is not"),
+    ],
+)
+def test_the_parts_of_a_report_must_go_together(spoil: Spoil, said: str) -> None:
+    found = answer("report", next(iter(JSON_EXAMPLES["report"])), threshold=0.1)
+    spoil(found)
+
+    with pytest.raises(BrokenAnswerError) as wrong:
+        validate_answer("report", found)
+
+    assert str(wrong.value).startswith(said)
+
+
+@each_case(
+    "spoil, said",
+    [
+        (
+            put("pass", "limits", 0, "decision"),
+            "limits.0: decision is not what the interval says at this limit",
+        ),
+        (put(1e9, "limits", 0, "maximum"), "limits.0: decision is not what the interval says at this limit"),
+        (put("pass", "decision"), "decision is not what its limits come to"),
+    ],
+)
+def test_a_gate_s_decisions_are_what_its_intervals_say(spoil: Spoil, said: str) -> None:
+    found = answer("gate", "limits", counts={"members": [400, 0], "nonmembers": [0, 400]}, max_advantage=0.2)
+    assert found["decision"] == found["limits"][0]["decision"] == "fail"
+    spoil(found)
+
+    with pytest.raises(BrokenAnswerError) as wrong:
+        validate_answer("gate", found)
+
+    assert str(wrong.value).startswith(said)
+
+
+def test_a_limit_without_an_upper_end_does_not_pass() -> None:
+    found = answer("gate", "limits", max_epsilon=1.0, delta=0.0)
+    (open_limit,) = [limit for limit in found["limits"] if limit["upper"] is None]
+    open_limit["decision"] = "pass"
+
+    with pytest.raises(BrokenAnswerError, match="decision is not what the interval says at this limit"):
+        validate_answer("gate", found)
+
+
+def test_what_does_not_belong_to_an_answer_is_left_out() -> None:
+    found = answer("plan", next(iter(JSON_EXAMPLES["plan"])))
+
+    assert validate_answer("plan", {**copy.deepcopy(found), "more": "<script>"}) == found
+
+
+@each_case(
+    "operation, name",
+    [("gate", "limits"), ("compare", "ranking"), ("compare", "provenance"), ("metrics", "metrics")],
+)
+def test_what_no_answer_lacks_is_not_empty(operation: str, name: str) -> None:
+    found = answer(operation, next(iter(JSON_EXAMPLES[operation])))
+    found[name] = []
+
+    with pytest.raises(BrokenAnswerError, match=f"^{name}: empty"):
+        validate_answer(operation, found)
+
+
+def test_what_is_nested_too_deeply_is_no_answer() -> None:
+    found = answer("advantage", "scores")
+    deep: object = 1
+    for _ in range(400):
+        deep = [deep]
+    found["provenance"]["options"]["more"] = deep
+
+    with pytest.raises(BrokenAnswerError, match="nested too deeply"):
+        validate_answer("advantage", found)

@@ -1,0 +1,97 @@
+"""What is particular to reports of theory: the question again, the worst first, curves and their words."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+import macekit
+from app.cli import main
+from macekit.call import Body, Call
+from macekit.operations import perform
+from macekit.reports.content import content, figures
+from macekit.reports.model import Listing, Table
+from tests.cases import each_case
+from tests.macekit.reports.asked import CASES, answered
+
+THEORY = [name for name in CASES if name.startswith("theory/")]
+
+
+def listings(answer: dict[str, Any], operation: str) -> dict[str, str]:
+    section = content(operation, answer).section("provenance")
+    assert section is not None
+    return {block.caption: block.text for block in section.blocks if isinstance(block, Listing)}
+
+
+@each_case("name", THEORY)
+def test_the_program_that_asks_again_is_python_and_calls_what_there_is(name: str) -> None:
+    operation, question = CASES[name]
+
+    program = listings(answered(operation, question), operation)["From Python"]
+
+    compile(program, "report", "exec")
+    method = program.partition("macekit.theory.")[2].partition("(")[0]
+    assert callable(getattr(macekit.theory, method))
+
+
+def test_a_question_of_options_alone_is_asked_again_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    question = {"epsilon": 1.5, "delta": 1e-5, "prior": 0.2, "adjacency": "add_remove"}
+    answer = answered("theory/dp", question)
+    told = listings(answer, "theory/dp")
+
+    words = shlex.split(told["In a shell"])
+    assert main([*words[1 : words.index("-o")], "--json"]) == 0
+    posted = shlex.split(told["Over HTTP"].replace("\\\n", " "))
+    body = posted[posted.index("--data-binary") + 1].encode()
+
+    assert json.loads(capsys.readouterr().out)["bounds"] == answer["bounds"]
+    assert json.loads(bytes(perform(Call("theory/dp"), Body.of(body)).body)) == answer
+
+
+def test_arrays_that_were_there_are_named_and_no_others() -> None:
+    operation, question = CASES["theory/mip, draws"]
+    answer = answered(operation, question)
+
+    told = listings(answer, operation)["In a shell"]
+    answer["provenance"]["arrays"] = ["draws", "rm -rf"]
+    forged = listings(answer, operation)["In a shell"]
+
+    assert '"draws": […]' in told
+    assert "rm -rf" not in forged
+
+
+def test_of_records_the_worst_come_first() -> None:
+    operation, question = CASES["theory/pmp-exponential, median"]
+    answer = answered(operation, question)
+
+    section = content(operation, answer).section("curves")
+
+    assert section is not None
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    shown = [row[1].value for row in table.rows]  # type: ignore[union-attr]
+    assert shown == sorted(answer["records"]["practical_epsilon"], reverse=True)[: len(shown)]
+
+
+def test_a_logarithmic_axis_ends_where_nothing_is_to_be_seen() -> None:
+    operation, question = CASES["theory/mis, tallies"]
+    answer = answered(operation, question)
+    assert min(answer["curve"]["delta"]) < 1e-100
+
+    (drawn,) = figures(operation, answer)
+
+    points = drawn.spec["layer"][-1]["data"]["values"]
+    assert min(point["y"] for point in points) >= 1e-12
+
+
+def test_the_origin_of_an_answer_tells_its_arrays_apart() -> None:
+    def sha(losses: list[list[float]]) -> str:
+        question = {"losses": losses, "sensitivity": 1.0, "epsilon": 1.0}
+        found: str = answered("theory/pmp-exponential", question)["provenance"]["input_sha256"]
+        return found
+
+    assert sha([[0.0, 1.0], [1.0, 0.0]]) == sha([[0, 1], [1, 0]])
+    assert sha([[0.0, 1.0], [1.0, 0.0]]) != sha([[1.0, 0.0], [0.0, 1.0]])
+    assert answered("theory/dp", {"epsilon": 1.0})["provenance"]["input_sha256"] is None
