@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+import names
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -279,6 +280,7 @@ STEPS = (
     Step("lint", "ruff finds no fault", program("ruff", "check", ".")),
     Step("types", "mypy, strict, finds no fault", program("mypy")),
     Step("imports", "the import contracts hold", program("lint-imports")),
+    Step("names", "at most 0.3% of the names bound are bare participles", names.complaints),
     Step("set-up", "requirements are pinned, hashed, explained, and free of addresses", set_up),
     Step(
         "container",
