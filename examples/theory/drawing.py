@@ -37,7 +37,7 @@ def line_chart(
     one) is left out, and the line has a gap there.
     """
     points = [(name, *point) for name, (xs, ys) in series.items() for point in _points(xs, ys, log_x, log_y)]
-    shown = [{"series": name, "part": part, "x": x, "y": y} for name, part, x, y in points]
+    entries = [{"series": name, "part": part, "x": x, "y": y} for name, part, x, y in points]
     names = list(series)
     dashes = [DASH if name in dashed else [1, 0] for name in names]
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
@@ -45,13 +45,13 @@ def line_chart(
     encoding = {
         "x": _axis("x", x_title, [x for _, _, x, _ in points] if log_x else None),
         "y": _axis("y", y_title, [y for *_, y in points] if log_y else None),
-        "color": _named("series", names, colours, wide),
-        "strokeDash": _named("series", names, dashes, wide),
+        "color": _by_name("series", names, colours, wide),
+        "strokeDash": _by_name("series", names, dashes, wide),
         "detail": {"field": "part", "type": "nominal"},
         "order": {"value": None},
     }
     line = {
-        "data": rows(shown),
+        "data": rows(entries),
         "mark": {"type": "line", "strokeWidth": 2, "clip": True},
         "encoding": encoding,
     }
@@ -66,10 +66,10 @@ def write_svg(figures: Spec | Sequence[Spec], path: str | Path) -> None:
 def svg(figures: Spec | Sequence[Spec]) -> str:
     """The same as text."""
     several = [figures] if isinstance(figures, Mapping) else figures
-    return standalone([_drawn(spec) for spec in several]) + "\n"
+    return standalone([_drawing(spec) for spec in several]) + "\n"
 
 
-def _drawn(spec: Spec) -> tuple[Drawing, str, str]:
+def _drawing(spec: Spec) -> tuple[Drawing, str, str]:
     title = str(spec.get("title", ""))
     untitled = {name: part for name, part in spec.items() if name not in ("title", "description")}
     return Drawing.of(vega_svg(untitled)), title, str(spec.get("description", title))
@@ -77,13 +77,13 @@ def _drawn(spec: Spec) -> tuple[Drawing, str, str]:
 
 def _points(xs: ArrayLike, ys: ArrayLike, log_x: bool, log_y: bool) -> list[tuple[int, float, float]]:
     """What can be shown, and which unbroken part of the line it belongs to; six digits are more than a pixel."""
-    found, part = [], 0
+    points, part = [], 0
     for x, y in zip(_floats(xs), _floats(ys), strict=True):
         if _shows(x, log_x) and _shows(y, log_y):
-            found.append((part, float(f"{x:.6g}"), float(f"{y:.6g}")))
+            points.append((part, float(f"{x:.6g}"), float(f"{y:.6g}")))
         else:
             part += 1
-    return found
+    return points
 
 
 def _floats(values: ArrayLike) -> list[float]:
@@ -110,11 +110,13 @@ def _marks(low: float, high: float) -> list[float]:
     """Powers of ten, as many as eight at most; 1, 2 and 5 times them where there would be fewer than three."""
     first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
     if last - first < 2:
-        found = [float(f"{digit}e{power}") for power in range(first - 1, last + 1) for digit in (1, 2, 5)]
-        return [mark for mark in found if low <= mark <= high]
+        candidates = [
+            float(f"{digit}e{power}") for power in range(first - 1, last + 1) for digit in (1, 2, 5)
+        ]
+        return [mark for mark in candidates if low <= mark <= high]
     return [float(f"1e{power}") for power in range(first, last + 1, 1 + (last - first) // 8)]
 
 
-def _named(field: str, names: list[str], values: Sequence[Any], legend: dict[str, Any]) -> dict[str, Any]:
+def _by_name(field: str, names: list[str], values: Sequence[Any], legend: dict[str, Any]) -> dict[str, Any]:
     scale = {"domain": names, "range": list(values)}
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend}

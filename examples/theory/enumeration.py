@@ -45,10 +45,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help="put the tables into README.md")
-    found = tables()
+    texts = tables()
     if parser.parse_args().write:
-        write_blocks(README, found)
-    print("\n\n".join(f"### {name}\n\n{lines}" for name, lines in found.items()))
+        write_blocks(README, texts)
+    print("\n\n".join(f"### {name}\n\n{lines}" for name, lines in texts.items()))
 
 
 if __name__ == "__main__":

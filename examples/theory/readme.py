@@ -13,7 +13,7 @@ BLOCK = re.compile(
 
 def blocks(path: Path) -> dict[str, str]:
     """What stands in it, by name."""
-    return {found["name"]: found["table"] for found in BLOCK.finditer(path.read_text(encoding="utf-8"))}
+    return {match["name"]: match["table"] for match in BLOCK.finditer(path.read_text(encoding="utf-8"))}
 
 
 def write_blocks(path: Path, tables: Mapping[str, str]) -> None:

@@ -17,16 +17,16 @@ README = HERE / "README.md"
 
 def main() -> None:
     """Compute all sizes (some minutes), and write."""
-    found = [section52.measured(size) for size in section52.FULL.sizes]
+    results = [section52.measured(size) for size in section52.FULL.sizes]
     tables = {
-        "figure1": figure1.told(),
-        "proposition11": proposition11.told(),
-        "section52": section52.told(found, section52.FULL),
+        "figure1": figure1.markdown(),
+        "proposition11": proposition11.markdown(),
+        "section52": section52.markdown(results, section52.FULL),
     }
     write_blocks(README, tables)
     write_svg(figure1.figure(), HERE / "figure1.svg")
     write_svg(proposition11.figure(), HERE / "proposition11.svg")
-    write_svg([section52.figure(each) for each in found], HERE / "section52.svg")
+    write_svg([section52.figure(each) for each in results], HERE / "section52.svg")
 
 
 if __name__ == "__main__":

@@ -132,17 +132,17 @@ def crossing_exists(n: int) -> bool:
     return corollary_10_scale(0.4, SIGMA, 2.0) < laplace_for_dp(n, 0.4)
 
 
-def told() -> str:
+def markdown() -> str:
     """Both tables."""
     return f"{values()}\n\n{claims()}"
 
 
 def main() -> None:
     """Print the tables; draw, if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    print(told())
-    if asked.o:
-        write_svg(figure(), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    print(markdown())
+    if options.o:
+        write_svg(figure(), options.o)
 
 
 if __name__ == "__main__":

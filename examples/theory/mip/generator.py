@@ -66,5 +66,5 @@ def relative_error(theta: Floats) -> float:
     matrix = np.zeros_like(COVARIANCE)
     matrix[ROWS, COLUMNS] = matrix[COLUMNS, ROWS] = theta / WEIGHTS
     sizes, directions = np.linalg.eigh(matrix)
-    made = (directions * np.maximum(sizes, 0.0)) @ directions.T
-    return float(np.linalg.norm(made - COVARIANCE) / np.linalg.norm(COVARIANCE))
+    covariance = (directions * np.maximum(sizes, 0.0)) @ directions.T
+    return float(np.linalg.norm(covariance - COVARIANCE) / np.linalg.norm(COVARIANCE))

@@ -29,18 +29,18 @@ def _total_variation(atoms: Floats, weights: Floats, scale: float) -> Floats:
     decay = np.exp(-np.diff(atoms) / scale)
     left, right = np.empty_like(weights), np.empty_like(weights)
     left[0], right[-1] = weights[0], weights[-1]
-    for i, kept in enumerate(decay):  # left[i]: what stands at or before atom i, as it weighs there
-        left[i + 1] = left[i] * kept + weights[i + 1]
-    for i, kept in reversed(list(enumerate(decay))):
-        right[i] = right[i + 1] * kept + weights[i]
+    for i, factor in enumerate(decay):  # left[i]: what stands at or before atom i, as it weighs there
+        left[i + 1] = left[i] * factor + weights[i + 1]
+    for i, factor in reversed(list(enumerate(decay))):
+        right[i] = right[i + 1] * factor + weights[i]
     # Beyond the last atom on either side the difference has one sign, and its integral is a half of what stands there.
     total = (np.abs(right[0]) + np.abs(left[-1])) / 2
-    a, b, kept = left[:-1], right[1:], decay[:, np.newaxis]
+    a, b, factor = left[:-1], right[1:], decay[:, np.newaxis]
     # On a gap of width g: f(u) = (a e^-u + b e^(u-g))/2, u from 0 to g (in units of s); from 0 to u its integral is
     # (a (1 - e^-u) + b (e^(u-g) - e^-g))/2, and f = 0 where e^-2u = -(b/a) e^-g.
-    whole = (a + b) * (1 - kept) / 2
+    whole = (a + b) * (1 - factor) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(-b / a * kept)  # e^-u at the place where the sign changes
-        crosses = (root > kept) & (root < 1)
-        part = np.where(crosses, (a * (1 - root) + b * (kept / root - kept)) / 2, 0.0)
+        root = np.sqrt(-b / a * factor)  # e^-u at the place where the sign changes
+        crosses = (root > factor) & (root < 1)
+        part = np.where(crosses, (a * (1 - root) + b * (factor / root - factor)) / 2, 0.0)
     return np.asarray((total + (np.abs(part) + np.abs(whole - part)).sum(axis=0)) / 2)

@@ -81,7 +81,7 @@ class Run:
 
 
 Mechanism = Callable[[Run, float, np.random.Generator], Floats]
-Added = Callable[[Run, float], tuple[Noise, float]]
+NoiseRule = Callable[[Run, float], tuple[Noise, float]]
 """The noise to add for an eta, and its scale."""
 
 
@@ -116,7 +116,7 @@ def dp_sgd(multiplier: Callable[[float], float], clip: str) -> Mechanism:
     return lambda run, eta, rng: dp_trained(run.train, run.clips[clip], multiplier(eta), rng)
 
 
-def printed(moment: int) -> Mechanism:
+def as_printed(moment: int) -> Mechanism:
     """Corollary 8 as it is printed: the radius is Laplace's."""
 
     def add(run: Run, eta: float, rng: np.random.Generator) -> Floats:
@@ -126,7 +126,7 @@ def printed(moment: int) -> Mechanism:
     return add
 
 
-def corrected(moment: int) -> Added:
+def corrected(moment: int) -> NoiseRule:
     """The density of which Theorem 7 speaks: the radius is a Gamma variable of shape d."""
     return lambda run, eta: (
         KNorm(Norm.moment(run.spread(moment), moment)),
@@ -158,7 +158,7 @@ def swaps(run: Run, eta: float) -> tuple[Noise, float]:
     return Gaussian(run.spread()), run.reach / (2 * float(ndtri(0.5 + eta)))
 
 
-ADDED: dict[str, Added] = {
+NOISE_RULES: dict[str, NoiseRule] = {
     "MIP, right radius, M = 8": corrected(8),
     "ours, sigma/(2 eta)": half_deviation,
     "ours, solved": solved,
@@ -167,7 +167,7 @@ ADDED: dict[str, Added] = {
 }
 
 
-def adding(noise: Added) -> Mechanism:
+def adding(noise: NoiseRule) -> Mechanism:
     """Train, then add it once."""
 
     def add(run: Run, eta: float, rng: np.random.Generator) -> Floats:
@@ -181,6 +181,6 @@ MECHANISMS: dict[str, Mechanism] = {
     "DP-SGD, (epsilon, 1e-5), clip at the median": dp_sgd(multiplier_by_epsilon, "median"),
     "DP-SGD, GDP, clip at the median": dp_sgd(multiplier_exactly, "median"),
     "DP-SGD, GDP, clip at the largest": dp_sgd(multiplier_exactly, "largest"),
-    **{f"MIP as printed, M = {moment}": printed(moment) for moment in (2, 4, 8)},
-    **{name: adding(noise) for name, noise in ADDED.items()},
+    **{f"MIP as printed, M = {moment}": as_printed(moment) for moment in (2, 4, 8)},
+    **{name: adding(noise) for name, noise in NOISE_RULES.items()},
 }

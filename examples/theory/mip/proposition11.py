@@ -116,7 +116,7 @@ class Enumerated:
 
 
 @cache
-def attained(size: int, eta: float = ETA) -> dict[str, tuple[float, float]]:
+def scales_and_etas(size: int, eta: float = ETA) -> dict[str, tuple[float, float]]:
     """For one small n: each way's noise for ``eta``, and the exact eta of the worst record under that noise."""
     world = Enumerated.of(size)
     sigma, mean = float(world.values.std()), float(np.abs(world.values - world.values.mean()).mean())
@@ -138,7 +138,7 @@ def moments(sizes: tuple[int, ...]) -> str:
     """What the proposition is about, by enumeration."""
     rows = []
     for n in sizes:
-        world, printed = Enumerated.of(n), Enumerated.of(n, printed_in_section_4=True)
+        world, as_printed = Enumerated.of(n), Enumerated.of(n, printed_in_section_4=True)
         mean = float(np.abs(world.values - world.values.mean()).mean())
         rows.append(
             (
@@ -148,7 +148,7 @@ def moments(sizes: tuple[int, ...]) -> str:
                 mean,
                 float(world.swaps.max()),
                 2 ** (n / 3),
-                float(printed.swaps.max()),
+                float(as_printed.swaps.max()),
             )
         )
     return table(
@@ -167,14 +167,14 @@ def moments(sizes: tuple[int, ...]) -> str:
 
 def noises(sizes: tuple[int, ...]) -> str:
     """Noise for eta = 0.1, and the exact eta it leaves."""
-    found = {n: attained(n) for n in sizes}
+    results = {n: scales_and_etas(n) for n in sizes}
     return table(
-        ("n", *found[sizes[0]]),
-        [(n, *(f"{scale:.3g} ({eta:.3g})" for scale, eta in each.values())) for n, each in found.items()],
+        ("n", *results[sizes[0]]),
+        [(n, *(f"{scale:.3g} ({eta:.3g})" for scale, eta in each.values())) for n, each in results.items()],
     )
 
 
-def told(sizes: tuple[int, ...] = SIZES) -> str:
+def markdown(sizes: tuple[int, ...] = SIZES) -> str:
     """Both tables."""
     middle = f"Laplace noise for eta = {ETA}, and in brackets the exact eta that it leaves:"
     return f"{moments(sizes)}\n\n{middle}\n\n{noises(sizes)}"
@@ -182,19 +182,19 @@ def told(sizes: tuple[int, ...] = SIZES) -> str:
 
 def figure(sizes: tuple[int, ...] = SIZES) -> Spec:
     """The noise of the second table over n."""
-    names = list(attained(sizes[0]))
-    series = {name: (sizes, [attained(n)[name][0] for n in sizes]) for name in names}
+    names = list(scales_and_etas(sizes[0]))
+    series = {name: (sizes, [scales_and_etas(n)[name][0] for n in sizes]) for name in names}
     title = f"MIP, Proposition 11: Laplace noise for eta = {ETA}, and the least of all"
     return line_chart(title, "n", "scale of the Laplace noise", series, log_y=True, dashed=["DP"])
 
 
 def main() -> None:
     """Print the tables; draw, if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    sizes = QUICK if asked.quick else SIZES
-    print(told(sizes))
-    if asked.o:
-        write_svg(figure(sizes), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    sizes = QUICK if options.quick else SIZES
+    print(markdown(sizes))
+    if options.o:
+        write_svg(figure(sizes), options.o)
 
 
 if __name__ == "__main__":

@@ -83,22 +83,22 @@ def measured(size: Size) -> Errors:
     return Errors(size, noisy, plain, clipped)
 
 
-def errors(found: Errors) -> str:
+def errors(result: Errors) -> str:
     """Mean relative error, and its standard error."""
-    means = found.noisy.mean(axis=2)
-    deviations = found.noisy.std(axis=2, ddof=1) / sqrt(found.size.runs)
+    means = result.noisy.mean(axis=2)
+    deviations = result.noisy.std(axis=2, ddof=1) / sqrt(result.size.runs)
     rows = [
         (name, *(f"{m:.3g} ± {e:.1g}" for m, e in zip(*each, strict=True)))
         for name, each in zip(MECHANISMS, zip(means, deviations, strict=True), strict=True)
     ]
-    return table((f"n = {found.size.n:,}", *(f"eta = {eta}" for eta in found.size.etas)), rows)
+    return table((f"n = {result.size.n:,}", *(f"eta = {eta}" for eta in result.size.etas)), rows)
 
 
-def floors(found: Sequence[Errors]) -> str:
+def floors(results: Sequence[Errors]) -> str:
     """What is left without noise."""
     return table(
         ("n", "no noise at all", "clipping at the median, no noise"),
-        [(f"{each.size.n:,}", float(each.plain.mean()), float(each.clipped.mean())) for each in found],
+        [(f"{each.size.n:,}", float(each.plain.mean()), float(each.clipped.mean())) for each in results],
     )
 
 
@@ -111,22 +111,22 @@ def accounts(etas: Sequence[float] = ETAS) -> str:
         "epsilon of that, Renyi",
         "multiplier by GDP",
     )
-    found = [(eta, multiplier_by_epsilon(eta)) for eta in etas]
+    noises = [(eta, multiplier_by_epsilon(eta)) for eta in etas]
     return table(
         head,
         [
             (eta, theorem_4_epsilon(eta), noise, accountant_epsilon(noise), multiplier_exactly(eta))
-            for eta, noise in found
+            for eta, noise in noises
         ],
     )
 
 
-def figure(found: Errors) -> Spec:
+def figure(result: Errors) -> Spec:
     """One size as a figure."""
-    means = dict(zip(MECHANISMS, found.noisy.mean(axis=2), strict=True))
-    series = {name: (found.size.etas, mean) for name, mean in means.items() if name not in NOT_DRAWN}
+    means = dict(zip(MECHANISMS, result.noisy.mean(axis=2), strict=True))
+    series = {name: (result.size.etas, mean) for name, mean in means.items() if name not in NOT_DRAWN}
     return line_chart(
-        f"MIP, earlier version, section 5.2: n = {found.size.n:,}, d = 3, mean of {found.size.runs} runs",
+        f"MIP, earlier version, section 5.2: n = {result.size.n:,}, d = 3, mean of {result.size.runs} runs",
         "eta: accuracy of the best attack, above a coin's",
         "relative error of the covariance",
         series,
@@ -135,20 +135,20 @@ def figure(found: Errors) -> Spec:
     )
 
 
-def told(found: Sequence[Errors], effort: Effort) -> str:
+def markdown(results: Sequence[Errors], effort: Effort) -> str:
     """All tables."""
     small = [accounts(), attacks(10, 0.1, effort.releases), certificates(effort.records, effort.pairs, 0.1)]
-    return "\n\n".join([*map(errors, found), floors(found), *small])
+    return "\n\n".join([*map(errors, results), floors(results), *small])
 
 
 def main() -> None:
     """Print the tables; draw, if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    effort = QUICK if asked.quick else FULL
-    found = [measured(size) for size in effort.sizes]
-    print(told(found, effort))
-    if asked.o:
-        write_svg([figure(each) for each in found], asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    effort = QUICK if options.quick else FULL
+    results = [measured(size) for size in effort.sizes]
+    print(markdown(results, effort))
+    if options.o:
+        write_svg([figure(each) for each in results], options.o)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from estimators.theory.mip.noises import Gaussian
 from estimators.theory.mip.refits import fitted_draws, swap_pairs
 from estimators.theory.subsets import matrix
 from examples.theory.mip.generator import SEED, Floats, records, trained
-from examples.theory.mip.mechanisms import ADDED, Run, gaussian, swaps
+from examples.theory.mip.mechanisms import NOISE_RULES, Run, gaussian, swaps
 from examples.theory.table import table
 
 ESTIMATED = "nothing: the deviations are estimates"
@@ -28,17 +28,17 @@ def attacked(n: int, eta: float, times: int) -> dict[str, tuple[float, float]]:
     data = records(n, rng)
     members = matrix(n, n // 2, "take fewer records")
     thetas = trained(members @ data / (n // 2))
-    found = {}
-    for name, added in ADDED.items():
-        noise, scale = added(Run(data, data[members[0]], thetas), eta)
+    results = {}
+    for name, rule in NOISE_RULES.items():
+        noise, scale = rule(Run(data, data[members[0]], thetas), eta)
         outputs = thetas[rng.integers(len(thetas), size=times)] + noise.sample(scale, times, rng)
         logs = np.array([noise.log_density(noise.size(outputs - theta) / scale) for theta in thetas])
         likely = np.exp(logs - logs.max(axis=0))
         inside = members.T @ likely / likely.sum(axis=0)
         gained = np.maximum(inside, 1 - inside) - 0.5
         worst = gained.mean(axis=1).argmax()
-        found[name] = float(gained[worst].mean()), 4 * float(gained[worst].std()) / sqrt(times)
-    return found
+        results[name] = float(gained[worst].mean()), 4 * float(gained[worst].std()) / sqrt(times)
+    return results
 
 
 def attacks(n: int, eta: float, times: int) -> str:
@@ -58,15 +58,15 @@ def certified(n: int, pairs: Sequence[int], eta: float, confidence: float = 0.95
     def fit(train: Floats) -> Floats:
         return trained(train.mean(axis=0))
 
-    found = {ESTIMATED: gaussian(run, eta)[1], "all swaps": swaps(run, eta)[1]}
+    results = {ESTIMATED: gaussian(run, eta)[1], "all swaps": swaps(run, eta)[1]}
     for each in pairs:
-        sampled = swap_pairs(fit, run.data, each, seed=1)
-        sizes = Sizes.of_swaps(noise, sampled.before, sampled.after, sampled.record)
-        found[f"{each} sampled swaps a record, at {confidence:.0%}"] = sizes.scale(eta, confidence)
+        sample = swap_pairs(fit, run.data, each, seed=1)
+        sizes = Sizes.of_swaps(noise, sample.before, sample.after, sample.record)
+        results[f"{each} sampled swaps a record, at {confidence:.0%}"] = sizes.scale(eta, confidence)
     for draws in (100, 1000):
         sizes = Sizes.of_draws(noise, fitted_draws(fit, run.data, draws, seed=1))
-        found[f"{draws} draws and no swaps, at {confidence:.0%}"] = sizes.scale(eta, confidence)
-    return found
+        results[f"{draws} draws and no swaps, at {confidence:.0%}"] = sizes.scale(eta, confidence)
+    return results
 
 
 def certificates(n: int, pairs: Sequence[int], eta: float) -> str:

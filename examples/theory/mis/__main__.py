@@ -19,26 +19,26 @@ HERE = Path(__file__).parent
 README = HERE / "README.md"
 
 
-def made(name: str) -> tuple[str, Spec | list[Spec]]:
+def text_and_figure(name: str) -> tuple[str, Spec | list[Spec]]:
     """One example at full size: what it prints and what it draws."""
     if name == "table1":
-        return table1.told(), table1.figure()
+        return table1.markdown(), table1.figure()
     if name == "figure1":
-        found = figure1.measured(figure1.FULL, figure1.TRAININGS)
-        return figure1.told(found), figure1.figure(found)
+        networks = figure1.measured(figure1.FULL, figure1.TRAININGS)
+        return figure1.markdown(networks), figure1.figure(networks)
     if name == "figure2":
-        seen = figure2.measured(figure2.FULL)
-        return figure2.told(seen), figure2.figure(seen)
+        learners = figure2.measured(figure2.FULL)
+        return figure2.markdown(learners), figure2.figure(learners)
     rows = digits.measured(digits.FULL)
-    return digits.told(rows), digits.figure(rows)
+    return digits.markdown(rows), digits.figure(rows)
 
 
 def main() -> None:
     """Compute (all: some minutes), and write."""
     for name in sys.argv[1:] or blocks(README):
-        told, drawn = made(name)
-        write_blocks(README, {name: told})
-        write_svg(drawn, HERE / f"{name}.svg")
+        text, drawing = text_and_figure(name)
+        write_blocks(README, {name: text})
+        write_svg(drawing, HERE / f"{name}.svg")
 
 
 if __name__ == "__main__":

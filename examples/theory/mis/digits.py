@@ -81,9 +81,9 @@ class Discretisation:
     def of(cls, cut: Cut, cells: int) -> Discretisation:
         """A cell's own label is the most frequent one among the clustering's records in it."""
         clusters = MiniBatchKMeans(cells, random_state=SEED, n_init=3).fit(cut.own_x)
-        seen = np.zeros((cells, LABELS), dtype=np.int64)
-        np.add.at(seen, (clusters.predict(cut.own_x), cut.own_y), 1)
-        return cls(clusters.cluster_centers_, seen.argmax(axis=1), clusters.predict(cut.x))
+        votes = np.zeros((cells, LABELS), dtype=np.int64)
+        np.add.at(votes, (clusters.predict(cut.own_x), cut.own_y), 1)
+        return cls(clusters.cluster_centers_, votes.argmax(axis=1), clusters.predict(cut.x))
 
     def tallies(self) -> Whole:
         """Records in each cell."""
@@ -104,22 +104,22 @@ OF_CELLS = "the cell's label"
 
 
 def accuracies(
-    size: Size, cut: Cut, made: dict[int, Discretisation], n: int
+    size: Size, cut: Cut, discretisations: dict[int, Discretisation], n: int
 ) -> dict[tuple[int, str], Floats]:
     """Of a network for every way of seeing the same ``n`` records: once for every split of them from the test."""
-    found: dict[tuple[int, str], list[float]] = {}
+    result: dict[tuple[int, str], list[float]] = {}
     for repeat in range(size.repeats):
         order = np.random.default_rng([SEED, n, repeat]).permutation(len(cut.y))
         train, test = order[:n], order[-size.for_tests :]
         ways = {(0, OF_RECORDS): (cut.x, cut.y)}
-        for cells, each in made.items():
+        for cells, each in discretisations.items():
             centres = each.centres[each.cell]
             ways[cells, OF_RECORDS] = centres, cut.y
             ways[cells, OF_CELLS] = centres, each.labels[each.cell]
         for way, (x, y) in ways.items():
             right = learned(x[train], y[train], repeat).predict(x[test]) == cut.y[test]
-            found.setdefault(way, []).append(float(np.mean(right)))
-    return {way: np.array(each) for way, each in found.items()}
+            result.setdefault(way, []).append(float(np.mean(right)))
+    return {way: np.array(each) for way, each in result.items()}
 
 
 def learned(x: Floats, y: Whole, seed: int) -> MLPClassifier:
@@ -160,7 +160,7 @@ class Row:
         tally = Tally.of_counts(self.tallies, universe=self.tallies.size)
         return diversity(tally).interval, worst_delta_from(tally, self.n).interval
 
-    def told(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """Accuracy, what the paper says of Delta, and what we say."""
         right = f"{self.accuracy.mean():.3f}"
         if len(self.accuracy) > 1:
@@ -178,37 +178,37 @@ class Row:
 def measured(size: Size) -> list[Row]:
     """Everything, measured."""
     cut = Cut.of(size)
-    made = {cells: Discretisation.of(cut, cells) for cells in size.cells}
-    found = []
+    discretisations = {cells: Discretisation.of(cut, cells) for cells in size.cells}
+    rows = []
     for n in size.records:
-        for (cells, labels), right in accuracies(size, cut, made, n).items():
+        for (cells, labels), right in accuracies(size, cut, discretisations, n).items():
             if not cells:
-                found.append(Row(n, 0, labels, right, nan, nan, np.zeros(0, dtype=np.int64)))
+                rows.append(Row(n, 0, labels, right, nan, nan, np.zeros(0, dtype=np.int64)))
                 continue
-            alone, pairs = made[cells].tallies(), made[cells].pairs(cut.y)
+            alone, pairs = discretisations[cells].tallies(), discretisations[cells].pairs(cut.y)
             paper = simple_delta(c_k(alone / alone.sum()), n)
             kinds = pairs if labels == OF_RECORDS else alone
-            found.append(Row(n, cells, labels, right, paper, made[cells].purity(cut.y), kinds))
-    return found
+            rows.append(Row(n, cells, labels, right, paper, discretisations[cells].purity(cut.y), kinds))
+    return rows
 
 
-def told(found: list[Row]) -> str:
+def markdown(rows: list[Row]) -> str:
     """What was measured."""
     head = (
         *("n", "cells", "learns", "accuracy", "at best", "paper's bound on Delta"),
         *("C_K [95%]", "exact Delta [95%]"),
     )
-    return table(head, [each.told() for each in found])
+    return table(head, [each.texts() for each in rows])
 
 
-def figure(found: list[Row]) -> Spec:
+def figure(rows: list[Row]) -> Spec:
     """What accuracy costs: one line for each n and kind of labels, from few cells to many."""
     series = {}
-    for n in sorted({each.n for each in found}):
+    for n in sorted({each.n for each in rows}):
         for labels in (OF_RECORDS, OF_CELLS):
-            line = [each for each in found if (each.n, each.labels) == (n, labels) and each.cells]
-            shown = [each.delta for each in line], [float(each.accuracy.mean()) for each in line]
-            series[f"n = {n}, learns {labels}"] = shown
+            line = [each for each in rows if (each.n, each.labels) == (n, labels) and each.cells]
+            points = [each.delta for each in line], [float(each.accuracy.mean()) for each in line]
+            series[f"n = {n}, learns {labels}"] = points
     return line_chart(
         "Digits: accuracy against the most any learner gives away",
         "exact Delta of the sample's distribution",
@@ -220,11 +220,11 @@ def figure(found: list[Row]) -> Spec:
 
 def main() -> None:
     """Learn, print, and draw if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    found = measured(QUICK if asked.quick else FULL)
-    print(told(found))
-    if asked.o:
-        write_svg(figure(found), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    rows = measured(QUICK if options.quick else FULL)
+    print(markdown(rows))
+    if options.o:
+        write_svg(figure(rows), options.o)
 
 
 if __name__ == "__main__":

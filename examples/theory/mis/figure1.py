@@ -50,27 +50,27 @@ Course = dict[int, Losses]
 
 
 @dataclass(frozen=True)
-class Found:
+class Results:
     """One network's losses after so many iterations, and of many small ones a pair of losses each."""
 
     course: Course
     many: Losses
 
 
-def measured(size: Size, trainings: int) -> Found:
+def measured(size: Size, trainings: int) -> Results:
     """The network of Example 1 as it learns; and the same learner, smaller, on ``trainings`` data sets of its own."""
     last = [trained(SMALL, [SEED, repeat])[SMALL.iterations] for repeat in range(trainings)]
     pairs = [(each.train, each.heldout) for each in last]
     train, heldout = (np.array([side[0] for side in sides]) for sides in zip(*pairs, strict=True))
-    return Found(trained(size, [SEED]), Losses(train, heldout, of="independent_trainings"))
+    return Results(trained(size, [SEED]), Losses(train, heldout, of="independent_trainings"))
 
 
 def trained(size: Size, seed: list[int]) -> Course:
     """One training: all losses, every so often."""
     rng = np.random.default_rng(seed)
-    known = draw(rng, size.records, size.dimension, linear=False)
+    sample = draw(rng, size.records, size.dimension, linear=False)
     new = draw(rng, size.heldout, size.dimension, linear=False)
-    x, y, new_x, new_y = (each.astype(np.float32) for each in (known.x, known.y, new.x, new.y))
+    x, y, new_x, new_y = (each.astype(np.float32) for each in (sample.x, sample.y, new.x, new.y))
     network = Network(rng, size.dimension, size.width, size.rate)
     course = {}
     for iteration in range(1, size.iterations + 1):
@@ -81,10 +81,10 @@ def trained(size: Size, seed: list[int]) -> Course:
     return course
 
 
-def told(found: Found) -> str:
+def markdown(results: Results) -> str:
     """At most ten moments, evenly spaced, with what the paper says of the last; and the learner's own security."""
-    course = found.course
-    shown = list(course)[:: -max(len(course) // 10, 1)][::-1]
+    course = results.course
+    moments = list(course)[:: -max(len(course) // 10, 1)][::-1]
     rows = [
         (
             iteration,
@@ -92,13 +92,13 @@ def told(found: Found) -> str:
             *(f"{share:.4f}" for share in below(course[iteration].heldout)),
             at_most(course[iteration].security_at_most()),
         )
-        for iteration in shown
+        for iteration in moments
     ]
     rows.append(("paper, 2500", "1", "", "", "near 0", "", "", ""))
     limits = (f"{ceiling(threshold):.4f}" for threshold in THRESHOLDS)
     rows.append(("any model", "", "", "", *limits, ""))
     size = f"{SMALL.records} records, {SMALL.width} hidden units, {SMALL.iterations} iterations"
-    learner = (len(found.many.train), size, at_most(found.many.security_at_most()))
+    learner = (len(results.many.train), size, at_most(results.many.security_at_most()))
     trainings = table(("independent trainings", "of", "Sec of the learner: at most (95%)"), [learner])
     return f"{table(head(), rows)}\n\n{trainings}"
 
@@ -113,9 +113,9 @@ def head() -> tuple[str, ...]:
     )
 
 
-def figure(found: Found) -> list[Spec]:
+def figure(results: Results) -> list[Spec]:
     """The paper's two panels, and the certified bound."""
-    course = found.course
+    course = results.course
     iterations = list(course)
     train = np.array([below(each.train) for each in course.values()])
     heldout = np.array([below(each.heldout) for each in course.values()])
@@ -139,11 +139,11 @@ def figure(found: Found) -> list[Spec]:
 
 def main() -> None:
     """Train, print, and draw if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    found = measured(QUICK, 3) if asked.quick else measured(FULL, TRAININGS)
-    print(told(found))
-    if asked.o:
-        write_svg(figure(found), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    results = measured(QUICK, 3) if options.quick else measured(FULL, TRAININGS)
+    print(markdown(results))
+    if options.o:
+        write_svg(figure(results), options.o)
 
 
 if __name__ == "__main__":

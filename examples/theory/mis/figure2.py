@@ -49,21 +49,21 @@ class Learner:
 
     def losses(self, rng: np.random.Generator, size: Size, dimension: int, new: int) -> tuple[Floats, Floats]:
         """One training on data of its own: losses of as many training records as new ones, or of all there are."""
-        known = draw(rng, size.records, dimension, linear=self.linear)
+        sample = draw(rng, size.records, dimension, linear=self.linear)
         others = draw(rng, new, dimension, linear=self.linear)
-        x, y = np.concatenate((known.x[:new], others.x)), np.concatenate((known.y[:new], others.y))
-        losses = (self.says(known, x) - y) ** 2
+        x, y = np.concatenate((sample.x[:new], others.x)), np.concatenate((sample.y[:new], others.y))
+        losses = (self.says(sample, x) - y) ** 2
         return losses[:-new], losses[-new:]
 
 
-def least_squares(known: Sample, x: Floats) -> Floats:
+def least_squares(sample: Sample, x: Floats) -> Floats:
     """What the solution of smallest norm says."""
-    return np.asarray(x @ lstsq(known.x, known.y, lapack_driver="gelsy", check_finite=False)[0])
+    return np.asarray(x @ lstsq(sample.x, sample.y, lapack_driver="gelsy", check_finite=False)[0])
 
 
-def neighbour(known: Sample, x: Floats) -> Floats:
+def neighbour(sample: Sample, x: Floats) -> Floats:
     """What the nearest training record's target is."""
-    model = KNeighborsRegressor(n_neighbors=1, algorithm="brute").fit(known.x, known.y)
+    model = KNeighborsRegressor(n_neighbors=1, algorithm="brute").fit(sample.x, sample.y)
     return np.asarray(model.predict(x))
 
 
@@ -85,7 +85,7 @@ def independent(learner: Learner, size: Size, dimension: int) -> Losses:
 
 
 @dataclass(frozen=True)
-class Seen:
+class AtDimension:
     """In one dimension: one model in full, and many a little."""
 
     dimension: int
@@ -93,25 +93,26 @@ class Seen:
     many: Losses
 
 
-Found = dict[str, list[Seen]]
+Results = dict[str, list[AtDimension]]
 
 
-def measured(size: Size) -> Found:
+def measured(size: Size) -> Results:
     """Either learner over the dimensions."""
     return {
         learner.name: [
-            Seen(d, one_model(learner, size, d), independent(learner, size, d)) for d in size.dimensions
+            AtDimension(d, one_model(learner, size, d), independent(learner, size, d))
+            for d in size.dimensions
         ]
         for learner in LEARNERS
     }
 
 
-def told(found: Found) -> str:
+def markdown(results: Results) -> str:
     """A table for either learner."""
-    return "\n\n".join(f"{name}:\n\n{_told(seen)}" for name, seen in found.items())
+    return "\n\n".join(f"{name}:\n\n{_table(points)}" for name, points in results.items())
 
 
-def _told(found: list[Seen]) -> str:
+def _table(points: list[AtDimension]) -> str:
     """What is counted, and what is certified."""
     head = (
         "dimension",
@@ -128,20 +129,20 @@ def _told(found: list[Seen]) -> str:
             at_most(each.one.security_at_most()),
             at_most(each.many.security_at_most()),
         )
-        for each in found
+        for each in points
     ]
     return table(head, rows)
 
 
-def _panels(name: str, found: list[Seen]) -> list[Spec]:
+def _panels(name: str, points: list[AtDimension]) -> list[Spec]:
     """The paper's panel, and what is certified."""
-    dimensions = [each.dimension for each in found]
-    shares = np.array([below(each.one.heldout) for each in found])
+    dimensions = [each.dimension for each in points]
+    shares = np.array([below(each.one.heldout) for each in points])
     limits = {
-        "this model, attacks on its loss": (dimensions, [each.one.security_at_most() for each in found]),
+        "this model, attacks on its loss": (dimensions, [each.one.security_at_most() for each in points]),
         "Sec of the learner, from independent trainings": (
             dimensions,
-            [each.many.security_at_most() for each in found],
+            [each.many.security_at_most() for each in points],
         ),
     }
     panel = {f"loss <= {cut:g}": (dimensions, shares[:, i]) for i, cut in enumerate(THRESHOLDS)}
@@ -158,18 +159,18 @@ def _panels(name: str, found: list[Seen]) -> list[Spec]:
     ]
 
 
-def figure(found: Found) -> list[Spec]:
+def figure(results: Results) -> list[Spec]:
     """Both panels of either learner."""
-    return [panel for name, seen in found.items() for panel in _panels(name, seen)]
+    return [panel for name, points in results.items() for panel in _panels(name, points)]
 
 
 def main() -> None:
     """Train, print, and draw if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    found = measured(QUICK if asked.quick else FULL)
-    print(told(found))
-    if asked.o:
-        write_svg(figure(found), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    results = measured(QUICK if options.quick else FULL)
+    print(markdown(results))
+    if options.o:
+        write_svg(figure(results), options.o)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ class Network:
 
     def __init__(self, rng: np.random.Generator, inputs: int, width: int, rate: float) -> None:
         self.rate = rate
-        self.taken = 0
+        self.steps = 0
         shapes = ((inputs, width), inputs), (width, inputs), (width, width), (1, width)
         self.parameters: list[Numbers] = [
             rng.uniform(-1.0, 1.0, shape).astype(np.float32) / np.float32(np.sqrt(fan_in))
@@ -34,17 +34,17 @@ class Network:
 
     def gradients(self, x: Numbers, y: Numbers) -> list[Numbers]:
         """Of the mean squared error, one for each array of parameters."""
-        hidden, said = self._forward(x)
-        slope = 2.0 * (said - y) / np.float32(len(x))
+        units, output = self._forward(x)
+        slope = 2.0 * (output - y) / np.float32(len(x))
         back = np.multiply.outer(slope, self.parameters[2])
-        back *= hidden > 0
-        return [x.T @ back, back.sum(axis=0), hidden.T @ slope, slope.sum(keepdims=True)]
+        back *= units > 0
+        return [x.T @ back, back.sum(axis=0), units.T @ slope, slope.sum(keepdims=True)]
 
     def step(self, x: Numbers, y: Numbers) -> None:
         """One iteration of Adam (Kingma and Ba 2015, Algorithm 1)."""
-        self.taken += 1
-        scale = self.rate / (1.0 - FORGET**self.taken)
-        grown = 1.0 - FORGET_SQUARE**self.taken
+        self.steps += 1
+        scale = self.rate / (1.0 - FORGET**self.steps)
+        grown = 1.0 - FORGET_SQUARE**self.steps
         for i, gradient in enumerate(self.gradients(x, y)):
             self._mean[i] += (1.0 - FORGET) * (gradient - self._mean[i])
             self._square[i] += (1.0 - FORGET_SQUARE) * (gradient**2 - self._square[i])
@@ -52,7 +52,7 @@ class Network:
 
     def _forward(self, x: Numbers) -> tuple[Numbers, Numbers]:
         first, shift, last, offset = self.parameters
-        hidden = x @ first
-        hidden += shift
-        np.maximum(hidden, 0.0, out=hidden)
-        return hidden, hidden @ last + offset
+        units = x @ first
+        units += shift
+        np.maximum(units, 0.0, out=units)
+        return units, units @ last + offset

@@ -59,5 +59,5 @@ class Losses:
 
     def security_at_most(self) -> float:
         """Theorem 11 at nu = 1/2, lambda = 1: with 95% confidence, over all thresholds together."""
-        found = overfitting(self.train, self.heldout, thresholds=THRESHOLDS, losses_of=self.of)
-        return found.security.upper
+        result = overfitting(self.train, self.heldout, thresholds=THRESHOLDS, losses_of=self.of)
+        return result.security.upper

@@ -76,7 +76,7 @@ def exact(diverse: float, n: int) -> list[float]:
     return [worst_delta(world, n) for world in worlds]
 
 
-def told() -> str:
+def markdown() -> str:
     """The table."""
     head = (
         "n",
@@ -90,14 +90,14 @@ def told() -> str:
         "exact / bound",
     )
     rows = []
-    for (n, diverse), said in PAPER.items():
+    for (n, diverse), paper in PAPER.items():
         bound, truths = simple_delta(diverse, n), exact(diverse, n)
         share = max(truths) / bound
         rows.append(
             (
                 n,
                 f"{diverse:.2f}",
-                f"{said:.2f}",
+                f"{paper:.2f}",
                 f"{bound:.4f}",
                 at_most(bound),
                 *(f"{each:.4f}" for each in truths),
@@ -132,10 +132,10 @@ def figure() -> Spec:
 
 def main() -> None:
     """Print the table, and draw if asked."""
-    asked = arguments(__doc__ or "").parse_args()
-    print(told())
-    if asked.o:
-        write_svg(figure(), asked.o)
+    options = arguments(__doc__ or "").parse_args()
+    print(markdown())
+    if options.o:
+        write_svg(figure(), options.o)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ FIGURES = {
 
 def main() -> None:
     """Compute all of it (about three minutes on one core), and write."""
-    tables = {"stated": stated.stated(quick=False)}
+    tables = {"stated": stated.markdown(quick=False)}
     for name, figure in FIGURES.items():
         sweep = figure(False)
         tables[name] = sweep.table()

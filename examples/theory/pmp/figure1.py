@@ -8,9 +8,9 @@ Caption: d = 1, n = 6, m = 10, C = 10, eps(X) = 5. geometric_median.py says what
 from __future__ import annotations
 
 from examples.theory.pmp.geometric_median import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=1, sigma=1.0, clip=10.0, vectors=10, wanted=5.0)
+SETTING = Setting(dimension=1, sigma=1.0, clip=10.0, vectors=10, target=5.0)
 AT = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 
 
@@ -22,4 +22,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

@@ -8,9 +8,9 @@ Caption: d = 5, n = 6, 2 outliers (times 100), m = 32, sigma = 1, eps(X) = 10.
 from __future__ import annotations
 
 from examples.theory.pmp.geometric_median import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=5, sigma=1.0, clip=50.0, vectors=32, wanted=10.0, outliers=2)
+SETTING = Setting(dimension=5, sigma=1.0, clip=50.0, vectors=32, target=10.0, outliers=2)
 AT = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
@@ -27,4 +27,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

@@ -8,9 +8,9 @@ Caption: n = 6, m = 10, sigma = 1, eps(X) = 2. C = 10 is ours.
 from __future__ import annotations
 
 from examples.theory.pmp.geometric_median import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=1, sigma=1.0, clip=10.0, vectors=10, wanted=2.0)
+SETTING = Setting(dimension=1, sigma=1.0, clip=10.0, vectors=10, target=2.0)
 AT = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
@@ -27,4 +27,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

@@ -8,9 +8,9 @@ Caption: n = 100, d = 20, C = 50, no outliers, sigma = 1, delta = 0.01. gaussian
 from __future__ import annotations
 
 from examples.theory.pmp.gaussian_mean import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=20, sigma=1.0, clip=50.0, wanted=10.0)
+SETTING = Setting(dimension=20, sigma=1.0, clip=50.0, target=10.0)
 AT = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 
 
@@ -19,7 +19,7 @@ def figure(quick: bool) -> Sweep:
     return sweep(
         "PMP, Figure 4: n = 100, d = 20, C = 50, no outliers, sigma = 1, delta = 0.01",
         "eps(X)",
-        "wanted",
+        "target",
         AT,
         SETTING,
         quick=quick,
@@ -27,4 +27,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

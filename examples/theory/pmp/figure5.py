@@ -8,9 +8,9 @@ Caption: n = 100, d = 10, 2 outliers, sigma = 5, delta = 0.01. eps(X) = 1 is our
 from __future__ import annotations
 
 from examples.theory.pmp.gaussian_mean import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=10, sigma=5.0, clip=100.0, wanted=1.0, outliers=2)
+SETTING = Setting(dimension=10, sigma=5.0, clip=100.0, target=1.0, outliers=2)
 AT = (5.0, 10.0, 20.0, 30.0, 50.0, 70.0, 100.0, 150.0)
 
 
@@ -27,4 +27,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

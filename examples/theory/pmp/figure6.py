@@ -8,9 +8,9 @@ Caption: n = 100, C = 50, no outliers, sigma = 1, delta = 0.01. eps(X) = 1 is ou
 from __future__ import annotations
 
 from examples.theory.pmp.gaussian_mean import Setting, sweep
-from examples.theory.pmp.sweep import Sweep, shown
+from examples.theory.pmp.sweep import Sweep, run
 
-SETTING = Setting(dimension=20, sigma=1.0, clip=50.0, wanted=1.0)
+SETTING = Setting(dimension=20, sigma=1.0, clip=50.0, target=1.0)
 AT = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -27,4 +27,4 @@ def figure(quick: bool) -> Sweep:
 
 
 if __name__ == "__main__":
-    shown(__doc__ or "", figure)
+    run(__doc__ or "", figure)

@@ -29,12 +29,12 @@ DRAWS, FEW = 20, 3
 
 @dataclass(frozen=True)
 class Setting:
-    """What a caption fixes; ``wanted`` is eps(X)."""
+    """What a caption fixes; ``target`` is eps(X)."""
 
     dimension: int
     sigma: float
     clip: float
-    wanted: float
+    target: float
     outliers: int = 0
     half: int = 100
     delta: float = 1e-2
@@ -62,26 +62,26 @@ class Epsilons:
     practical: float
 
 
-def exactly(setting: Setting, found: Distances) -> Epsilons:
+def exactly(setting: Setting, distances: Distances) -> Epsilons:
     """The noise whose neighbours within X are (eps(X), delta)-indistinguishable, and no less."""
-    mechanism = Gaussian(found, found.largest / gaussian_shift(setting.wanted, setting.delta))
+    mechanism = Gaussian(distances, distances.largest / gaussian_shift(setting.target, setting.delta))
     dp = gaussian_epsilon(setting.sensitivity / mechanism.sigma, setting.delta)
-    return Epsilons(dp, setting.wanted, mechanism.epsilon(setting.delta))
+    return Epsilons(dp, setting.target, mechanism.epsilon(setting.delta))
 
 
-def scaled(setting: Setting, found: Distances) -> Epsilons:
+def scaled(setting: Setting, distances: Distances) -> Epsilons:
     """The classical noise for the epsilon that is as much larger as Delta is."""
-    dp = setting.wanted * setting.sensitivity / found.largest
+    dp = setting.target * setting.sensitivity / distances.largest
     noise = setting.sensitivity * sqrt(2.0 * log(1.25 / setting.delta)) / dp
-    return Epsilons(dp, setting.wanted, Gaussian(found, noise).epsilon(setting.delta))
+    return Epsilons(dp, setting.target, Gaussian(distances, noise).epsilon(setting.delta))
 
 
 def mean_epsilons(setting: Setting, draws: int) -> dict[str, tuple[float, float, float]]:
     """Of each reading: the practical epsilon, and its ratios to DP's and to eps(X), each a mean over the draws."""
-    drawn = [moves(setting, seed) for seed in range(draws)]
+    samples = [moves(setting, seed) for seed in range(draws)]
     means = {}
     for reading, mechanism in (("scaled", scaled), ("exact", exactly)):
-        each = [mechanism(setting, found) for found in drawn]
+        each = [mechanism(setting, distances) for distances in samples]
         rows = [(e.practical, e.practical / e.dp, e.practical / e.on_points) for e in each]
         first, second, third = np.mean(rows, axis=0)
         means[reading] = (float(first), float(second), float(third))
@@ -93,12 +93,12 @@ def sweep(
 ) -> Sweep:
     """The ratios along one field of the setting."""
     values = at[:: max(1, len(at) // 3)] if quick else at
-    found = [mean_epsilons(replace(setting, **{field: value}), FEW if quick else DRAWS) for value in values]
+    means = [mean_epsilons(replace(setting, **{field: value}), FEW if quick else DRAWS) for value in values]
 
     def ratios(reading: str) -> dict[str, tuple[float, ...]]:
         return {
-            f"eps~/eps, {reading}": tuple(each[reading][1] for each in found),
-            f"eps~/eps(X), {reading}": tuple(each[reading][2] for each in found),
+            f"eps~/eps, {reading}": tuple(each[reading][1] for each in means),
+            f"eps~/eps(X), {reading}": tuple(each[reading][2] for each in means),
         }
 
     return Sweep(title, axis, values, ratios("scaled"), ratios("exact"), log_x=True, log_y=True)

@@ -30,13 +30,13 @@ DRAWS, FEW = 100, 3
 
 @dataclass(frozen=True)
 class Setting:
-    """What a caption fixes; ``wanted`` is eps(X)."""
+    """What a caption fixes; ``target`` is eps(X)."""
 
     dimension: int
     sigma: float
     clip: float
     vectors: int
-    wanted: float
+    target: float
     outliers: int = 0
     half: int = 6
 
@@ -71,8 +71,8 @@ class Epsilons:
 def by_sensitivity(setting: Setting, distances: Floats) -> Epsilons:
     """The mechanism with eps Delta(X)/Delta_l = eps(X)."""
     on_points = float(np.ptp(distances, axis=0).max()) / setting.half
-    dp = setting.wanted * setting.sensitivity / on_points
-    return Epsilons(dp, setting.wanted, Summed.mean(distances, setting.sensitivity).exact(dp).epsilon)
+    dp = setting.target * setting.sensitivity / on_points
+    return Epsilons(dp, setting.target, Summed.mean(distances, setting.sensitivity).exact(dp).epsilon)
 
 
 def exactly(setting: Setting, distances: Floats) -> Epsilons:
@@ -80,23 +80,23 @@ def exactly(setting: Setting, distances: Floats) -> Epsilons:
     mechanism = Summed.mean(distances, setting.sensitivity)
 
     def excess(log_epsilon: float) -> float:
-        return mechanism.on_records(float(np.exp(log_epsilon))) - setting.wanted
+        return mechanism.on_records(float(np.exp(log_epsilon))) - setting.target
 
     # the loss between two neighbours is at most eps, and eps(X) falls short of it by as much as X is easier
-    least = np.log(setting.wanted)
+    least = np.log(setting.target)
     dp = float(np.exp(brentq(excess, least - 1e-9, least + 20.0, xtol=1e-9)))
-    return Epsilons(dp, setting.wanted, mechanism.exact(dp).epsilon)
+    return Epsilons(dp, setting.target, mechanism.exact(dp).epsilon)
 
 
 def mean_ratios(setting: Setting, draws: int) -> dict[str, float]:
     """The four ratios, each the mean over as many draws."""
-    drawn = [losses(setting, seed) for seed in range(draws)]
-    found = {}
+    samples = [losses(setting, seed) for seed in range(draws)]
+    ratios = {}
     for reading, mechanism in (("sensitivity", by_sensitivity), ("exact", exactly)):
-        each = [mechanism(setting, distances) for distances in drawn]
-        found[f"eps~/eps, {reading}"] = float(np.mean([e.practical / e.dp for e in each]))
-        found[f"eps~/eps(X), {reading}"] = float(np.mean([e.practical / e.on_points for e in each]))
-    return found
+        each = [mechanism(setting, distances) for distances in samples]
+        ratios[f"eps~/eps, {reading}"] = float(np.mean([e.practical / e.dp for e in each]))
+        ratios[f"eps~/eps(X), {reading}"] = float(np.mean([e.practical / e.on_points for e in each]))
+    return ratios
 
 
 def sweep(
@@ -104,8 +104,8 @@ def sweep(
 ) -> Sweep:
     """The ratios along one field of the setting."""
     values = at[:: max(1, len(at) // 3)] if quick else at
-    found = [mean_ratios(replace(setting, **{field: value}), FEW if quick else DRAWS) for value in values]
-    series = {name: tuple(each[name] for each in found) for name in found[0]}
+    means = [mean_ratios(replace(setting, **{field: value}), FEW if quick else DRAWS) for value in values]
+    series = {name: tuple(each[name] for each in means) for name in means[0]}
     solid = {name: ratios for name, ratios in series.items() if name.endswith("sensitivity")}
     dashed = {name: ratios for name, ratios in series.items() if name not in solid}
     return Sweep(title, axis, values, solid, dashed, log_x=True)

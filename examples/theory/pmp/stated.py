@@ -48,11 +48,11 @@ def definitions() -> list[Line]:
 def of_figure_1(draws: int) -> list[Line]:
     """At sigma = 1, with both ways to bound the loss's sensitivity."""
     setting = figure1.SETTING
-    drawn = [geometric_median.losses(setting, seed) for seed in range(draws)]
-    each = [geometric_median.by_sensitivity(setting, distances) for distances in drawn]
+    samples = [geometric_median.losses(setting, seed) for seed in range(draws)]
+    each = [geometric_median.by_sensitivity(setting, distances) for distances in samples]
     dp, practical = np.array([e.dp for e in each]), np.array([e.practical for e in each])
     loose = dp * 2.0 * setting.clip / (setting.clip + 1.0)
-    exact = [geometric_median.exactly(setting, distances) for distances in drawn]
+    exact = [geometric_median.exactly(setting, distances) for distances in samples]
     return [
         (
             "Figure 1, sigma = 1",
@@ -94,9 +94,9 @@ def of_figures_4_and_5(draws: int) -> list[Line]:
     """The Gaussian mechanism."""
     four = gaussian_mean.mean_epsilons(figure4.SETTING, draws)
     five = gaussian_mean.mean_epsilons(figure5.SETTING, draws)
-    low = gaussian_mean.mean_epsilons(replace(figure4.SETTING, wanted=1.0), draws)
-    ten = promised(figure4.SETTING, 10.0, draws)
-    direct = promised(figure5.SETTING, 5.0, draws)
+    low = gaussian_mean.mean_epsilons(replace(figure4.SETTING, target=1.0), draws)
+    ten = practical_at(figure4.SETTING, 10.0, draws)
+    direct = practical_at(figure5.SETTING, 5.0, draws)
     return [
         (
             "Figure 4, eps(X) = 10",
@@ -121,14 +121,14 @@ def of_figures_4_and_5(draws: int) -> list[Line]:
     ]
 
 
-def promised(setting: gaussian_mean.Setting, epsilon: float, draws: int) -> float:
+def practical_at(setting: gaussian_mean.Setting, epsilon: float, draws: int) -> float:
     """Practical epsilon, in the mean, of the least noise that is (epsilon, delta)-DP."""
     noise = gaussian_sigma(setting.sensitivity, epsilon, setting.delta)
-    drawn = [gaussian_mean.moves(setting, seed) for seed in range(draws)]
-    return float(np.mean([Gaussian(found, noise).epsilon(setting.delta) for found in drawn]))
+    samples = [gaussian_mean.moves(setting, seed) for seed in range(draws)]
+    return float(np.mean([Gaussian(distances, noise).epsilon(setting.delta) for distances in samples]))
 
 
-def stated(*, quick: bool) -> str:
+def markdown(*, quick: bool) -> str:
     """The table."""
     many, few = (
         (geometric_median.FEW, gaussian_mean.FEW) if quick else (geometric_median.DRAWS, gaussian_mean.DRAWS)
@@ -143,7 +143,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="few draws, in seconds")
-    print(stated(quick=parser.parse_args().quick))
+    print(markdown(quick=parser.parse_args().quick))
 
 
 if __name__ == "__main__":

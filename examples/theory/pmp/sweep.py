@@ -44,10 +44,10 @@ class Sweep:
         write_svg(chart, path)
 
 
-def shown(about: str, sweep: Callable[[bool], Sweep]) -> None:
+def run(about: str, sweep: Callable[[bool], Sweep]) -> None:
     """Print the table of a figure; draw it, if asked. ``sweep`` is told whether a small size will do."""
-    asked = arguments(about).parse_args()
-    found = sweep(asked.quick)
-    print(found.table())
-    if asked.o:
-        found.draw(asked.o)
+    options = arguments(about).parse_args()
+    result = sweep(options.quick)
+    print(result.table())
+    if options.o:
+        result.draw(options.o)

@@ -13,7 +13,7 @@ from estimators.theory.bounds import Bound
 from estimators.theory.dp import ApproximateDp, GaussianDp, Promise, advantage_ceiling, bounds
 from estimators.theory.dp.ceilings import theorem_8
 from estimators.theory.shifts import gaussian_delta, laplace_total_variation
-from examples.theory.rows import printed
+from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import attacks, mixtures, selection
 
@@ -39,7 +39,7 @@ def extreme_pair() -> Iterator[Row]:
         case = f"randomised response, epsilon = {epsilon:g}, delta = {delta:g}"
         for prior in (0.5, 0.3, 0.1):
             truth = attacks.best_advantage(inside, outside, prior)
-            paper, source = (None, "") if delta else (printed.mace_theorem_1_4(epsilon, prior), MACE)
+            paper, source = (None, "") if delta else (papers.mace_theorem_1_4(epsilon, prior), MACE)
             ours, by = tightest(bounds(promise, prior), "advantage")
             yield Row(f"{case}, prior {prior:g}", "advantage", truth, ours, by, paper, source)
         eta, by = tightest(bounds(promise), "mip_eta")
@@ -49,7 +49,7 @@ def extreme_pair() -> Iterator[Row]:
             attacks.best_accuracy(inside, outside) - 0.5,
             eta,
             by,
-            printed.mip_theorem_4(epsilon, delta),
+            papers.mip_theorem_4(epsilon, delta),
             "MIP, Theorem 4",
         )
         yield from at_false_positive_rates(case, promise, inside, outside, eta)
@@ -62,18 +62,27 @@ def at_false_positive_rates(
     for rate in (0.01, 0.1, 0.25):
         truth = attacks.best_tpr(inside, outside, rate)
         ours, by = tightest(bounds(promise, false_positive_rates=[rate]), f"tpr_at_fpr_{rate:g}")
-        said = rate + printed.mip_theorem_8(eta)
+        as_printed = rate + papers.mip_theorem_8(eta)
         yield Row(
-            case, f"TPR at FPR {rate:g}", truth, ours, by, said, "MIP, Theorem 8", refuted=said < truth - 1e-6
+            case,
+            f"TPR at FPR {rate:g}",
+            truth,
+            ours,
+            by,
+            as_printed,
+            "MIP, Theorem 8",
+            refuted=as_printed < truth - 1e-6,
         )
     gap = attacks.largest_gap(inside, outside)
-    said = printed.mip_theorem_8(eta)
-    yield Row(case, "TPR - FPR", gap, theorem_8(eta, 0.0), "theorem_8", said, "MIP, Theorem 8", refuted=True)
+    as_printed = papers.mip_theorem_8(eta)
+    yield Row(
+        case, "TPR - FPR", gap, theorem_8(eta, 0.0), "theorem_8", as_printed, "MIP, Theorem 8", refuted=True
+    )
 
 
-def tightest(found: tuple[Bound, ...], quantity: str) -> tuple[float, str]:
+def tightest(candidates: tuple[Bound, ...], quantity: str) -> tuple[float, str]:
     """The bound that the library marks, and its name."""
-    best = next(bound for bound in found if bound.quantity == quantity and bound.tightest)
+    best = next(bound for bound in candidates if bound.quantity == quantity and bound.tightest)
     return best.value, best.name
 
 
@@ -82,13 +91,13 @@ def exponential_mechanism() -> Iterator[Row]:
     records, outcomes, epsilon = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.5, 3.0]), 2.0
     losses = np.abs(records[:, np.newaxis] - outcomes)
     laws = {}
-    for chosen in combinations(range(4), 2):
-        weights = np.exp(-epsilon * losses[list(chosen)].sum(axis=0) / (2.0 * 3.0))
-        laws[chosen] = weights / weights.sum()
+    for members in combinations(range(4), 2):
+        weights = np.exp(-epsilon * losses[list(members)].sum(axis=0) / (2.0 * 3.0))
+        laws[members] = weights / weights.sum()
     worst = max(
         attacks.best_accuracy(
-            np.mean([law for chosen, law in laws.items() if x in chosen], axis=0),
-            np.mean([law for chosen, law in laws.items() if x not in chosen], axis=0),
+            np.mean([law for members, law in laws.items() if x in members], axis=0),
+            np.mean([law for members, law in laws.items() if x not in members], axis=0),
         )
         for x in range(4)
     )
@@ -98,7 +107,7 @@ def exponential_mechanism() -> Iterator[Row]:
         worst - 0.5,
         advantage_ceiling(epsilon) / 2.0,
         "advantage_ceiling/2",
-        printed.mip_theorem_4(epsilon, 0.0),
+        papers.mip_theorem_4(epsilon, 0.0),
         "MIP, Theorem 4",
     )
 
@@ -117,7 +126,7 @@ def laplace_and_gaussian() -> Iterator[Row]:
                 truth,
                 ours,
                 by,
-                printed.mip_theorem_4(epsilon, 0.0),
+                papers.mip_theorem_4(epsilon, 0.0),
                 "MIP, Theorem 4",
             )
     mu, epsilon = 1.0, 1.0
@@ -163,7 +172,7 @@ def add_or_remove() -> Iterator[Row]:
         attacks.best_advantage(inside, outside),
         ours,
         by,
-        2.0 * printed.mip_theorem_4(2.0 * epsilon, 0.0),
+        2.0 * papers.mip_theorem_4(2.0 * epsilon, 0.0),
         "MIP, Theorem 4 at 2 epsilon",
     )
 
@@ -172,12 +181,14 @@ def security() -> Iterator[Row]:
     """MIS under epsilon-DP: a nonmember is a fresh draw, so the corners of DP's ROC curve can be halved."""
     for epsilon in (0.5, 2.0):
         for gamma in (0.5, 1.0, 2.0):
-            fresh, seen = selection.joint(8, 4 if gamma == 1.0 else 2, epsilon)
+            outside, inside = selection.joint(8, 4 if gamma == 1.0 else 2, epsilon)
             nu = gamma / (1.0 + gamma)
-            found = bounds(ApproximateDp(epsilon), 1.0 - nu)
-            truth = selection.insecurity(fresh, seen, gamma)
+            candidates = bounds(ApproximateDp(epsilon), 1.0 - nu)
+            truth = selection.insecurity(outside, inside, gamma)
             case = f"subset selection from 8 categories, epsilon = {epsilon:g}, gamma = {gamma:g}"
-            paper = printed.mis_equation_9(epsilon, 0.0, gamma)
+            paper = papers.mis_equation_9(epsilon, 0.0, gamma)
             for quantity, name in (("mis_delta", "envelope"), ("mis_delta_iid", "iid")):
-                ours = next(each.value for each in found if each.quantity == quantity and each.name == name)
+                ours = next(
+                    each.value for each in candidates if each.quantity == quantity and each.name == name
+                )
                 yield Row(case, "Delta", truth, ours, name, paper, "MIS, Eq. 9")

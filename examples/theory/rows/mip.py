@@ -18,7 +18,7 @@ from estimators.theory.mip.scales import (
     moment_scale,
     theorem_9_scale,
 )
-from examples.theory.rows import printed
+from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import attacks, mixtures, radial
 
@@ -72,10 +72,10 @@ def finite_laws() -> Iterator[Row]:
             attacks.best_accuracy(laws[column].mean(axis=0), laws[~column].mean(axis=0), prior)
             for column in members.T
         ) - max(prior, 1.0 - prior)
-        found = finite_eta(laws, records, size)
+        result = finite_eta(laws, records, size)
         case = f"random laws on four outcomes, {size} of {records} records"
-        yield Row(case, "eta", truth, found.eta, "finite_eta")
-        yield Row(case, "eta", truth, found.bound, "finite_eta, by swaps")
+        yield Row(case, "eta", truth, result.eta, "finite_eta")
+        yield Row(case, "eta", truth, result.bound, "finite_eta, by swaps")
 
 
 def calibrations(
@@ -83,7 +83,7 @@ def calibrations(
 ) -> Iterator[Row]:
     """Noise as the paper and as we would have it; the truth is what that noise attains."""
 
-    def attained(scale: float) -> float:
+    def eta_at(scale: float) -> float:
         return mixtures.exact_eta(outputs, members, law, scale)
 
     sigma, mean = float(outputs.std()), float(np.abs(outputs - outputs.mean()).mean())
@@ -93,7 +93,7 @@ def calibrations(
             yield Row(
                 f"{case}; {law} noise of {name} ({scale / sigma:.0f} sigma)",
                 "eta",
-                attained(scale),
+                eta_at(scale),
                 moment_eta(scale, noise, sigma),
                 "moment_eta",
                 ETA,
@@ -103,10 +103,10 @@ def calibrations(
         yield Row(
             f"{case}; {law} noise sigma/(2 eta) ({scale / sigma:.0f} sigma)",
             "eta",
-            attained(scale),
+            eta_at(scale),
             ETA,
             "linear_scale",
-            min(0.5, printed.mip_eta_of_noise(scale / sigma, 2.0)),
+            min(0.5, papers.mip_eta_of_noise(scale / sigma, 2.0)),
             "Corollary 10, solved for eta",
         )
     for name, deviation in (("sigma", sigma), ("mean deviation", mean)):
@@ -114,7 +114,7 @@ def calibrations(
         yield Row(
             f"{case}; {law} noise by {name} ({scale / sigma:.2f} sigma)",
             "eta",
-            attained(scale),
+            eta_at(scale),
             moment_eta(scale, noise, deviation),
             "moment_scale",
         )
@@ -122,7 +122,7 @@ def calibrations(
     yield Row(
         f"{case}; {law} noise by swaps ({scale / sigma:.2f} sigma)",
         "eta",
-        attained(scale),
+        eta_at(scale),
         swap_eta(scale, noise, outputs, members),
         "noise.total_variation over all swaps",
     )
@@ -149,9 +149,9 @@ def swaps(outputs: Floats, members: NDArray[np.bool_]) -> list[Floats]:
     records = members.shape[1]
     place = {tuple(np.flatnonzero(row)): i for i, row in enumerate(members)}
     moves: list[list[float]] = [[] for _ in range(records)]
-    for chosen in combinations(range(records), records // 2):
-        for left in chosen:
-            for came in set(range(records)) - set(chosen):
-                other = tuple(sorted({*chosen, came} - {left}))
-                moves[left].append(outputs[place[other]] - outputs[place[chosen]])
+    for subset in combinations(range(records), records // 2):
+        for left in subset:
+            for came in set(range(records)) - set(subset):
+                other = tuple(sorted({*subset, came} - {left}))
+                moves[left].append(outputs[place[other]] - outputs[place[subset]])
     return [np.array(each) for each in moves]

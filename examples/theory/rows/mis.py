@@ -7,7 +7,7 @@ from math import sqrt
 
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import bracket, divergence, security_at, simple_delta, worst_delta
-from examples.theory.rows import printed
+from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import counting
 
@@ -36,7 +36,7 @@ def worst_procedure() -> Iterator[Row]:
                 counting.insecurity(p, n, counting.histogram, gamma),
                 worst_delta(p, n, gamma),
                 "worst_delta",
-                printed.mis_theorem_14(p, n, gamma),
+                papers.mis_theorem_14(p, n, gamma),
                 "Theorem 14",
             )
 
@@ -48,9 +48,9 @@ def by_diversity() -> Iterator[Row]:
         low, high = bracket(p, n)
         case = f"worst procedure, P = {p}, n = {n}"
         yield Row(
-            case, "Delta", delta, high, "bracket", printed.mis_corollary_15(p, n), "Corollary 15, c' = 0.44"
+            case, "Delta", delta, high, "bracket", papers.mis_corollary_15(p, n), "Corollary 15, c' = 0.44"
         )
-        lowest = 1.0 - 0.29 * printed.mis_diversity(p) / sqrt(n)
+        lowest = 1.0 - 0.29 * papers.mis_diversity(p) / sqrt(n)
         yield Row(case, "Sec", 1.0 - delta, 1.0 - low, "bracket", lowest, "Corollary 15, c = 0.29")
     for p, n in ((LEANING, 3), (EVEN, 3)):
         yield Row(
@@ -59,7 +59,7 @@ def by_diversity() -> Iterator[Row]:
             counting.insecurity(p, n, counting.histogram, 1.0),
             simple_delta(c_k(p), n),
             "simple_delta",
-            printed.mis_diversity(p) / (2.0 * sqrt(n)),
+            papers.mis_diversity(p) / (2.0 * sqrt(n)),
             "C_K/(2 sqrt n)",
         )
 
@@ -68,15 +68,15 @@ def milder_procedures() -> Iterator[Row]:
     """Procedures that tell less: the exact divergence, and what the mutual information alone says."""
     p, n = THREE, 4
     for gamma in GAMMAS:
-        fresh, seen = counting.with_nonmember(p, n, max), counting.with_member(p, n, max)
-        keys = sorted(fresh.keys() | seen.keys(), key=str)
+        outside, inside = counting.with_nonmember(p, n, max), counting.with_member(p, n, max)
+        keys = sorted(outside.keys() | inside.keys(), key=str)
         yield Row(
             f"the largest of n = {n} draws, P = {p}, gamma = {gamma:g}",
             "Delta",
             counting.insecurity(p, n, max, gamma),
-            divergence([fresh.get(k, 0.0) for k in keys], [seen.get(k, 0.0) for k in keys], gamma),
+            divergence([outside.get(k, 0.0) for k in keys], [inside.get(k, 0.0) for k in keys], gamma),
             "divergence",
-            printed.mis_equation_8(counting.information(p, n, max), gamma),
+            papers.mis_equation_8(counting.information(p, n, max), gamma),
             "Eq. 8 (Pinsker)",
         )
 
@@ -84,8 +84,10 @@ def milder_procedures() -> Iterator[Row]:
 def overfitting() -> Iterator[Row]:
     """A procedure that hands out which categories it saw, and has a loss of 0 on them and of 1 elsewhere."""
     p, n = (1 / 6,) * 6, 3
-    fresh = counting.with_nonmember(p, n, frozenset)
-    below = sum(weight for (seen, k), weight in fresh.items() if isinstance(seen, frozenset) and k in seen)
+    outside = counting.with_nonmember(p, n, frozenset)
+    below = sum(
+        weight for (output, k), weight in outside.items() if isinstance(output, frozenset) and k in output
+    )
     for gamma in GAMMAS:
         yield Row(
             f"six equal categories, n = {n}, loss 0 on what was seen, gamma = {gamma:g}",
@@ -93,6 +95,6 @@ def overfitting() -> Iterator[Row]:
             1.0 - counting.insecurity(p, n, frozenset, gamma),
             min(security_at(1.0, below, gamma), 1.0),
             "security_at",
-            printed.mis_theorem_11(0.0, below, gamma),
+            papers.mis_theorem_11(0.0, below, gamma),
             "Theorem 11",
         )

@@ -15,7 +15,7 @@ from estimators.theory.pmp.distances import clip_rows, of_sum
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from estimators.theory.pmp.laws import finite
-from examples.theory.rows import printed
+from examples.theory.rows import papers
 from examples.theory.rows.row import Row
 from examples.theory.truth import attacks, halves, mixtures
 
@@ -41,13 +41,13 @@ def rows() -> Iterator[Row]:
 
 def modular_sums() -> Iterator[Row]:
     """Proposition 5's algorithm, which no DP bounds at all."""
-    for n, said, name in (
+    for n, as_printed, name in (
         (3, log(2.0), "Proposition 5, ln 2"),
         (6, log(40.0 / 37.0), "after Proposition 5, ln(40/37)"),
     ):
-        laws = [np.eye(2 * n)[sum(chosen) % (2 * n)] for chosen in combinations(range(2 * n), n)]
+        laws = [np.eye(2 * n)[sum(members) % (2 * n)] for members in combinations(range(2 * n), n)]
         ours = finite(np.array(laws), n).epsilon
-        yield Row(f"sum mod {2 * n}, n = {n}", "eps~", halves.sum_modulo(n), ours, "finite", said, name)
+        yield Row(f"sum mod {2 * n}, n = {n}", "eps~", halves.sum_modulo(n), ours, "finite", as_printed, name)
 
 
 def exponential_mechanism() -> Iterator[Row]:
@@ -58,11 +58,11 @@ def exponential_mechanism() -> Iterator[Row]:
             laws = halves.laws_of_halves(losses, epsilon / (2.0 * sensitivity))
             truth = halves.practical_epsilon(laws)
             mechanism = Summed(losses, sensitivity)
-            named = f"exponential mechanism, {case}, epsilon = {epsilon:g}"
+            title = f"exponential mechanism, {case}, epsilon = {epsilon:g}"
             one_way = float(halves.log_ratios(laws).max())
             refuted = one_way < truth - 1e-6
             yield Row(
-                named,
+                title,
                 "eps~",
                 truth,
                 mechanism.exact(epsilon).epsilon,
@@ -73,11 +73,11 @@ def exponential_mechanism() -> Iterator[Row]:
             )
             by_exchanges = float(mechanism.exchanges(epsilon).max())
             yield Row(
-                named, "eps~", truth, by_exchanges, "Summed.exchanges", epsilon, "Proposition 5, eps~ <= eps"
+                title, "eps~", truth, by_exchanges, "Summed.exchanges", epsilon, "Proposition 5, eps~ <= eps"
             )
             worst = halves.worst_case_epsilon(laws)
             yield Row(
-                named,
+                title,
                 "eps(X)",
                 worst,
                 mechanism.on_records(epsilon),
@@ -94,7 +94,7 @@ def from_practical_epsilon() -> Iterator[Row]:
         case = f"randomised response, n = 1, eps~ = {epsilon:g}"
         right = attacks.best_accuracy(inside, outside)
         yield Row(
-            case, "success", right, successes(epsilon), "success", printed.pmp_lemma_6(epsilon), "Lemma 6"
+            case, "success", right, successes(epsilon), "success", papers.pmp_lemma_6(epsilon), "Lemma 6"
         )
         yield Row(
             case,
@@ -102,7 +102,7 @@ def from_practical_epsilon() -> Iterator[Row]:
             right - 0.5,
             mip_eta(epsilon),
             "mip_eta",
-            printed.pmp_lemma_13(epsilon),
+            papers.pmp_lemma_13(epsilon),
             "Lemma 13",
         )
 
@@ -119,7 +119,7 @@ def one_record() -> Iterator[Row]:
             truth,
             practical,
             "InOut.deltas",
-            printed.pmp_corollary_4(practical),
+            papers.pmp_corollary_4(practical),
             "Corollary 4",
             refuted=True,
         )
@@ -142,6 +142,6 @@ def gaussian_mechanism() -> Iterator[Row]:
                 truth,
                 mechanism.delta(epsilon),
                 "Gaussian.delta",
-                max(printed.pmp_proposition_12(POINTS / 3.0, x, noise, epsilon) for x in range(len(POINTS))),
+                max(papers.pmp_proposition_12(POINTS / 3.0, x, noise, epsilon) for x in range(len(POINTS))),
                 "Proposition 12",
             )

@@ -20,14 +20,14 @@ class Row:
 
     def cells(self) -> tuple[object, ...]:
         """The line of the table."""
-        said = "-" if self.paper is None else number(self.paper) + (" **refuted**" if self.refuted else "")
+        paper = "-" if self.paper is None else number(self.paper) + (" **refuted**" if self.refuted else "")
         return (
             self.case,
             self.quantity,
             number(self.truth),
             number(self.ours),
             over(self.ours, self.truth),
-            said,
+            paper,
             "-" if self.paper is None else over(self.paper, self.truth),
             self.by,
             self.source or "-",

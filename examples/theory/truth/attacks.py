@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 def best_accuracy(inside: ArrayLike, outside: ArrayLike, prior: float = 0.5) -> float:
     """The most often right of all 2^outcomes adversaries, each of which names a set of outcomes "member"."""
     r, q = np.asarray(inside, dtype=float), np.asarray(outside, dtype=float)
-    named = np.array(list(product((0.0, 1.0), repeat=len(r))))
-    return float((prior * (named @ r) + (1.0 - prior) * ((1.0 - named) @ q)).max())
+    accusations = np.array(list(product((0.0, 1.0), repeat=len(r))))
+    return float((prior * (accusations @ r) + (1.0 - prior) * ((1.0 - accusations) @ q)).max())
 
 
 def best_advantage(inside: ArrayLike, outside: ArrayLike, prior: float = 0.5) -> float:
@@ -26,8 +26,8 @@ def best_advantage(inside: ArrayLike, outside: ArrayLike, prior: float = 0.5) ->
 def best_tpr(inside: ArrayLike, outside: ArrayLike, fpr: float) -> float:
     """The largest true positive rate of all randomised adversaries with this false positive rate: a linear program."""
     r, q = np.asarray(inside, dtype=float), np.asarray(outside, dtype=float)
-    found = linprog(-r, A_ub=[q], b_ub=[fpr], bounds=(0.0, 1.0))
-    return float(-found.fun)
+    result = linprog(-r, A_ub=[q], b_ub=[fpr], bounds=(0.0, 1.0))
+    return float(-result.fun)
 
 
 def largest_gap(inside: ArrayLike, outside: ArrayLike) -> float:
@@ -44,6 +44,6 @@ def hockey_stick(inside: ArrayLike, outside: ArrayLike, epsilon: float) -> float
 
 def randomised_response(epsilon: float, delta: float = 0.0) -> tuple[Floats, Floats]:
     """The extreme (epsilon, delta)-DP pair: with delta the bit is told, else it is told or turned, e^epsilon to one."""
-    told = (1.0 - delta) / (1.0 + np.exp(-epsilon))
+    truthful = (1.0 - delta) / (1.0 + np.exp(-epsilon))
     turned = (1.0 - delta) / (1.0 + np.exp(epsilon))
-    return np.array([delta, told, turned, 0.0]), np.array([0.0, turned, told, delta])
+    return np.array([delta, truthful, turned, 0.0]), np.array([0.0, turned, truthful, delta])

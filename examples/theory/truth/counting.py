@@ -18,19 +18,19 @@ def histogram(data: tuple[int, ...]) -> Hashable:
 
 def with_nonmember(p: Sequence[float], n: int, learn: Learner) -> Joint:
     """The law of what is learned beside a fresh draw."""
-    found: Joint = defaultdict(float)
+    joint: Joint = defaultdict(float)
     for data, weight in _data_sets(p, n):
         for k, share in enumerate(p):
-            found[learn(data), k] += weight * share
-    return dict(found)
+            joint[learn(data), k] += weight * share
+    return dict(joint)
 
 
 def with_member(p: Sequence[float], n: int, learn: Learner) -> Joint:
     """The law of what is learned beside the first draw it was learned from."""
-    found: Joint = defaultdict(float)
+    joint: Joint = defaultdict(float)
     for data, weight in _data_sets(p, n):
-        found[learn(data), data[0]] += weight
-    return dict(found)
+        joint[learn(data), data[0]] += weight
+    return dict(joint)
 
 
 def insecurity(p: Sequence[float], n: int, learn: Learner, gamma: float) -> float:
@@ -39,24 +39,25 @@ def insecurity(p: Sequence[float], n: int, learn: Learner, gamma: float) -> floa
     With lambda = 1, nu = gamma/(1 + gamma): of each pair (learned, record) the likelier side is named.
     """
     nu = gamma / (1.0 + gamma)
-    fresh, seen = with_nonmember(p, n, learn), with_member(p, n, learn)
+    outside, inside = with_nonmember(p, n, learn), with_member(p, n, learn)
     accuracy = sum(
-        max(nu * fresh.get(key, 0.0), (1.0 - nu) * seen.get(key, 0.0)) for key in fresh.keys() | seen.keys()
+        max(nu * outside.get(key, 0.0), (1.0 - nu) * inside.get(key, 0.0))
+        for key in outside.keys() | inside.keys()
     )
     return (accuracy - max(nu, 1.0 - nu)) / min(nu, 1.0 - nu)
 
 
 def information(p: Sequence[float], n: int, learn: Learner) -> float:
     """The mutual information between what is learned and one record it was learned from, in nats."""
-    fresh, seen = with_nonmember(p, n, learn), with_member(p, n, learn)
-    return sum(weight * log(weight / fresh[key]) for key, weight in seen.items() if weight > 0)
+    outside, inside = with_nonmember(p, n, learn), with_member(p, n, learn)
+    return sum(weight * log(weight / outside[key]) for key, weight in inside.items() if weight > 0)
 
 
 def _data_sets(p: Sequence[float], n: int) -> list[tuple[tuple[int, ...], float]]:
-    found = []
+    result = []
     for data in product(range(len(p)), repeat=n):
         weight = 1.0
         for k in data:
             weight *= p[k]
-        found.append((data, weight))
-    return found
+        result.append((data, weight))
+    return result

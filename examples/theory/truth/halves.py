@@ -16,9 +16,9 @@ def laws_of_halves(losses: ArrayLike, exponent: float) -> dict[frozenset[int], F
     """The exponential mechanism's law on each half; a training set's loss is the sum of its records' rows."""
     rows = np.asarray(losses, dtype=float)
     laws = {}
-    for chosen in combinations(range(len(rows)), len(rows) // 2):
-        weights = np.exp(-exponent * rows[list(chosen)].sum(axis=0))
-        laws[frozenset(chosen)] = weights / weights.sum()
+    for members in combinations(range(len(rows)), len(rows) // 2):
+        weights = np.exp(-exponent * rows[list(members)].sum(axis=0))
+        laws[frozenset(members)] = weights / weights.sum()
     return laws
 
 
@@ -31,12 +31,12 @@ def practical_epsilon(laws: dict[frozenset[int], Floats]) -> float:
 def log_ratios(laws: dict[frozenset[int], Floats]) -> Floats:
     """ln P(outcome | x in)/P(outcome | x out), of every record and outcome."""
     records = sorted(set().union(*laws))
-    found = []
+    ratios = []
     for x in records:
-        inside = np.mean([law for chosen, law in laws.items() if x in chosen], axis=0)
-        outside = np.mean([law for chosen, law in laws.items() if x not in chosen], axis=0)
-        found.append(np.log(inside) - np.log(outside))
-    return np.array(found)
+        inside = np.mean([law for members, law in laws.items() if x in members], axis=0)
+        outside = np.mean([law for members, law in laws.items() if x not in members], axis=0)
+        ratios.append(np.log(inside) - np.log(outside))
+    return np.array(ratios)
 
 
 def worst_case_epsilon(laws: dict[frozenset[int], Floats]) -> float:
@@ -53,8 +53,8 @@ def sum_modulo(n: int) -> float:
     worst = Fraction(1)
     for x in range(2 * n):
         inside, outside = [0] * (2 * n), [0] * (2 * n)
-        for chosen in combinations(range(2 * n), n):
-            (inside if x in chosen else outside)[sum(chosen) % (2 * n)] += 1
+        for members in combinations(range(2 * n), n):
+            (inside if x in members else outside)[sum(members) % (2 * n)] += 1
         for a, b in zip(inside, outside, strict=True):
             if min(a, b) == 0 < max(a, b):
                 return inf

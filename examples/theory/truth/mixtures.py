@@ -17,9 +17,9 @@ STEPS = 1_000
 
 def subsets(records: int, size: int) -> NDArray[np.bool_]:
     """Every training set of this size, a row each."""
-    chosen = list(combinations(range(records), size))
-    rows = np.zeros((len(chosen), records), dtype=bool)
-    rows[np.arange(len(chosen))[:, np.newaxis], chosen] = True
+    members = list(combinations(range(records), size))
+    rows = np.zeros((len(members), records), dtype=bool)
+    rows[np.arange(len(members))[:, np.newaxis], members] = True
     return rows
 
 

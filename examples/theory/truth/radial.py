@@ -27,5 +27,5 @@ def laplace_radius_eta(scale: float, dimension: int) -> float:
             return float(2.0 * ndtr(sqrt(dimension) / radius) - 1.0)
         return float(beta.cdf(min(1.0, 1.0 / radius**2), 0.5, (dimension - 1) / 2.0))
 
-    found, _ = quad(weight, -40.0, log(60.0), limit=400)
-    return float(found) / 2.0
+    integral, _ = quad(weight, -40.0, log(60.0), limit=400)
+    return float(integral) / 2.0

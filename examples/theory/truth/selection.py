@@ -13,16 +13,16 @@ def joint(categories: int, size: int, epsilon: float) -> tuple[list[float], list
     """
     within, without = comb(categories - 1, size - 1), comb(categories - 1, size)
     unit = 1.0 / (exp(epsilon) * within + without)
-    fresh, seen = [], []
-    for told in combinations(range(categories), size):
+    outside, inside = [], []
+    for subset in combinations(range(categories), size):
         for record in range(categories):
-            fresh.append(1.0 / categories / comb(categories, size))
-            seen.append((exp(epsilon) if record in told else 1.0) * unit / categories)
-    return fresh, seen
+            outside.append(1.0 / categories / comb(categories, size))
+            inside.append((exp(epsilon) if record in subset else 1.0) * unit / categories)
+    return outside, inside
 
 
-def insecurity(fresh: list[float], seen: list[float], gamma: float) -> float:
+def insecurity(outside: list[float], inside: list[float], gamma: float) -> float:
     """MIS's Delta by its definition, for lambda = 1."""
     nu = gamma / (1.0 + gamma)
-    accuracy = sum(max(nu * p, (1.0 - nu) * q) for p, q in zip(fresh, seen, strict=True))
+    accuracy = sum(max(nu * p, (1.0 - nu) * q) for p, q in zip(outside, inside, strict=True))
     return (accuracy - max(nu, 1.0 - nu)) / min(nu, 1.0 - nu)

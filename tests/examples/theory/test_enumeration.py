@@ -32,9 +32,9 @@ def test_what_is_called_refuted_lies_below_the_truth(family: str) -> None:
 
 @families
 def test_what_is_not_called_refuted_holds(family: str) -> None:
-    said = [row for row in rows_of(family) if row.paper is not None and not row.refuted]
+    claims = [row for row in rows_of(family) if row.paper is not None and not row.refuted]
 
-    assert [row for row in said if not (row.paper or 0.0) >= row.truth - SLACK] == []
+    assert [row for row in claims if not (row.paper or 0.0) >= row.truth - SLACK] == []
 
 
 def test_what_the_errata_name_is_refuted() -> None:

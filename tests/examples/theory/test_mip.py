@@ -34,7 +34,7 @@ from examples.theory.mip.mechanisms import (
     swaps,
     theorem_4_epsilon,
 )
-from examples.theory.mip.proposition11 import Enumerated, attained
+from examples.theory.mip.proposition11 import Enumerated, scales_and_etas
 from examples.theory.readme import blocks
 
 SMALL = (4, 6, 8, 10)
@@ -42,7 +42,7 @@ OURS = ("sigma/(2 eta)", "same, M = 1", "swaps")
 QUICK = section52.Size(200, 4, (0.05, 0.1, 0.45))
 
 
-def shown(name: str) -> str:
+def block(name: str) -> str:
     return blocks(README)[name]
 
 
@@ -54,14 +54,14 @@ def test_eta_under_laplace_noise_equals_the_integral_of_both_densities(scale: fl
     rng = np.random.default_rng(7)
     values, members = rng.normal(size=6), np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]] * 2, dtype=bool)
 
-    found = exact_eta(values, members, scale)
+    result = exact_eta(values, members, scale)
 
     def difference(x: float, column: np.ndarray) -> float:
         density = np.exp(-np.abs(x - values) / scale) / (2 * scale)
         return abs(float(density[column].mean() - density[~column].mean()))
 
     ends = [values.min() - 40 * scale, *np.sort(values), values.max() + 40 * scale]
-    for eta, column in zip(found, members.T, strict=True):
+    for eta, column in zip(result, members.T, strict=True):
         whole = sum(quad(difference, low, high, args=(column,), limit=400)[0] for low, high in pairwise(ends))
         assert eta == pytest.approx(whole / 4, abs=2e-8)
 
@@ -78,17 +78,17 @@ def test_eta_under_laplace_noise_is_a_little_above_what_the_library_finds_on_a_g
 
 
 def test_two_outputs_told_apart_by_laplace_noise_have_the_closed_form() -> None:
-    found = exact_eta(np.array([0.0, 3.0]), np.array([[True], [False]]), 2.0)
+    result = exact_eta(np.array([0.0, 3.0]), np.array([[True], [False]]), 2.0)
 
-    assert found[0] == pytest.approx(shifts.laplace_total_variation(1.5) / 2, rel=1e-14)
+    assert result[0] == pytest.approx(shifts.laplace_total_variation(1.5) / 2, rel=1e-14)
 
 
 def test_equal_outputs_tell_nothing() -> None:
     members = np.array([[True, False], [False, True]])
 
-    found = exact_eta(np.array([4.0, 4.0]), members, 1.0)
+    result = exact_eta(np.array([4.0, 4.0]), members, 1.0)
 
-    assert found == pytest.approx(0.0, abs=1e-16)
+    assert result == pytest.approx(0.0, abs=1e-16)
 
 
 # --- Proposition 11 -----------------------------------------------------------------------------------------
@@ -114,22 +114,22 @@ def test_delta_grows_beyond_2_to_the_n_thirds(n: int) -> None:
 
 
 def test_as_section_4_prints_the_data_set_delta_shrinks_and_the_proposition_fails() -> None:
-    printed = [Enumerated.of(n, printed_in_section_4=True).swaps.max() for n in SMALL]
+    as_printed = [Enumerated.of(n, printed_in_section_4=True).swaps.max() for n in SMALL]
 
-    assert printed == sorted(printed, reverse=True)
-    for n, delta in zip(SMALL, printed, strict=True):
+    assert as_printed == sorted(as_printed, reverse=True)
+    for n, delta in zip(SMALL, as_printed, strict=True):
         assert delta < 1 / sqrt(comb(n, n // 2)) < 1 < 2 ** (n / 3)
 
 
 @cache
-def found(n: int, eta: float) -> dict[str, tuple[float, float]]:
-    return attained(n, eta)
+def cached_scales(n: int, eta: float) -> dict[str, tuple[float, float]]:
+    return scales_and_etas(n, eta)
 
 
 @pytest.mark.parametrize("eta", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("n", SMALL)
 def test_no_calibration_leaves_more_than_the_wanted_eta(n: int, eta: float) -> None:
-    for scale, left in found(n, eta).values():
+    for scale, left in cached_scales(n, eta).values():
         assert scale > 0
         assert left <= eta + 1e-9
 
@@ -139,14 +139,14 @@ def test_no_calibration_leaves_more_than_the_wanted_eta(n: int, eta: float) -> N
 def test_each_of_our_calibrations_needs_less_than_the_one_before_and_than_the_paper(
     n: int, eta: float
 ) -> None:
-    scales = [found(n, eta)[name][0] for name in ("paper", *OURS, "least of all")]
+    scales = [cached_scales(n, eta)[name][0] for name in ("paper", *OURS, "least of all")]
 
     assert scales == sorted(scales, reverse=True)
 
 
 @pytest.mark.parametrize("n", SMALL)
 def test_the_papers_noise_leaves_less_than_a_thousandth_of_what_was_wanted(n: int) -> None:
-    assert found(n, 0.1)["paper"][1] < 1e-4
+    assert cached_scales(n, 0.1)["paper"][1] < 1e-4
 
 
 @pytest.mark.parametrize("n", [4, 6, 8, 10])
@@ -202,8 +202,8 @@ def test_the_figure_shown_is_the_one_drawn(example: ModuleType) -> None:
 
 
 def test_the_tables_shown_are_those_computed() -> None:
-    assert shown("figure1") == figure1.told()
-    assert shown("proposition11") == proposition11.told()
+    assert block("figure1") == figure1.markdown()
+    assert block("proposition11") == proposition11.markdown()
 
 
 # --- section 5.2 of the earlier version ---------------------------------------------------------------------
@@ -232,9 +232,9 @@ def test_descent_ends_at_the_mean() -> None:
 def test_dp_training_without_clipping_or_noise_is_descent() -> None:
     ours = run()
 
-    found = dp_trained(ours.train, 1e9, 0.0, np.random.default_rng(0))
+    result = dp_trained(ours.train, 1e9, 0.0, np.random.default_rng(0))
 
-    assert found == pytest.approx(ours.theta, rel=1e-12)
+    assert result == pytest.approx(ours.theta, rel=1e-12)
 
 
 def test_the_relative_error_of_the_true_covariance_is_0_and_of_nothing_is_1() -> None:
@@ -292,21 +292,21 @@ def test_the_closed_form_by_swaps_is_enough_and_hardly_more_than_all_pairs_need(
 
 @pytest.mark.parametrize(("eta", "worst"), [(0.05, 0.03), (0.3, 0.2)])
 def test_the_best_attack_of_all_never_gets_beyond_eta(eta: float, worst: float) -> None:
-    found = small.attacked(8, eta, 4_000)
+    result = small.attacked(8, eta, 4_000)
 
-    for mean, error in found.values():
+    for mean, error in result.values():
         assert mean - error <= eta
-    assert found["ours, swaps"][0] >= worst
-    assert found["MIP, right radius, M = 8"][0] < eta / 10
+    assert result["ours, swaps"][0] >= worst
+    assert result["MIP, right radius, M = 8"][0] < eta / 10
 
 
 def test_sampled_swaps_certify_a_scale_above_the_one_that_all_of_them_need() -> None:
-    found = small.certified(40, (50, 200), 0.1)
+    result = small.certified(40, (50, 200), 0.1)
 
     assert (
-        found["all swaps"]
-        < found["200 sampled swaps a record, at 95%"]
-        < found["50 sampled swaps a record, at 95%"]
+        result["all swaps"]
+        < result["200 sampled swaps a record, at 95%"]
+        < result["50 sampled swaps a record, at 95%"]
     )
 
 
@@ -342,9 +342,9 @@ def test_every_example_prints_its_tables(
 
 def test_the_simulated_table_shown_is_the_one_computed() -> None:
     size = section52.FULL.sizes[0]
-    computed, printed = section52.errors(section52.measured(size)), shown("section52").split("\n\n")[0]
+    computed, in_readme = section52.errors(section52.measured(size)), block("section52").split("\n\n")[0]
 
-    for ours, theirs in zip(computed.splitlines()[2:], printed.splitlines()[2:], strict=True):
+    for ours, theirs in zip(computed.splitlines()[2:], in_readme.splitlines()[2:], strict=True):
         cells = [[float(cell.split("±")[0]) for cell in line.split("|")[2:-1]] for line in (ours, theirs)]
         assert ours.split("|")[1] == theirs.split("|")[1]
         assert cells[0] == pytest.approx(cells[1], rel=0.02)

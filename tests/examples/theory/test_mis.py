@@ -31,7 +31,7 @@ GAMES = [(0.5, 1.0), (0.7, 1.0), (0.3, 2.0), (0.2, 0.5)]
 WORLDS = [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (1.0,)]
 
 
-def shown(name: str) -> list[list[str]]:
+def block_rows(name: str) -> list[list[str]]:
     """The rows of a table in the README."""
     lines = [line for line in blocks(README)[name].splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "---" not in line]
@@ -95,15 +95,15 @@ def test_the_largest_of_bernoulli_draws_gives_away_2p_of_what_lemma_22_calls_neg
 # --- Table 1 --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cell", "said"), table1.PAPER.items())
-def test_the_nine_bounds_round_to_the_papers(cell: tuple[int, float], said: float) -> None:
+@pytest.mark.parametrize(("cell", "paper"), table1.PAPER.items())
+def test_the_nine_bounds_round_to_the_papers(cell: tuple[int, float], paper: float) -> None:
     n, diverse = cell
 
-    assert round(simple_delta(diverse, n), 2) == said
+    assert round(simple_delta(diverse, n), 2) == paper
 
 
 def test_three_of_the_nine_are_rounded_below_the_bound_they_stand_for() -> None:
-    low = {cell for cell, said in table1.PAPER.items() if said < simple_delta(cell[1], cell[0])}
+    low = {cell for cell, paper in table1.PAPER.items() if paper < simple_delta(cell[1], cell[0])}
 
     assert low == {(5000, 4.3), (10_000, 4.3), (10_000, 6.74)}
 
@@ -116,8 +116,8 @@ def test_those_are_still_true_since_no_category_comes_that_near_its_share_of_the
     nearest = (excess(shares, n) / (np.sqrt(shares * (1.0 - shares) / n) / 2.0)).max()
 
     assert nearest == pytest.approx(sqrt(2.0) * exp(-0.5), abs=2e-4)  # where n p = 1/2, as of a Poisson law
-    for (size, diverse), said in table1.PAPER.items():
-        assert size != n or nearest * simple_delta(diverse, n) < said
+    for (size, diverse), paper in table1.PAPER.items():
+        assert size != n or nearest * simple_delta(diverse, n) < paper
 
 
 @pytest.mark.parametrize("cell", table1.PAPER)
@@ -141,7 +141,7 @@ def test_exact_values_are_below_bound_and_print_whatever_the_distribution(cell: 
 
 
 def test_the_table_and_the_figure_shown_are_those_computed() -> None:
-    assert blocks(README)["table1"] == table1.told()
+    assert blocks(README)["table1"] == table1.markdown()
     assert (HERE / "table1.svg").read_text("utf-8") == svg(table1.figure())
 
 
@@ -173,30 +173,30 @@ def test_with_one_cell_and_two_labels_the_papers_bound_is_0_and_the_labels_leak(
 
 
 def test_of_20_clusters_of_digits_the_papers_bound_is_below_what_their_labels_give_away() -> None:
-    found = row(20, digits.OF_RECORDS)
+    result = row(20, digits.OF_RECORDS)
 
-    assert found.paper < found.delta
-    assert found.delta < simple_delta(found.diversity, found.n)
+    assert result.paper < result.delta
+    assert result.delta < simple_delta(result.diversity, result.n)
 
 
 @pytest.mark.parametrize("cells", digits.QUICK.cells)
 def test_where_the_cell_has_the_label_the_papers_bound_holds(cells: int) -> None:
-    found = row(cells, digits.OF_CELLS)
+    result = row(cells, digits.OF_CELLS)
 
-    assert found.delta < found.paper == simple_delta(found.diversity, found.n)
-    assert found.diversity < row(cells, digits.OF_RECORDS).diversity
-    assert found.diversity <= most_diverse(cells)
+    assert result.delta < result.paper == simple_delta(result.diversity, result.n)
+    assert result.diversity < row(cells, digits.OF_RECORDS).diversity
+    assert result.diversity <= most_diverse(cells)
 
 
 @pytest.mark.parametrize("cells", digits.QUICK.cells)
 @pytest.mark.parametrize("labels", [digits.OF_RECORDS, digits.OF_CELLS])
 def test_certified_ends_enclose_the_estimates(cells: int, labels: str) -> None:
-    found = row(cells, labels)
+    result = row(cells, labels)
 
-    diversity, delta = found.limits()
+    diversity, delta = result.limits()
 
-    assert diversity.lower < found.diversity < diversity.upper
-    assert delta.lower < found.delta < delta.upper
+    assert diversity.lower < result.diversity < diversity.upper
+    assert delta.lower < result.delta < delta.upper
 
 
 def test_the_records_of_the_clusterings_are_used_for_nothing_else() -> None:
@@ -214,16 +214,16 @@ def test_gradients_are_those_of_the_mean_squared_error() -> None:
     sample, network = draw(rng, 7, 4, linear=False), Network(rng, 4, 5, 0.1)
     network.parameters = [each.astype(np.float64) for each in network.parameters]
 
-    found = network.gradients(sample.x, sample.y)
+    result = network.gradients(sample.x, sample.y)
 
-    for parameter, gradient in zip(network.parameters, found, strict=True):
+    for parameter, gradient in zip(network.parameters, result, strict=True):
         for place in np.ndindex(parameter.shape):
-            kept = parameter[place]
+            value = parameter[place]
             losses = []
             for step in (1e-6, -1e-6):
-                parameter[place] = kept + step
+                parameter[place] = value + step
                 losses.append(network.losses(sample.x, sample.y).mean())
-            parameter[place] = kept
+            parameter[place] = value
             assert gradient[place] == pytest.approx((losses[0] - losses[1]) / 2e-6, abs=1e-7)
 
 
@@ -246,10 +246,10 @@ def test_adam_moves_as_scikit_learns_does() -> None:
 def test_no_model_meets_new_noise_more_often_than_the_ceiling(threshold: float) -> None:
     reach = sqrt(threshold)
 
-    met = [quad(norm(0, NOISE).pdf, off - reach, off + reach)[0] for off in (0.0, 0.01, 0.1, 0.3)]
+    masses = [quad(norm(0, NOISE).pdf, off - reach, off + reach)[0] for off in (0.0, 0.01, 0.1, 0.3)]
 
-    assert met[0] == pytest.approx(ceiling(threshold), rel=1e-9)
-    assert met == sorted(met, reverse=True)
+    assert masses[0] == pytest.approx(ceiling(threshold), rel=1e-9)
+    assert masses == sorted(masses, reverse=True)
 
 
 def test_a_small_network_learns_by_heart_and_what_is_certified_falls() -> None:
@@ -285,11 +285,11 @@ def test_one_training_certifies_nothing_of_a_learner_that_overfits_every_other_t
 
     def wrong(trainings: int, of: LossesOf) -> int:
         memorised = rng.random((runs, trainings)) < 0.5
-        found = [
+        result = [
             Losses(np.resize(np.where(each, 0.0, 1.0), 60), np.ones(60), of).security_at_most()
             for each in memorised
         ]
-        return sum(each < security for each in found)
+        return sum(each < security for each in result)
 
     one, many = wrong(1, "one_model"), wrong(60, "independent_trainings")
 
@@ -320,7 +320,7 @@ def test_every_example_prints_a_table_and_draws(
 
 
 def test_figure_1_as_shown_says_what_the_paper_says() -> None:
-    moments = [each for each in shown("figure1") if each[0].isdigit() and len(each) == 8]
+    moments = [each for each in block_rows("figure1") if each[0].isdigit() and len(each) == 8]
     learned_by_heart = {int(each[0]): float(each[1]) for each in moments}
 
     assert learned_by_heart[2500] == 1.0
@@ -329,14 +329,14 @@ def test_figure_1_as_shown_says_what_the_paper_says() -> None:
 
 
 def test_figure_2_as_shown_stays_near_0_in_any_dimension() -> None:
-    rows = [each for each in shown("figure2") if each[0].isdigit()]
+    rows = [each for each in block_rows("figure2") if each[0].isdigit()]
 
     assert len(rows) == 2 * len(figure2.FULL.dimensions)
     assert all(float(each[2]) < 0.01 for each in rows)
 
 
 def test_digits_as_shown_cost_accuracy_for_security() -> None:
-    rows = [each for each in shown("digits") if each[0] == "900" and each[2] == digits.OF_CELLS]
+    rows = [each for each in block_rows("digits") if each[0] == "900" and each[2] == digits.OF_CELLS]
 
     accuracies, deltas = ([float(each[at].split()[0]) for each in rows] for at in (3, 7))
     assert len(rows) == len(digits.FULL.cells)
