@@ -90,8 +90,8 @@ def positions(rows: Rows) -> NDArray[np.int64]:
     result = np.zeros(len(rows), dtype=np.int64)
     wanting = size.astype(np.int64)
     for record in range(records):
-        skipped = ~rows[:, record] & (wanting > 0)
-        result[skipped] += ways[records - 1 - record, wanting[skipped] - 1]
+        without = ~rows[:, record] & (wanting > 0)
+        result[without] += ways[records - 1 - record, wanting[without] - 1]
         wanting -= rows[:, record]
     return result
 

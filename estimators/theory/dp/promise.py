@@ -310,8 +310,8 @@ class Grant:
         return self.pair[0] if self.pair is not None and self.pair[1] == 0.0 else None
 
 
-REPLACED = "a fixed number of members is drawn at random; the promise is about replacing one record"
-ADDED = (
+REPLACING = "a fixed number of members is drawn at random; the promise is about replacing one record"
+ADDING = (
     "each record is a member independently of the others; the promise is about adding or removing one record"
 )
 TWO_STEPS = (
@@ -352,7 +352,7 @@ def grant_of(
             field="adjacency",
         )
     if about is Adjacency.REPLACE or not fixed:
-        plain, assumes = isinstance(promise, ApproximateDp), REPLACED if fixed else ADDED
+        plain, assumes = isinstance(promise, ApproximateDp), REPLACING if fixed else ADDING
         return Grant(envelope, promise.pair(delta), source, assumes, plain, fixed)
     pair = _two_steps(promise, delta)
     return Grant(envelope.twice(), pair, f"{source}, twice", TWO_STEPS, plain=False, fixed=fixed)

@@ -80,7 +80,7 @@ def frequent(probabilities: ArrayLike, cells: int) -> Cells:
     alone if another is merged, and these are the heaviest. Answers the cell of each category.
     """
     p, k = _check(probabilities, cells)
-    return _ranked(np.argsort(-p, kind="stable"), k)
+    return _by_rank(np.argsort(-p, kind="stable"), k)
 
 
 def rare(probabilities: ArrayLike, cells: int) -> Cells:
@@ -91,7 +91,7 @@ def rare(probabilities: ArrayLike, cells: int) -> Cells:
     and loses the others.
     """
     p, k = _check(probabilities, cells)
-    return _ranked(np.argsort(p, kind="stable"), k)
+    return _by_rank(np.argsort(p, kind="stable"), k)
 
 
 def balanced(probabilities: ArrayLike, cells: int) -> Cells:
@@ -141,7 +141,7 @@ def _check(probabilities: ArrayLike, cells: int) -> tuple[Floats, int]:
     return p, k
 
 
-def _ranked(order: NDArray[np.int64], cells: int) -> Cells:
+def _by_rank(order: NDArray[np.int64], cells: int) -> Cells:
     result = np.full(order.size, cells - 1, dtype=np.int64)
     result[order[: cells - 1]] = np.arange(cells - 1)
     return result

@@ -107,12 +107,12 @@ class Tally:
         return law_of(self.records)
 
 
-def _universe(universe: int | None, listed: int) -> int | None:
+def _universe(universe: int | None, least: int) -> int | None:
     if universe is None:
         return None
-    if require_count("universe", universe) < listed:
+    if require_count("universe", universe) < least:
         raise OutOfRange(
-            f"universe: got {universe}, need at least the {listed} categories that are there",
+            f"universe: got {universe}, need at least the {least} categories that are there",
             field="universe",
         )
     return universe
