@@ -1,7 +1,7 @@
 """The optimal membership advantage, with an interval for the truth beside the point (MACE, section 5.1).
 
-The lower end is an adversary judged on records it has not seen, the upper end the best adversary of
-a declared class judged on the records it was chosen on: one cannot flatter, the other cannot hide.
+The lower end is an adversary judged on records it has not seen, which cannot look better than it is. The upper
+end is the best adversary of a declared class on the records it was chosen on, which cannot look worse.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class Agreement:
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
                 f"{at_least(worst.estimate.lower, beyond=worst.in_one_run)}, and the claim allows "
-                f"{at_most(worst.in_one_run)}{self._once(worst)}, if {self._assumption(worst)}. "
+                f"{at_most(worst.in_one_run)}{self._on_average(worst)}, if {self._assumption(worst)}. "
                 f"Baseline of the advantage: {self.baseline:.3f}."
             )
         agreed = len(self._which("yes"))
@@ -143,7 +143,7 @@ class Agreement:
             f"confidence. Baseline of the advantage: {self.baseline:.3f}."
         )
 
-    def _once(self, row: Row) -> str:
+    def _on_average(self, row: Row) -> str:
         return f" of one run ({at_most(row.ceiling)} on average)" if row.in_one_run > row.ceiling else ""
 
     @staticmethod
@@ -209,7 +209,7 @@ def agreement(
     grant = grant_of(ApproximateDp(epsilon, delta), adjacency, inclusion)
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    ordered = dict(_ordered(fine, direction)) if fine is not None and fine.cells.ordered else {}
+    ordered = dict(_by_direction(fine, direction)) if fine is not None and fine.cells.ordered else {}
     tests = 1 + len(rates) * len(ordered) + (fine is not None)
     each = 1.0 - (1.0 - confidence) / tests
     curve = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
@@ -247,7 +247,7 @@ def _advantage(
     yield Row("mis_delta", says, ceiling, normalised(most, *weights), share)
 
 
-def _ordered(fine: Counts, direction: Direction | str) -> Iterator[tuple[str, Counts]]:
+def _by_direction(fine: Counts, direction: Direction | str) -> Iterator[tuple[str, Counts]]:
     """The cells with those first from above that speak for membership; both ways if either may."""
     direction = direction_of(direction)
     if direction is not Direction.LOW:

@@ -19,7 +19,7 @@ MaceError
     ├── IncompatibleCells
     └── TooManyCells
 
-The text of each says who, what came and what was needed, and never repeats a submitted score.
+The text of each says which argument is wrong, what it is and what is needed, and never repeats a submitted score.
 ``field`` names the argument at fault, ``index`` the first record at fault, where there is one.
 """
 
@@ -33,11 +33,11 @@ from numbers import Real
 class MaceError(ValueError):
     """Base of every error this library raises on purpose; a ``ValueError``.
 
-    ``InputError`` is about the records, ``OptionError`` about what is asked, ``MetricError`` about a metric,
+    ``InputError`` is about the records, ``OptionError`` about the options, ``MetricError`` about a metric,
     ``CountsError`` about counts. No text repeats a score.
 
     Attributes:
-        message: What is wrong, what came and what is needed.
+        message: What is wrong and what is needed.
         field: The argument at fault, if it is one.
         index: The first record at fault, if there is one.
 
@@ -94,7 +94,7 @@ class OutOfRange(OptionError):
 
 
 class UnknownName(OptionError):
-    """A name is none of those known."""
+    """A name is not one of the choices."""
 
     @classmethod
     def among(cls, what: str, got: object, choices: Iterable[str]) -> UnknownName:
@@ -110,7 +110,7 @@ class TooManySubsets(OptionError):
 
 
 class NotInstalled(OptionError):
-    """What is asked needs an optional package that is not there; the text says how to get it."""
+    """The question needs an optional package that is not installed; the text says how to get it."""
 
 
 class MetricError(MaceError):

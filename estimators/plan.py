@@ -200,8 +200,8 @@ def plan_verdict(
 ) -> Plan:
     """Records for a decision at ``threshold`` in four samples of five, if the true advantage is ``expected``.
 
-    The world tried is a Gaussian shift of that advantage, drawn as counts, so a billion records cost
-    what a thousand do; more records never decide less often, so bisection finds the first that suffices.
+    Samples are simulated with Gaussian scores that have this advantage, drawn as counts, so a billion records cost
+    what a thousand do; more records never decide less often, so bisection finds the fewest that suffice.
 
     Args:
         expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.

@@ -210,13 +210,13 @@ def digest(*columns: NDArray[np.generic]) -> str:
     """SHA-256 of columns in their order."""
     checksum = hashlib.sha256()
     for each in columns:
-        column = _plain(np.ascontiguousarray(each))
+        column = _canonical(np.ascontiguousarray(each))
         checksum.update(f"{column.dtype.str}{column.shape}".encode())
         checksum.update(column.tobytes() if column.dtype.kind in "US" else column.data)
     return checksum.hexdigest()
 
 
-def _plain(column: NDArray[np.generic]) -> NDArray[np.generic]:
+def _canonical(column: NDArray[np.generic]) -> NDArray[np.generic]:
     """Integers in eight bytes, text no wider than its longest entry."""
     if column.dtype.kind == "U":
         longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())

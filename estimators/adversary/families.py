@@ -106,7 +106,7 @@ class Smoothed:
 
 
 def families_for(counts: Counts) -> tuple[Family, ...]:
-    """The adversaries that compete on these cells, simplest first: the first leads until evidence speaks."""
+    """The adversaries that compete on these cells, simplest first: in a draw the first one leads."""
     if not counts.cells.ordered:
         return (Cellwise("cells"),)
     if counts.size <= 12:

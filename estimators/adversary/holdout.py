@@ -1,8 +1,8 @@
 """The lower end: an adversary judged on records it has never seen cannot look better than it is.
 
 Progressive validation (Blum, Kalai, Langford 1999; study 2.1): the records come in growing
-blocks, every rule is fitted on the past and judged on the next block, and the rule that led so far
-speaks. Given the past, each guess is right with probability at most (1 + Adv)/2, so the exact
+blocks, every rule is fitted on the past and judged on the next block, and the guesses are those of the
+rule that was best so far. Given the past, each is right with probability at most (1 + Adv)/2, so the exact
 binomial limit of the number right is a lower bound on Adv, whatever the choice looked at.
 """
 
@@ -135,7 +135,7 @@ def follow_leader(
     n_nonmembers: Integers,
     prior: float,
 ) -> GuessRecord:
-    """Let the rule with the best record before a block speak for that block.
+    """Take the guesses about each block from the rule that was best before it.
 
     Right guesses are (shuffles, rules, blocks), numbers of records (shuffles, blocks).
     """

@@ -1,6 +1,6 @@
 """The learned adversary: a classifier turns any vector into a guess, judged on records it has not seen.
 
-Cells drown in noise as the dimension grows; a classifier does not need them, and the progressive
+Counts of cells are mostly noise in many dimensions; a classifier does not need them, and the progressive
 lower bound of ``holdout`` holds for whatever was learned (docs/methods.md, section 2).
 scikit-learn is imported when the first model is built, never before.
 """
@@ -181,7 +181,7 @@ def learned_held_out(
 ) -> HeldOut:
     """Lower limit of the advantage of any adversary that sees the vector, by progressive validation."""
     rng = np.random.default_rng(seed)
-    right = np.array([_right(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)])
+    right = np.array([_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)])
     n1, n0 = (
         np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
     )
@@ -209,14 +209,14 @@ def learned_counts(
     first = [side[: max(1, len(side) // 2)] for side in training]
     second = [side[max(1, len(side) // 2) :] for side in training]
     state = int(rng.integers(2**31))
-    worth = []
+    accuracies = []
     for learner in learners:
         score = _fit(learner, first, state)
         cut = _cut(first, prior)
-        worth.append(
+        accuracies.append(
             prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
         )
-    best = _fit(learners[int(np.argmax(worth))], training, state)
+    best = _fit(learners[int(np.argmax(accuracies))], training, state)
     rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
     fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
     return fine.coarsen(resolution(fine.n_records) if bins is None else bins), best
@@ -233,7 +233,7 @@ def _block_ends(n_records: int) -> NDArray[np.int64]:
     return np.round(np.multiply(BLOCK_ENDS, n_records)).astype(np.int64)
 
 
-def _right(
+def _right_guesses(
     sides: Sequence[Floats], prior: float, learners: Sequence[Learner], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """True positives and true negatives of each learner, trained on the past, on each block: (2, learners, blocks)."""

@@ -24,7 +24,7 @@ from estimators.theory.dp import advantage_ceiling
 Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
-"""Shares of the records, at each end, on which a guess is ventured; the level is split over them."""
+"""Shares of the records at each end about which guesses are made; the level is split over them."""
 
 MANY_GUESSES = 10**8
 """Past this many the exact law of two kinds of coins costs seconds and gains nothing over one binomial."""
@@ -235,13 +235,13 @@ def epsilon_lower_bound(
         )
         cautions.append(Caution("order_learned_on_half", message))
     value, right, guesses = 0.0, 0, 0
-    ventures = _ventures(members, nonmembers, ends)
+    ways = _ways_to_guess(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
-    if n1 and n0 and ventures:
-        level /= len(ventures)
-        value, right, guesses = _largest_rejected(ventures, n1, n0, level, 2.0 * (n1 + n0) * delta)
+    if n1 and n0 and ways:
+        level /= len(ways)
+        value, right, guesses = _largest_rejected(ways, n1, n0, level, 2.0 * (n1 + n0) * delta)
         surprise_in, surprise_out = -np.log(n1 / (n1 + n0)), -np.log(n0 / (n1 + n0))
-        if max(i * surprise_in + o * surprise_out for i, o, _ in ventures) < -np.log(level):
+        if max(i * surprise_in + o * surprise_out for i, o, _ in ways) < -np.log(level):
             message = (
                 f"{n1} members and {n0} nonmembers are too few: even if all guesses were right, no bound "
                 "on epsilon would follow"
@@ -264,7 +264,7 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     return members[1][order], nonmembers[1][order]
 
 
-def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
+def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
     """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
     pooled = members + nonmembers
     some = np.flatnonzero(pooled)
@@ -277,15 +277,15 @@ def _ventures(members: Integers, nonmembers: Integers, ends: Direction) -> list[
     np.cumsum(members, out=members_left[1:])
     total, total_in = int(records_left[-1]), int(members_left[-1])
     cells = set(zip(_cells_for(records_left), _cells_for(total - records_left[::-1]), strict=True))
-    ventures = []
+    ways = []
     for low, high in sorted(cells):
         bottom, bottom_in = int(records_left[low]), int(members_left[low])
         top, top_in = total - int(records_left[-1 - high]), total_in - int(members_left[-1 - high])
         if ends is not Direction.LOW:
-            ventures.append((top, bottom, top_in + bottom - bottom_in))
+            ways.append((top, bottom, top_in + bottom - bottom_in))
         if ends is not Direction.HIGH:
-            ventures.append((bottom, top, bottom_in + top - top_in))
-    return ventures
+            ways.append((bottom, top, bottom_in + top - top_in))
+    return ways
 
 
 def _cells_for(records_left: Integers) -> list[int]:
@@ -301,36 +301,36 @@ def _cells_for(records_left: Integers) -> list[int]:
 
 
 def _largest_rejected(
-    ventures: list[tuple[int, int, int]], n1: int, n0: int, level: float, mass: float
+    ways: list[tuple[int, int, int]], n1: int, n0: int, level: float, mass: float
 ) -> tuple[float, int, int]:
     """Largest epsilon that a way to guess rejects, 0 if none does, and that way's right guesses and guesses."""
-    lean = float(np.log(n1 / n0))
+    log_odds = float(np.log(n1 / n0))
     # the most telling first: what cannot beat it is passed over at once
-    ordered = sorted(ventures, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
+    ordered = sorted(ways, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
     # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
     sure = [hits - ((n1 + n0 - i - o) * min(n1, n0) < n1 + n0) for i, o, hits in ordered]
     result = 0.0, 0, 0
-    if lean == mass == 0.0:  # equal coins: one binomial each, and one call for all
+    if log_odds == mass == 0.0:  # equal coins: one binomial each, and one call for all
         bounds = logit(lower_limit(np.array(sure), np.array([i + o for i, o, _ in ordered]), level))
         best = int(np.argmax(bounds))
         guesses_in, guesses_out, hits = ordered[best]
         return (float(bounds[best]), hits, guesses_in + guesses_out) if bounds[best] > 0.0 else result
     for (guesses_in, guesses_out, hits), right in zip(ordered, sure, strict=True):
-        bound = _rejected_up_to(guesses_in, guesses_out, right, lean, level, mass, result[0])
+        bound = _rejected_up_to(guesses_in, guesses_out, right, log_odds, level, mass, result[0])
         if bound > result[0]:
             result = bound, hits, guesses_in + guesses_out
     return result
 
 
 def _rejected_up_to(
-    guesses_in: int, guesses_out: int, right: int, lean: float, level: float, mass: float, start: float
+    guesses_in: int, guesses_out: int, right: int, log_odds: float, level: float, mass: float, start: float
 ) -> float:
     """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
 
     ``mass`` = 2 m delta buys right guesses at the best price: p = P(W >= v) + mass max_i P(v > W >= v-i)/i
     (Steinke et al., Appendix D); what a posterior exceeds its ceiling by is at most delta at any prior.
     """
-    if lean == 0.0:  # equal coins: one binomial
+    if log_odds == 0.0:  # equal coins: one binomial
         guesses_in, guesses_out = guesses_in + guesses_out, 0
     aim = min(float(right), guesses_in + guesses_out - 0.5)
     if (
@@ -339,10 +339,10 @@ def _rejected_up_to(
         aim = lower_limit(right, guesses_in + guesses_out, level) * (guesses_in + guesses_out)
 
     def gap(epsilon: float) -> float:
-        return float(aim - guesses_in * expit(epsilon + lean) - guesses_out * expit(epsilon - lean))
+        return float(aim - guesses_in * expit(epsilon + log_odds) - guesses_out * expit(epsilon - log_odds))
 
     def excess(epsilon: float) -> float:
-        first, law = binomial_sum_law(guesses_in, epsilon + lean, guesses_out, epsilon - lean)
+        first, law = binomial_sum_law(guesses_in, epsilon + log_odds, guesses_out, epsilon - log_odds)
         ahead = np.arange(first, first + len(law)) - right  # w - v
         at = int(np.searchsorted(ahead, 0))
         p_value = float(law[at:].sum())
@@ -354,5 +354,5 @@ def _rejected_up_to(
         return start if gap(start) <= 0.0 else float(brentq(gap, start, 700.0))
     if gap(start) <= 0.0 or excess(start) >= 0.0:
         return start
-    likely = float(brentq(gap, start, start + abs(lean) + 60.0))
+    likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))

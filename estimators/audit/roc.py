@@ -190,7 +190,7 @@ def auc(counts: Counts, confidence: float = 0.95) -> AreaUnderCurve:
         (0.665, 0.735, 0.795)
     """
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
-    counts = _ordered(counts)
+    counts = _require_order(counts)
     n1, n0 = counts.n_members, counts.n_nonmembers
     below = (np.cumsum(counts.nonmembers) - 0.5 * counts.nonmembers) / n0
     above = (n1 - np.cumsum(counts.members) + 0.5 * counts.members) / n1
@@ -326,7 +326,7 @@ def band(counts: Counts, confidence: float = 0.95) -> tuple[OperatingPoint, ...]
     return operating_points(counts, rates.tolist(), confidence)
 
 
-def _ordered(counts: Counts) -> Counts:
+def _require_order(counts: Counts) -> Counts:
     require_data(counts, Counts)
     if not counts.cells.ordered:
         raise IncompatibleCells(
@@ -339,7 +339,7 @@ def _ordered(counts: Counts) -> Counts:
 
 def _from_the_top(counts: Counts) -> tuple[Integers, Integers]:
     """Members and nonmembers at or above each threshold, from none to all."""
-    counts = _ordered(counts)
+    counts = _require_order(counts)
     hits, alarms = np.zeros((2, counts.size + 1), dtype=np.int64)
     np.cumsum(counts.members[::-1], out=hits[1:])
     np.cumsum(counts.nonmembers[::-1], out=alarms[1:])
@@ -364,7 +364,7 @@ def _large_ties(
 
 def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
     """Largest j with P(Bin(n, rate) >= j) >= 1 - alpha; 0 when not even j = 1 is that likely."""
-    low, high = _within(n, rate, alpha)  # the tail falls with j: halve
+    low, high = _cantelli_range(n, rate, alpha)  # the tail falls with j: halve
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if bdtr(middle - 1, n, rate) <= alpha else (low, middle)
@@ -373,14 +373,14 @@ def _largest_count_exceeded(n: int, rate: float, alpha: float) -> int:
 
 def _smallest_count_reached(n: int, rate: float, alpha: float) -> int:
     """Smallest j with P(Bin(n, rate) >= j) <= alpha; n + 1 when even all n are likelier."""
-    low, high = _within(n, rate, alpha)
+    low, high = _cantelli_range(n, rate, alpha)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if bdtr(middle - 1, n, rate) >= 1.0 - alpha else (middle, high)
     return high
 
 
-def _within(n: int, rate: float, alpha: float) -> tuple[int, int]:
+def _cantelli_range(n: int, rate: float, alpha: float) -> tuple[int, int]:
     """Counts that Bin(n, rate) is below, or above, with a probability less than alpha (Cantelli's inequality).
 
     Beyond 2^31 trials SciPy's binomial law is NaN, no comparison holds, and these ends themselves are taken.

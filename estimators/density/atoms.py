@@ -26,7 +26,7 @@ PROMINENCE = 4.0
 """... and several times as many as a typical value within a bandwidth of it: scores rounded to three
 decimals repeat everywhere alike, which a kernel reads better than a table would."""
 
-LOOK = 2**12
+SUBSET = 2**12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,16 +67,16 @@ def split_atoms(members: Floats, nonmembers: Floats) -> tuple[Atoms, Floats, Flo
 
 
 def _prominent(members: Floats, nonmembers: Floats, share: float) -> Floats:
-    """Values that stand out in an even look at the pooled records, the two sides in their proportion."""
+    """Values that stand out in an even subset of the pooled records, with the same share of either side."""
     total = len(members) + len(nonmembers)
-    look = np.concatenate(
-        [side[spread_indices(len(side), -(-LOOK * len(side) // total))] for side in (members, nonmembers)]
+    subset = np.concatenate(
+        [side[spread_indices(len(side), -(-SUBSET * len(side) // total))] for side in (members, nonmembers)]
     )
-    values, counts = np.unique(look, return_counts=True)
-    heavy = np.flatnonzero(counts >= max(2.0, 0.5 * share * look.size))
+    values, counts = np.unique(subset, return_counts=True)
+    heavy = np.flatnonzero(counts >= max(2.0, 0.5 * share * subset.size))
     if not heavy.size or values.size == 1:
         return values[heavy]
-    width = Silverman().choose(Sample.of(look))
+    width = Silverman().choose(Sample.of(subset))
     running = np.concatenate([[0], np.cumsum(counts)])
     first = np.searchsorted(values, values[heavy] - width)
     last = np.searchsorted(values, values[heavy] + width, side="right")

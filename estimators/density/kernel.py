@@ -1,7 +1,7 @@
 """Kernel densities of both sides, and the advantage and the risk they imply.
 
-Atoms are counted, the rest is smoothed on a grid (``line``), which both sides share unless the
-bandwidths are worlds apart. The prior weights the two densities, never the sample's share of members.
+Atoms are counted, the rest is smoothed on a grid (``line``), which both sides share unless one
+bandwidth is more than 16 times the other. The prior weights the two densities, never the sample's share of members.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from estimators.density.line import BLOCK, Line, absolute_sum, blocks
 Floats = NDArray[np.float64]
 
 APART = 16.0
-"""Bandwidths this many times apart get a grid each: an outlier that ruins one must not cost the other."""
+"""Bandwidths this many times apart get a grid each: an outlier in one must not coarsen the other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -130,8 +130,8 @@ def blocks(records: Floats) -> Iterator[Floats]:
 
 def _middle(sides: list[Floats], longest: float) -> tuple[float, float]:
     """Limits of the bulk of the records; a single point if the bulk itself is too long for a grid."""
-    look = np.concatenate([side[spread_indices(len(side), 4096)] for side in sides])
-    first, centre, last = (float(q) for q in np.quantile(look, [0.005, 0.5, 0.995]))
+    subset = np.concatenate([side[spread_indices(len(side), 4096)] for side in sides])
+    first, centre, last = (float(q) for q in np.quantile(subset, [0.005, 0.5, 0.995]))
     return (first, last) if last - first <= longest else (centre, centre)
 
 

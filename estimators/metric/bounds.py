@@ -131,8 +131,8 @@ def _progressive(
         objective.prior,
     )
     # the view that led before a block speaks for it; before there is a record the last, which overfits least
-    led = np.argmax(np.where(np.isnan(so_far), -np.inf, so_far)[::-1], axis=0)
-    leaders = len(views) - 1 - np.concatenate([[0], led])
+    leading = np.argmax(np.where(np.isnan(so_far), -np.inf, so_far)[::-1], axis=0)
+    leaders = len(views) - 1 - np.concatenate([[0], leading])
     blocks = np.arange(len(n1))
     return (
         int(tp[leaders[:-1], blocks].sum()),

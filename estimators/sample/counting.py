@@ -133,18 +133,18 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
     slots = (slot >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
     first = np.zeros(2**SLOT_BITS, dtype=np.intp)
     first[slots[::-1]] = np.arange(len(pooled) - 1, -1, -1)
-    speaker = first[slots]
-    stray = np.flatnonzero((letters != letters[speaker]).any(axis=1))
-    speaker[stray] = -1
-    if stray.size > len(pooled) // 8:
+    representative = first[slots]
+    strays = np.flatnonzero((letters != letters[representative]).any(axis=1))
+    representative[strays] = -1
+    if strays.size > len(pooled) // 8:
         labels, at = np.unique(pooled, return_inverse=True)
         return _tabulate(at.reshape(-1), len(a), Categories(labels))
-    speakers = np.flatnonzero(np.bincount(speaker[speaker >= 0], minlength=len(pooled)))
-    labels = np.unique(np.concatenate([pooled[speakers], pooled[stray]]))
-    cell_of_speaker = np.zeros(len(pooled), dtype=np.intp)
-    cell_of_speaker[speakers] = np.searchsorted(labels, pooled[speakers])
-    at = cell_of_speaker[speaker]
-    at[stray] = np.searchsorted(labels, pooled[stray])
+    representatives = np.flatnonzero(np.bincount(representative[representative >= 0], minlength=len(pooled)))
+    labels = np.unique(np.concatenate([pooled[representatives], pooled[strays]]))
+    cell_of_representative = np.zeros(len(pooled), dtype=np.intp)
+    cell_of_representative[representatives] = np.searchsorted(labels, pooled[representatives])
+    at = cell_of_representative[representative]
+    at[strays] = np.searchsorted(labels, pooled[strays])
     return _tabulate(at, len(a), Categories(labels))
 
 

@@ -1,7 +1,7 @@
 """How the scores of both sides lie, in a few bins to be looked at: a display of the sample, never a statement.
 
-Nothing is estimated from these bins, so where they are cut may follow the picture. Every record is in one of them or
-counted as outside: the totals are exact.
+Nothing is estimated from these bins, so they may be cut wherever the picture is clearest. Every record is in one of
+them or counted as outside: the totals are exact.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def shape(data: Scores | Counts, fine: Counts | None = None, bins: int = BINS) -
     if isinstance(cells, Grid):
         starts = _at(cells.keys, cells.exponent)
         edges = _on_grid(cells, counts, most)
-        return _placed(counts, starts, edges, starts < edges[-1])
+        return _count_by_start(counts, starts, edges, starts < edges[-1])
     values = counts.lower_edges()
-    edges = _equal(values, values, counts, most)
-    return _placed(counts, values, edges, values <= edges[-1])
+    edges = _equal_edges(values, values, counts, most)
+    return _count_by_start(counts, values, edges, values <= edges[-1])
 
 
 def _of_labels(counts: Counts) -> Shape:
@@ -106,7 +106,7 @@ def _of_scores(scores: Scores, fine: Counts, most: int) -> Shape:
     low = min(float(np.min(scores.members)), float(np.min(scores.nonmembers)))
     high = max(float(np.max(scores.members)), float(np.max(scores.nonmembers)))
     starts = np.append(low, fine.lower_edges()[1:])
-    edges = _equal(starts, np.append(starts[:-1], high), fine, most)
+    edges = _equal_edges(starts, np.append(starts[:-1], high), fine, most)
     sides = []
     for side in (scores.members, scores.nonmembers):
         column = np.bincount(intervals_of(edges[:-1], side), minlength=len(edges))
@@ -115,7 +115,7 @@ def _of_scores(scores: Scores, fine: Counts, most: int) -> Shape:
     return Shape.of(sides[0], sides[1], scores, edges)
 
 
-def _placed(counts: Counts, starts: Floats, edges: Floats, below: NDArray[np.bool_]) -> Shape:
+def _count_by_start(counts: Counts, starts: Floats, edges: Floats, below: NDArray[np.bool_]) -> Shape:
     """Cells that hold one value each, or end where a bin ends, counted by where they begin."""
     inside = np.flatnonzero(below & (starts >= edges[0]))
     at = np.minimum(np.searchsorted(edges, starts[inside], side="right") - 1, len(edges) - 2)
@@ -131,8 +131,8 @@ def _join_cells(counts: Counts, most: int) -> Shape:
     ends = np.append(counts.lower_edges(), np.inf)[occupied[0] : occupied[-1] + 2]
     inside = slice(int(occupied[0]), int(occupied[-1]) + 1)
     inner = Counts.trusted(counts.members[inside], counts.nonmembers[inside], Intervals(ends[1:-1]))
-    ends = _closed(ends)
-    first, last = _within(ends[:-1], ends[1:], inner)
+    ends = _close_ends(ends)
+    first, last = _cells_to_show(ends[:-1], ends[1:], inner)
     keep = (
         first + np.unique(ends[first : last + 1], return_index=True)[1]
     )  # at the largest float a cell has no width
@@ -144,7 +144,7 @@ def _join_cells(counts: Counts, most: int) -> Shape:
     return Shape.of(sides[0], sides[1], counts, ends[keep])
 
 
-def _within(starts: Floats, stops: Floats, counts: Counts) -> tuple[int, int]:
+def _cells_to_show(starts: Floats, stops: Floats, counts: Counts) -> tuple[int, int]:
     """The cells to show, up to but not including the last: all, unless a tail is long."""
     pooled, size = counts.pooled, counts.size
     spare = max(1, int(TAIL * counts.n_records))
@@ -157,9 +157,9 @@ def _within(starts: Floats, stops: Floats, counts: Counts) -> tuple[int, int]:
     return (first if low - starts[0] / 2.0 > reach else 0), (last if stops[-1] / 2.0 - high > reach else size)
 
 
-def _equal(starts: Floats, stops: Floats, counts: Counts, most: int) -> Floats:
+def _equal_edges(starts: Floats, stops: Floats, counts: Counts, most: int) -> Floats:
     """Edges of equal width over what is to be shown; between the values, where those are evenly spaced."""
-    first, last = _within(starts, stops, counts)
+    first, last = _cells_to_show(starts, stops, counts)
     low, high = float(starts[first]), float(stops[last - 1])
     step = _spacing(np.append(starts[first:last], high))
     if step is not None:
@@ -187,7 +187,7 @@ def _spacing(places: Floats) -> float | None:
 
 def _on_grid(cells: Grid, counts: Counts, most: int) -> Floats:
     """Edges of equal width that are edges of the grid, so that no cell is cut."""
-    first, last = _within(_at(cells.keys, cells.exponent), _at(cells.keys + 1, cells.exponent), counts)
+    first, last = _cells_to_show(_at(cells.keys, cells.exponent), _at(cells.keys + 1, cells.exponent), counts)
     low, wide = int(cells.keys[first]), int(cells.keys[last - 1] - cells.keys[first]) + 1
     each = -(-wide // most)
     return np.unique(_at(low + each * np.arange(-(-wide // each) + 1), cells.exponent))
@@ -206,7 +206,7 @@ def _nearest(ends: Floats, places: Floats) -> Integers:
     return above - lower
 
 
-def _closed(ends: Floats) -> Floats:
+def _close_ends(ends: Floats) -> Floats:
     """Ends that are infinite moved to where their cell is as wide as its neighbour."""
     inner = ends[np.isfinite(ends)]
     if not len(inner):

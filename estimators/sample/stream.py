@@ -73,8 +73,7 @@ class CountStream:
             InputError: a score is NaN or infinite, or text comes after numbers.
         """
         sides = [
-            (side, _plain(values, SIDES[side], (self.n_members, self.n_nonmembers)[side]))
-            for side, values in enumerate((members, nonmembers))
+            (side, _flat_array(values, SIDES[side])) for side, values in enumerate((members, nonmembers))
         ]
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
@@ -150,12 +149,14 @@ class _Grid:
         from_zero = least >= 0 and most < GRID_CELLS
         first = 0 if from_zero else least - (GRID_CELLS - 1 - (most - least)) // 2  # room on both sides
         moved = ((cells + self.first) >> (exponent - self.exponent)) - first
-        columns = [_binned(moved, column[cells] if cells.size else column) for column in self.columns]
+        columns = [
+            _count_in_window(moved, column[cells] if cells.size else column) for column in self.columns
+        ]
         return _Grid(exponent, first, (columns[0], columns[1]), self.scratch)
 
     def tabulate(self, scores: Floats, weights: Floats | None = None) -> Floats:
         """Records in each cell of the window, where all lie in it."""
-        return _binned(grid_keys(scores, self.exponent) - self.first, weights)
+        return _count_in_window(grid_keys(scores, self.exponent) - self.first, weights)
 
     def _histogram(self, scores: Floats) -> Floats | None:
         """The same in one pass, or nothing if a score lies outside the window or is not finite.
@@ -196,17 +197,17 @@ class _Values:
 
     def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
         """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
-        labels, frequencies = _each_integer(_wide(block))
+        labels, frequencies = _each_integer(_as_64_bit(block))
         ours, theirs = _one_type(self.labels, labels)
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
         if not len(ours) or not (ours[at] == theirs).all():
             both: Integers = np.union1d(ours, theirs)  # type: ignore[assignment]
             place = np.searchsorted(both, ours)
-            members, nonmembers = (_placed(column, place, len(both)) for column in self.columns)
+            members, nonmembers = (_spread_over(column, place, len(both)) for column in self.columns)
             columns = (members, nonmembers)
             ours, at = both, np.searchsorted(both, theirs)
-        column = _placed(frequencies, at, len(ours)) + columns[side]
+        column = _spread_over(frequencies, at, len(ours)) + columns[side]
         grown = _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
         return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
 
@@ -248,7 +249,7 @@ class _Labels:
         ).require_shared_cells()
 
 
-def _plain(values: NDArray[np.generic], name: str, start: int) -> NDArray[np.generic]:
+def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """One side of a block as integers, floats or text, one a record."""
     array = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if array.ndim != 1:
@@ -286,7 +287,7 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
     return replace(grid, columns=(columns[0], columns[1]))
 
 
-def _wide(block: NDArray[np.generic]) -> Integers:
+def _as_64_bit(block: NDArray[np.generic]) -> Integers:
     """Integers as int64, or as uint64 if one is beyond."""
     if block.dtype.kind == "u" and block.dtype.itemsize == 8 and int(block.max()) >= 2**63:
         return block.astype(np.uint64)
@@ -312,12 +313,12 @@ def _each_integer(block: Integers) -> tuple[Integers, NDArray[np.int64]]:
     return at.astype(block.dtype) + low, table[at]
 
 
-def _binned(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
+def _count_in_window(cells: NDArray[np.int64], weights: Floats | None) -> Floats:
     """Records in each cell of a window."""
     return np.bincount(cells, weights, GRID_CELLS).astype(np.float64, copy=False)
 
 
-def _placed(frequencies: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:
+def _spread_over(frequencies: NDArray[np.int64], at: NDArray[np.intp], size: int) -> NDArray[np.int64]:
     """Counts at their places in a longer column."""
     column = np.zeros(size, dtype=np.int64)
     column[at] = frequencies

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from estimators.audit.epsilon import (
     Direction,
-    _ventures,
+    _ways_to_guess,
     check_claim,
     epsilon_lower_bound,
 )
@@ -21,7 +21,7 @@ from estimators.sample.cells import Categories, Intervals
 from estimators.sample.counts import Counts
 
 
-def counted(members, nonmembers):
+def counts_of(members, nonmembers):
     """Every distinct score a cell."""
     labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     size = len(labels)
@@ -56,7 +56,7 @@ def bounds(world, epsilon, sides, runs, direction="either", seed=11):
     rng = np.random.default_rng(seed)
     return np.array(
         [
-            epsilon_lower_bound(counted(*world(rng, epsilon, *sides)), direction=direction).value
+            epsilon_lower_bound(counts_of(*world(rng, epsilon, *sides)), direction=direction).value
             for _ in range(runs)
         ]
     )
@@ -156,9 +156,9 @@ def test_few_records_without_leakage_are_not_accused_more_often(sides):
 )
 @pytest.mark.parametrize("direction", ["high", "either"])
 def test_the_bound_is_about_as_high_as_the_study_s_at_twice_our_level(epsilon, n, published, direction):
-    found = bounds(answers, epsilon, (n, n), 150, direction).mean()
+    result = bounds(answers, epsilon, (n, n), 150, direction).mean()
 
-    assert found >= 0.9 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
+    assert result >= 0.9 * published  # T-E1: level 5% in one direction; ours 2.5%, here in one or both
 
 
 @pytest.mark.parametrize("world", [answers, laplace])
@@ -170,9 +170,9 @@ def test_unequal_sides_do_not_make_it_vacuous(world):
 def test_a_leak_at_the_low_end_is_found_from_either_side():
     members, nonmembers = laplace(np.random.default_rng(3), 2.0, 300, 900)
 
-    turned = counted(-members, -nonmembers)
+    turned = counts_of(-members, -nonmembers)
 
-    straight = epsilon_lower_bound(counted(members, nonmembers), direction="high").value
+    straight = epsilon_lower_bound(counts_of(members, nonmembers), direction="high").value
     assert epsilon_lower_bound(turned, direction=Direction.LOW).value == pytest.approx(straight)
     assert epsilon_lower_bound(turned, direction="high").value == 0.0
     assert 0.0 < epsilon_lower_bound(turned, direction="either").value < straight
@@ -181,9 +181,9 @@ def test_a_leak_at_the_low_end_is_found_from_either_side():
 def test_only_the_order_of_the_scores_matters():
     members, nonmembers = laplace(np.random.default_rng(4), 1.0, 60, 240)
 
-    stretched = epsilon_lower_bound(counted(np.exp(members), np.exp(nonmembers)))
+    stretched = epsilon_lower_bound(counts_of(np.exp(members), np.exp(nonmembers)))
 
-    assert stretched == epsilon_lower_bound(counted(members, nonmembers))
+    assert stretched == epsilon_lower_bound(counts_of(members, nonmembers))
 
 
 @settings(max_examples=60, deadline=None)
@@ -192,8 +192,8 @@ def test_guesses_are_disjoint_and_chosen_without_the_labels(pooled, seed):
     whole, rng = np.array(pooled), np.random.default_rng(seed)
     one, other = (rng.binomial(whole, 0.3) for _ in range(2))
 
-    first = _ventures(one, whole - one, Direction.EITHER)
-    second = _ventures(other, whole - other, Direction.EITHER)
+    first = _ways_to_guess(one, whole - one, Direction.EITHER)
+    second = _ways_to_guess(other, whole - other, Direction.EITHER)
 
     assert [v[:2] for v in first] == [v[:2] for v in second]
     assert bool(first) == ((whole > 0).sum() > 1)
@@ -217,16 +217,16 @@ def test_categories_learn_their_order_on_one_half_and_are_judged_on_the_other():
         for r, q in ((np.full(12, 1 / 12), np.full(12, 1 / 12)), (liked, 1 / 6 - liked))
     )
 
-    allowed = 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
-    assert np.mean([b.value > 0.0 for b in quiet]) <= allowed
-    assert np.mean([b.value > 2.0 for b in leaky]) <= allowed
+    most_misses = 0.025 + 2 * np.sqrt(0.025 * 0.975 / runs)
+    assert np.mean([b.value > 0.0 for b in quiet]) <= most_misses
+    assert np.mean([b.value > 2.0 for b in leaky]) <= most_misses
     assert np.mean([b.value for b in leaky]) > 1.2
     assert all("order_learned_on_half" in [c.code for c in b.cautions] for b in leaky)
 
 
 def test_what_cannot_say_anything_says_so():
     constant = epsilon_lower_bound(Counts.of([50], [70], edges=[]))
-    tiny = epsilon_lower_bound(counted(np.array([3.0, 4.0]), np.array([1.0, 2.0])))
+    tiny = epsilon_lower_bound(counts_of(np.array([3.0, 4.0]), np.array([1.0, 2.0])))
 
     assert (constant.value, [c.code for c in constant.cautions]) == (0.0, ["one_cell"])
     assert (tiny.value, [c.code for c in tiny.cautions]) == (0.0, ["too_few_records"])
@@ -234,7 +234,7 @@ def test_what_cannot_say_anything_says_so():
 
 @pytest.mark.parametrize("sides", [(500, 500), (100, 900)])
 def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
-    counts = counted(*answers(np.random.default_rng(6), 4.0, *sides))
+    counts = counts_of(*answers(np.random.default_rng(6), 4.0, *sides))
 
     bold, modest = check_claim(counts, 1.0, prior=0.1), check_claim(counts, 4.5, 1e-6, prior=0.1)
 
@@ -249,7 +249,7 @@ def test_a_claim_is_contradicted_only_by_more_than_it_claims(sides):
 
 
 def test_a_larger_delta_leaves_less_to_epsilon():
-    counts = counted(*answers(np.random.default_rng(8), 3.0, 300, 700))
+    counts = counts_of(*answers(np.random.default_rng(8), 3.0, 300, 700))
 
     falling = [epsilon_lower_bound(counts, delta=d).value for d in (0.0, 1e-6, 1e-4, 1e-2, 0.5)]
 
@@ -267,10 +267,10 @@ def test_a_larger_delta_leaves_less_to_epsilon():
     ],
 )
 def test_numbers_out_of_range_are_refused_by_name(ask, name):
-    with pytest.raises(OutOfRange, match=name) as caught:
+    with pytest.raises(OutOfRange, match=name) as refusal:
         ask(in_thirds([1, 2, 3], [3, 2, 1]))
 
-    assert caught.value.field == name
+    assert refusal.value.field == name
 
 
 def test_an_unknown_direction_is_refused():
