@@ -206,14 +206,14 @@ def test_a_vector_is_answered_by_a_learned_adversary_that_beats_cells() -> None:
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_the_learned_lower_end_is_seldom_above_the_truth_without_leakage(prior: float) -> None:
-    missed = 0
+    misses = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(120, 3)))
         result = advantage(scores, prior, LearnedTarget((logistic(), quadratic())), seed=seed)
-        missed += result.lower > abs(2 * prior - 1) + 1e-12
+        misses += result.lower > abs(2 * prior - 1) + 1e-12
 
-    assert missed <= 5  # P(Bin(60, 0.025) > 5) = 0.4%
+    assert misses <= 5  # P(Bin(60, 0.025) > 5) = 0.4%
 
 
 def test_a_leak_that_no_margin_shows_is_found_in_the_vector() -> None:

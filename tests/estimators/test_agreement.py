@@ -75,24 +75,26 @@ def test_a_run_that_spends_delta_on_many_records_at_once_does_not_contradict_it(
 ):
     rng = np.random.default_rng(5)
 
-    found = [
+    result = [
         agreement(struck(rng, probability, share, size), 0.0, 0.1, rates=(0.1,), inclusion="independent")
         for _ in range(runs)
     ]
 
-    assert np.mean([each.decision == "contradicted" for each in found]) <= 0.05
+    assert np.mean([each.decision == "contradicted" for each in result]) <= 0.05
     assert (
-        np.mean([each.rows[0].estimate.lower > each.rows[0].ceiling for each in found]) > 0.05
+        np.mean([each.rows[0].estimate.lower > each.rows[0].ceiling for each in result]) > 0.05
     )  # had it to hold in each
 
 
 def test_what_one_run_may_exceed_is_what_markov_s_inequality_leaves():
-    found = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
+    result = agreement(COUNTS, 0.5, 1e-4, rates=(0.1,), direction="high")
 
-    rows = {row.quantity: row for row in found.rows}
-    spent = 1e-4 / (0.05 / 3.0 / 2.0)
-    assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, spent), abs=1e-12)
-    assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(spent + 0.1 * np.exp(0.5), abs=1e-12)
+    rows = {row.quantity: row for row in result.rows}
+    delta_of_one_run = 1e-4 / (0.05 / 3.0 / 2.0)
+    assert rows["advantage"].in_one_run == pytest.approx(advantage_ceiling(0.5, delta_of_one_run), abs=1e-12)
+    assert rows["tpr_at_fpr_0.1_high"].in_one_run == pytest.approx(
+        delta_of_one_run + 0.1 * np.exp(0.5), abs=1e-12
+    )
     assert rows["epsilon"].in_one_run == rows["epsilon"].ceiling == 0.5
     assert "affect many records" in rows["advantage"].estimate.interval.guarantee.assumes
     pure = agreement(COUNTS, 0.5, rates=(0.1,), direction="high")
@@ -113,9 +115,9 @@ def test_a_claim_is_said_with_all_its_digits():
 
 
 def test_rows_are_what_theory_allows_beside_what_was_measured():
-    found = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,), direction="high")
+    result = agreement(COUNTS, 0.2, prior=0.4, rates=(0.1,), direction="high")
 
-    rows = {row.quantity: row for row in found.rows}
+    rows = {row.quantity: row for row in result.rows}
     each = 1.0 - 0.05 / 3.0  # one advantage, one rate, one epsilon
     measured = advantage(COUNTS, 0.4, confidence=each)
     assert rows["advantage"].ceiling == pytest.approx(max(0.2, np.tanh(0.1)))
@@ -129,44 +131,46 @@ def test_rows_are_what_theory_allows_beside_what_was_measured():
     assert rows["epsilon"].ceiling == 0.2
     assert rows["epsilon"].estimate.lower == epsilon_lower_bound(COUNTS, each, direction="high").value
     assert rows["epsilon"].agrees == "no"
-    assert found.decision == "contradicted"
-    assert "is contradicted by" in found.sentence
-    assert "aseline" in found.sentence
+    assert result.decision == "contradicted"
+    assert "is contradicted by" in result.sentence
+    assert "aseline" in result.sentence
 
 
 def test_a_generous_claim_agrees_and_is_not_proven():
-    found = agreement(COUNTS, 3.0, 0.1)
+    result = agreement(COUNTS, 3.0, 0.1)
 
-    agrees = {row.quantity: row.agrees for row in found.rows}
-    assert found.decision == "not contradicted"
+    agrees = {row.quantity: row.agrees for row in result.rows}
+    assert result.decision == "not contradicted"
     assert agrees["advantage"] == agrees["mip_eta"] == agrees["mis_delta"] == agrees["epsilon"] == "yes"
-    assert "does not prove it" in found.sentence
+    assert "does not prove it" in result.sentence
 
 
 def test_a_claim_about_adding_or_removing_allows_more():
-    replaced, added = (agreement(COUNTS, 0.4, adjacency=a) for a in ("replace", "add_remove"))
+    replaced, add_remove = (agreement(COUNTS, 0.4, adjacency=a) for a in ("replace", "add_remove"))
 
-    assert [row.agrees for row in replaced.rows].count("no") > [row.agrees for row in added.rows].count("no")
-    assert added.rows[0].ceiling == pytest.approx(1.0 - np.exp(-0.4))
-    assert added.rows[-1].ceiling == pytest.approx(0.8)
+    assert [row.agrees for row in replaced.rows].count("no") > [row.agrees for row in add_remove.rows].count(
+        "no"
+    )
+    assert add_remove.rows[0].ceiling == pytest.approx(1.0 - np.exp(-0.4))
+    assert add_remove.rows[-1].ceiling == pytest.approx(0.8)
     coins = agreement(COUNTS, 0.4, adjacency="add_remove", inclusion="independent")
     assert coins.rows[0].ceiling == replaced.rows[0].ceiling
 
 
 def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
-    found = agreement(COUNTS, 8.0, 0.01, adjacency="add_remove")
+    result = agreement(COUNTS, 8.0, 0.01, adjacency="add_remove")
 
-    assert "epsilon" not in {row.quantity for row in found.rows}
-    assert "no_epsilon" in {caution.code for caution in found.cautions}
+    assert "epsilon" not in {row.quantity for row in result.rows}
+    assert "no_epsilon" in {caution.code for caution in result.cautions}
 
 
 def test_a_vector_has_an_advantage_and_nothing_else():
     rng = np.random.default_rng(2)
 
-    found = agreement(Scores.of(rng.normal(1.5, 1, (60, 2)), rng.normal(0, 1, (60, 2))), 0.1)
+    result = agreement(Scores.of(rng.normal(1.5, 1, (60, 2)), rng.normal(0, 1, (60, 2))), 0.1)
 
-    assert [row.quantity for row in found.rows] == ["advantage", "mip_eta", "mis_delta"]
-    assert found.decision == "contradicted"
+    assert [row.quantity for row in result.rows] == ["advantage", "mip_eta", "mis_delta"]
+    assert result.decision == "contradicted"
 
 
 def test_categories_have_no_rates():
@@ -176,9 +180,9 @@ def test_categories_have_no_rates():
         rng.choice(["a", "b", "c"], 300),
     )
 
-    found = agreement(finest(Scores.of(members, nonmembers)), 0.1)
+    result = agreement(finest(Scores.of(members, nonmembers)), 0.1)
 
-    assert [row.quantity for row in found.rows] == ["advantage", "mip_eta", "mis_delta", "epsilon"]
+    assert [row.quantity for row in result.rows] == ["advantage", "mip_eta", "mis_delta", "epsilon"]
 
 
 def test_what_cannot_be_claimed_is_refused():
@@ -201,5 +205,5 @@ def test_low_scores_are_held_against_the_claim_as_high_ones_are():
     as_high, as_low = ({row.quantity: row for row in each.rows} for each in (high, low))
     assert as_low["tpr_at_fpr_0.1_low"].estimate == as_high["tpr_at_fpr_0.1_high"].estimate
     assert as_low["tpr_at_fpr_0.1_low"].agrees == "no"
-    found = {row.quantity: row.agrees for row in either.rows if row.quantity.startswith("tpr")}
-    assert found == {"tpr_at_fpr_0.1_high": "yes", "tpr_at_fpr_0.1_low": "no"}
+    result = {row.quantity: row.agrees for row in either.rows if row.quantity.startswith("tpr")}
+    assert result == {"tpr_at_fpr_0.1_high": "yes", "tpr_at_fpr_0.1_low": "no"}

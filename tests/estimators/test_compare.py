@@ -14,7 +14,7 @@ def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
     return Scores.of(*world.draw(rng, n, n), Query.CONTINUOUS)
 
 
-def allowed(runs: int, level: float) -> int:
+def most_misses(runs: int, level: float) -> int:
     return int(binom.isf(1e-3, runs, level))
 
 
@@ -40,22 +40,22 @@ def test_queries_alike_share_their_ranks() -> None:
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
 def test_the_largest_of_many_harmless_queries_is_seldom_called_a_leak(prior: float) -> None:
-    rng, runs, missed = np.random.default_rng(2), 120, 0
+    rng, runs, misses = np.random.default_rng(2), 120, 0
     for run in range(runs):
         queries = {str(k): draw(identical(), 100, rng) for k in range(8)}
-        missed += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
+        misses += compare(queries, prior, seed=run).maximum.lower > abs(2 * prior - 1) + 1e-12
 
-    assert missed <= allowed(runs, 0.025)
+    assert misses <= most_misses(runs, 0.025)
 
 
 def test_the_upper_end_of_the_maximum_holds_without_correction() -> None:
-    rng, runs, missed = np.random.default_rng(3), 120, 0
+    rng, runs, misses = np.random.default_rng(3), 120, 0
     for run in range(runs):
         queries = {"a": draw(gaussian_shift(0.4), 150, rng), "b": draw(gaussian_shift(0.4), 150, rng)}
         result = compare(queries, seed=run)
-        missed += result.maximum.upper < 0.39  # the truth at five cells is just below 0.4
+        misses += result.maximum.upper < 0.39  # the truth at five cells is just below 0.4
 
-    assert missed <= allowed(runs, 0.025)
+    assert misses <= most_misses(runs, 0.025)
 
 
 def test_one_query_is_no_comparison() -> None:
@@ -67,13 +67,13 @@ def test_one_query_is_no_comparison() -> None:
 @pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.3, 0.3), (0.5, 0.1)])
 def test_the_interval_of_a_difference_covers_it(ask: object, first: float, second: float) -> None:
     rng, runs = np.random.default_rng(4), 150
-    missed = 0
+    misses = 0
     worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
     for run in range(runs):
         result = ask(*(draw(world, 300, rng) for world in worlds), seed=run)  # type: ignore[operator]
-        missed += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
+        misses += not result.estimate.lower - 0.01 <= first - second <= result.estimate.upper + 0.01
 
-    assert missed <= allowed(runs, 0.05)
+    assert misses <= most_misses(runs, 0.05)
 
 
 def test_pairing_records_costs_width_but_no_assumption() -> None:
@@ -95,13 +95,13 @@ def test_a_group_that_leaks_is_found_among_groups_that_do_not(prior: float) -> N
     members = rng.normal(size=len(groups)) + 1.5 * (groups == "old")
     scores = Scores.of(members, rng.normal(size=len(groups)))
 
-    found = {g.label: g for g in by_group(scores, groups, groups, prior)}
+    result = {g.label: g for g in by_group(scores, groups, groups, prior)}
 
-    assert found["old"].advantage is not None
-    assert found["young"].advantage is not None
-    assert found["old"].advantage.lower > found["young"].advantage.upper
-    assert found["rare"].advantage is None
-    assert [c.code for c in found["rare"].cautions] == ["group_too_small"]
+    assert result["old"].advantage is not None
+    assert result["young"].advantage is not None
+    assert result["old"].advantage.lower > result["young"].advantage.upper
+    assert result["rare"].advantage is None
+    assert [c.code for c in result["rare"].cautions] == ["group_too_small"]
 
 
 def test_no_group_is_called_a_leak_when_none_leaks() -> None:
@@ -114,4 +114,4 @@ def test_no_group_is_called_a_leak_when_none_leaks() -> None:
             for g in by_group(scores, groups, groups, seed=run)
         )
 
-    assert wrong <= allowed(runs, 0.025)
+    assert wrong <= most_misses(runs, 0.025)

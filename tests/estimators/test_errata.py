@@ -73,14 +73,16 @@ def test_e5_the_first_n1_rows_are_the_members_and_the_rest_the_nonmembers() -> N
     rng = np.random.default_rng(1)
     i = np.arange(1, n + 1)
     labels = np.where(i <= n1, 1, -1)
-    printed = np.where(i <= n1, -1, 0)  # "m_i = -1 if i <= N_1 and 0 if i >= N_1", so nobody is a member
+    weights_in_print = np.where(
+        i <= n1, -1, 0
+    )  # "m_i = -1 if i <= N_1 and 0 if i >= N_1", so nobody is a member
 
     risk = individual_risk(
         Scores.of(5 + rng.random(n1), rng.random(n - n1), "continuous"), n1 / n, bins=10
     ).signed_risk
 
     assert np.array_equal(np.sign(risk), labels)
-    assert not (np.sign(risk) == printed).any()
+    assert not (np.sign(risk) == weights_in_print).any()
     assert len(np.arange(n - n1 + 1, n1 + 1)) == 0  # "i = N_1 + 1, ..., N_2" is empty where members are many
 
 
@@ -108,18 +110,18 @@ def test_e6_the_posterior_is_given_the_score_and_not_given_some_adversarys_guess
 
 def test_e13_an_interval_of_the_magnitude_is_not_the_pair_of_folded_ends() -> None:
     n, prior, r, q = 60, 0.1, 0.45, 0.05  # p r = (1-p) q: the signed risk is 0
-    covered = {"folded": 0.0, "ends": 0.0}
+    hits = {"folded": 0.0, "ends": 0.0}
 
     for x in range(n + 1):
         for y in range(16):
             box = discrete_risk(Counts.of([x, n - x], [y, n - y]), prior)
             fold = Limits(box.lower, box.upper, 0.95, Guarantee("", "", True)).folded()
             chance = binom.pmf(x, n, r) * binom.pmf(y, n, q)
-            covered["folded"] += chance * (fold.lower[0] <= 0.0 <= fold.upper[0])
-            covered["ends"] += chance * (min(abs(box.lower[0]), abs(box.upper[0])) <= 0.0)
+            hits["folded"] += chance * (fold.lower[0] <= 0.0 <= fold.upper[0])
+            hits["ends"] += chance * (min(abs(box.lower[0]), abs(box.upper[0])) <= 0.0)
 
-    assert covered["folded"] >= 0.95
-    assert covered["ends"] == 0.0
+    assert hits["folded"] >= 0.95
+    assert hits["ends"] == 0.0
 
 
 def test_e19_the_regret_is_bounded_by_the_root_of_the_mean_power_and_not_by_the_mean_power() -> None:
@@ -153,7 +155,7 @@ def test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one() -> 
     prior, metric, rng = 0.3, preset("f_beta", 0.3), np.random.default_rng(4)
     r, q = np.array([0.3, 0.28, 0.22, 0.2]), np.array([0.2, 0.23, 0.27, 0.3])
     eta = prior * r / (prior * r + (1 - prior) * q)
-    by_estimate, by_truth, found = [], [], []
+    by_estimate, by_truth, result = [], [], []
 
     for seed in range(20):
         counts = Counts.of(rng.multinomial(60, r), rng.multinomial(60, q))
@@ -169,10 +171,10 @@ def test_e20_algorithm_3_cuts_the_estimated_posterior_and_not_the_true_one() -> 
                 nonmembers[2][guess].sum() / nonmembers[2].sum(),
             )
             values.append(float(metric.value(*rates, prior)))
-        found.append(paper.value)
+        result.append(paper.value)
 
-    assert found == pytest.approx(by_estimate)
-    assert np.abs(np.subtract(found, by_truth)).max() > 0.05
+    assert result == pytest.approx(by_estimate)
+    assert np.abs(np.subtract(result, by_truth)).max() > 0.05
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
@@ -183,14 +185,14 @@ def test_e22_each_of_q_queries_is_taken_at_delta_over_q(prior: float) -> None:
         for k in range(4)
     }
 
-    found = compare(queries, prior, confidence=0.95, seed=2).maximum
+    result = compare(queries, prior, confidence=0.95, seed=2).maximum
 
     corrected, plain = (
         max(advantage(counts, prior, confidence=1 - delta, seed=2).lower for counts in queries.values())
         for delta in (0.05 / 4, 0.05)
     )
-    assert found.lower == pytest.approx(corrected, abs=1e-12)
-    assert found.lower < plain
+    assert result.lower == pytest.approx(corrected, abs=1e-12)
+    assert result.lower < plain
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])

@@ -32,13 +32,13 @@ def test_one_limit_on_the_advantage_is_its_verdict() -> None:
     for world, threshold in ((identical(), 0.1), (gaussian_shift(0.5), 0.1), (gaussian_shift(0.05), 0.08)):
         data = sample(world, 1000)
 
-        found = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
+        result = judge(data, [MaxAdvantage(threshold, ThresholdTarget())], seed=4)
 
-        assert found.limits[0].verdict == verdict(
+        assert result.limits[0].verdict == verdict(
             advantage(data, target=ThresholdTarget(), seed=4), threshold
         )
-        assert found.decision is found.limits[0].verdict.decision
-        assert found.records_needed == found.limits[0].verdict.records_needed
+        assert result.decision is result.limits[0].verdict.decision
+        assert result.records_needed == result.limits[0].verdict.records_needed
 
 
 def test_all_limits_must_pass_and_one_that_fails_is_enough() -> None:
@@ -65,23 +65,23 @@ def test_another_limit_makes_no_limit_harder_to_pass_but_harder_to_fail() -> Non
 
 def test_records_needed_are_the_most_any_open_limit_needs() -> None:
     data = sample(identical(), 300)
-    found = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
+    result = judge(data, [MaxAdvantage(0.1), MaxEpsilon(1.0, 0.02), MaxAdvantage(0.9)])
 
-    needed = [limit.verdict.records_needed for limit in found.limits]
+    records = [limit.verdict.records_needed for limit in result.limits]
 
-    assert found.decision is Decision.INCONCLUSIVE
-    assert needed[2] is None
-    assert found.records_needed == max(needed[0] or 0, needed[1] or 0)
-    assert f"about {found.records_needed} records" in found.sentence
+    assert result.decision is Decision.INCONCLUSIVE
+    assert records[2] is None
+    assert result.records_needed == max(records[0] or 0, records[1] or 0)
+    assert f"about {result.records_needed} records" in result.sentence
 
 
 def test_what_cannot_be_settled_has_no_number_of_records() -> None:
-    found = judge(sample(identical(), 300), [MaxAdvantage(0.1), MaxEpsilon(1.0)])
+    result = judge(sample(identical(), 300), [MaxAdvantage(0.1), MaxEpsilon(1.0)])
 
-    assert found.decision is Decision.INCONCLUSIVE
-    assert found.records_needed is None
-    assert "no number of records" in found.sentence
-    assert "delta_zero" in {caution.code for caution in found.cautions}
+    assert result.decision is Decision.INCONCLUSIVE
+    assert result.records_needed is None
+    assert "no number of records" in result.sentence
+    assert "delta_zero" in {caution.code for caution in result.cautions}
 
 
 def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
@@ -95,12 +95,12 @@ def test_epsilon_at_delta_zero_fails_where_it_must_and_never_passes() -> None:
 
 def test_the_records_epsilon_needs_are_about_enough() -> None:
     world = identical()
-    needed = judge(sample(world, 200), [MaxEpsilon(1.0, 0.01)]).records_needed
-    assert needed is not None
+    records = judge(sample(world, 200), [MaxEpsilon(1.0, 0.01)]).records_needed
+    assert records is not None
 
-    enough = judge(sample(world, needed, seed=1), [MaxEpsilon(1.0, 0.01)])
+    enough = judge(sample(world, records, seed=1), [MaxEpsilon(1.0, 0.01)])
 
-    assert 400 < needed < 20_000
+    assert 400 < records < 20_000
     assert enough.decision is Decision.PASS
 
 
@@ -115,11 +115,11 @@ def test_a_few_records_that_are_surely_members_do_not_drown_among_others() -> No
 
 
 def test_an_upper_end_at_cells_that_hide_what_the_tails_show_is_withdrawn() -> None:
-    found = judge(sample(rare_leak(0.02), 20_000), [MaxEpsilon(1.0, 0.005, bins=4)])
+    result = judge(sample(rare_leak(0.02), 20_000), [MaxEpsilon(1.0, 0.005, bins=4)])
 
-    assert found.decision is Decision.FAIL
-    assert found.limits[0].estimate.upper == float("inf")
-    assert "class_rejected" in {caution.code for caution in found.cautions}
+    assert result.decision is Decision.FAIL
+    assert result.limits[0].estimate.upper == float("inf")
+    assert "class_rejected" in {caution.code for caution in result.cautions}
 
 
 def test_the_group_that_bears_most_decides_and_is_named() -> None:
@@ -129,30 +129,30 @@ def test_the_group_that_bears_most_decides_and_is_named() -> None:
     side = np.repeat(["leaky", "tight"], 500)
     data, groups = Scores.of(members, nonmembers), np.concatenate([side, side])
 
-    found = judge(data, [MaxGroupRisk(0.3, groups)])
+    result = judge(data, [MaxGroupRisk(0.3, groups)])
 
     table = individual_risk(data, groups=groups).groups
     assert table is not None
-    assert found.decision is Decision.FAIL
-    assert "group leaky is at least" in found.limits[0].verdict.reason
-    assert found.limits[0].about == "the largest mean risk of 2 groups"
-    assert found.limits[0].estimate.lower == table.lower.max()
+    assert result.decision is Decision.FAIL
+    assert "group leaky is at least" in result.limits[0].verdict.reason
+    assert result.limits[0].about == "the largest mean risk of 2 groups"
+    assert result.limits[0].estimate.lower == table.lower.max()
     assert judge(data, [MaxGroupRisk(1.0, groups)]).decision is Decision.PASS
 
 
 def test_a_limit_that_is_exceeded_without_the_score_is_said_to_be() -> None:
-    found = judge(sample(identical(), 200), [MaxAdvantage(0.1)], prior=0.1)
+    result = judge(sample(identical(), 200), [MaxAdvantage(0.1)], prior=0.1)
 
-    assert found.decision is Decision.FAIL
-    assert "limit_below_baseline" in {caution.code for caution in found.cautions}
+    assert result.decision is Decision.FAIL
+    assert "limit_below_baseline" in {caution.code for caution in result.cautions}
 
 
 def test_a_long_label_is_shortened_where_it_is_named() -> None:
     data = sample(identical(), 50)
 
-    found = judge(data, [MaxGroupRisk(0.1, np.array(["x" * 5000] * 100))])
+    result = judge(data, [MaxGroupRisk(0.1, np.array(["x" * 5000] * 100))])
 
-    assert len(found.limits[0].about) < 120
+    assert len(result.limits[0].about) < 120
 
 
 def test_a_vector_has_an_advantage_but_no_metric_and_no_epsilon() -> None:

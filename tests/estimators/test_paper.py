@@ -62,11 +62,11 @@ def test_algorithm_1_reads_a_continuous_score_in_equal_slices_when_asked(prior: 
     rng = np.random.default_rng(1)
     a, b = rng.normal(0.5, 1, 700), rng.normal(size=400)
 
-    found = algorithm_1(Scores.of(a, b), prior, reading=EqualWidth())
+    result = algorithm_1(Scores.of(a, b), prior, reading=EqualWidth())
 
-    assert found.statistic == "W_N"
-    assert found.value == pytest.approx(literal_w(a, b, prior, 100), abs=1e-12)
-    assert "cells_from_data" in codes(found)
+    assert result.statistic == "W_N"
+    assert result.value == pytest.approx(literal_w(a, b, prior, 100), abs=1e-12)
+    assert "cells_from_data" in codes(result)
 
 
 def test_algorithm_1_counts_categories_and_smooths_numbers() -> None:
@@ -91,11 +91,11 @@ def test_u_n_is_the_integral_of_scipy_s_estimates(prior: float) -> None:
     a, b = rng.normal(0.6, 1, 150), rng.normal(size=90)
     grid = np.linspace(-8, 9, 60_001)
 
-    found = continuous_advantage(Scores.of(a, b), prior)
+    result = continuous_advantage(Scores.of(a, b), prior)
 
     difference = prior * gaussian_kde(a)(grid) - (1 - prior) * gaussian_kde(b)(grid)
-    assert found.value == pytest.approx(np.trapezoid(np.abs(difference), grid), abs=1e-6)
-    assert codes(found) == {"bandwidth_from_data"}
+    assert result.value == pytest.approx(np.trapezoid(np.abs(difference), grid), abs=1e-6)
+    assert codes(result) == {"bandwidth_from_data"}
 
 
 def test_two_far_kernels_in_u_n_by_hand() -> None:
@@ -111,10 +111,10 @@ def test_a_vector_s_u_n_says_how_it_was_integrated() -> None:
     rng = np.random.default_rng(4)
     scores = Scores.of(rng.normal(size=(80, 3)), rng.normal(size=(60, 3)))
 
-    found = algorithm_1(scores, 0.3, reading=Kernel(Fixed(0.5), seed=2))
+    result = algorithm_1(scores, 0.3, reading=Kernel(Fixed(0.5), seed=2))
 
-    assert codes(found) == {"monte_carlo"}
-    assert found.value == densities_of(scores, Fixed(0.5), 2).advantage(0.3)
+    assert codes(result) == {"monte_carlo"}
+    assert result.value == densities_of(scores, Fixed(0.5), 2).advantage(0.3)
 
 
 def test_the_interval_names_the_expectation_and_stays_where_it_can_be() -> None:
@@ -139,10 +139,10 @@ def test_the_interval_covers_the_expectation_of_w_n() -> None:
     mass = binom.pmf(x, n, 0.2)
     mean = 5 * (np.abs(prior * x[:, None] - (1 - prior) * x) / n * mass[:, None] * mass).sum()
 
-    found = [discrete_advantage(Counts.of(a, b), prior) for a, b in draws]
+    result = [discrete_advantage(Counts.of(a, b), prior) for a, b in draws]
 
-    assert np.mean([mean in each.interval for each in found]) >= 0.95
-    assert np.mean([each.value for each in found]) == pytest.approx(mean, abs=0.005)
+    assert np.mean([mean in each.interval for each in result]) >= 0.95
+    assert np.mean([each.value for each in result]) == pytest.approx(mean, abs=0.005)
 
 
 def test_theorem_2_golden_box() -> None:
@@ -249,13 +249,13 @@ def test_theorem_3_covers_the_smoothed_densities() -> None:
     spread = sqrt(1 + h * h)
     truth = f(norm.pdf(points, 0.5, spread), norm.pdf(points, 0, spread), prior)
 
-    covered = []
+    hits = []
     for _ in range(400):
         densities = LineDensities.of(rng.normal(0.5, 1, 500), rng.normal(size=900), Fixed(h))
         risk = continuous_risk(densities, points, prior, 0.9)
-        covered.append((risk.lower <= truth) & (truth <= risk.upper))
+        hits.append((risk.lower <= truth) & (truth <= risk.upper))
 
-    assert (np.mean(covered, axis=0) >= 0.9).all()
+    assert (np.mean(hits, axis=0) >= 0.9).all()
 
 
 def test_an_atom_s_risk_is_theorem_2_s() -> None:
@@ -326,9 +326,9 @@ def test_e16_an_outlier_on_one_axis_of_a_plane_is_seen() -> None:
     a, b = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
     a[0, 1] = 1e5
 
-    found = algorithm_1(Scores.of(a, b), 0.3, reading=EqualWidth(50))
+    result = algorithm_1(Scores.of(a, b), 0.3, reading=EqualWidth(50))
 
-    assert "outlier_range" in codes(found)
+    assert "outlier_range" in codes(result)
 
 
 @pytest.mark.parametrize("n", [200, 2000])
@@ -357,19 +357,19 @@ def test_cells_that_outrun_the_sample_are_said_to() -> None:
     rng = np.random.default_rng(16)
     crowded, roomy = (Scores.of(rng.normal(size=(n, 1)), rng.normal(size=(n, 1))) for n in (100, 2000))
 
-    found = [algorithm_1(scores, 0.3, reading=EqualWidth()) for scores in (crowded, roomy)]
+    result = [algorithm_1(scores, 0.3, reading=EqualWidth()) for scores in (crowded, roomy)]
 
-    assert "cells_outrun_sample" in codes(found[0])
-    assert "cells_outrun_sample" not in codes(found[1])
+    assert "cells_outrun_sample" in codes(result[0])
+    assert "cells_outrun_sample" not in codes(result[1])
 
 
 def test_atoms_are_said_to_be_counted() -> None:
     a, b = oracles.atoms().draw(np.random.default_rng(17), 4000, 4000)
 
-    found = continuous_advantage(Scores.of(a, b), 0.3)
+    result = continuous_advantage(Scores.of(a, b), 0.3)
 
-    assert "atoms" in codes(found)
-    assert found.value == pytest.approx(oracles.atoms().truth(0.3), abs=0.03)
+    assert "atoms" in codes(result)
+    assert result.value == pytest.approx(oracles.atoms().truth(0.3), abs=0.03)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, float("nan"), -0.2])

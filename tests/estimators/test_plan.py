@@ -114,14 +114,14 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
     scores = np.arange(100.0)
     result = advantage(Scores.of(scores, scores))
 
-    found = verdict(result, result.value + 5e-324)
+    answer = verdict(result, result.value + 5e-324)
 
-    assert found.decision is Decision.INCONCLUSIVE
-    assert found.records_needed is None
+    assert answer.decision is Decision.INCONCLUSIVE
+    assert answer.records_needed is None
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "said"),
+    ("lower", "upper", "expected"),
     [
         (0.0, 0.1, Decision.PASS),
         (0.1, 0.1, Decision.PASS),
@@ -130,8 +130,8 @@ def test_a_threshold_a_hair_from_the_estimate_is_settled_by_no_number_of_records
         (0.2, float("inf"), Decision.FAIL),
     ],
 )
-def test_a_decision_at_a_tenth_is_what_both_ends_say(lower: float, upper: float, said: Decision) -> None:
-    assert decision(lower, upper, 0.1) is said
+def test_a_decision_at_a_tenth_is_what_both_ends_say(lower: float, upper: float, expected: Decision) -> None:
+    assert decision(lower, upper, 0.1) is expected
 
 
 def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> None:
@@ -143,7 +143,7 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
 
 
 @pytest.mark.parametrize(
-    ("records", "gap", "needed"),
+    ("records", "gap", "expected"),
     [
         (800, 1e-2, 80_000),
         (800, 2.9e-4, 95_124_852),
@@ -154,22 +154,22 @@ def test_over_several_limits_a_fail_outweighs_an_open_one_and_that_a_pass() -> N
     ],
 )
 def test_above_a_hundred_million_records_or_twice_what_there_is_no_number_settles_it(
-    records: int, gap: float, needed: int | None
+    records: int, gap: float, expected: int | None
 ) -> None:
     guarantee = Guarantee("a number", "nothing", finite_sample=True)
-    found = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))
+    estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))
 
-    asked = records_needed(found, 0.5 + gap, records)
-    decided = decide("the advantage", found, 0.5 + gap, asked)
+    records_to_settle = records_needed(estimate, 0.5 + gap, records)
+    decided = decide("the advantage", estimate, 0.5 + gap, records_to_settle)
 
-    assert asked == (needed if needed is None else pytest.approx(needed, rel=1e-6))
-    assert decided.records_needed == asked
-    told = (
+    assert records_to_settle == (expected if expected is None else pytest.approx(expected, rel=1e-6))
+    assert decided.records_needed == records_to_settle
+    reason = (
         "in practice no number of records will settle it"
-        if needed is None
-        else f"about {asked} records in all"
+        if expected is None
+        else f"about {records_to_settle} records in all"
     )
-    assert told in decided.reason
+    assert reason in decided.reason
 
 
 def test_a_plan_for_what_no_number_of_records_decides_says_so() -> None:

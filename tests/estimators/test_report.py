@@ -115,17 +115,17 @@ def test_the_fingerprint_is_of_the_scores_and_not_of_how_they_were_kept(
 
 
 def test_cautions_are_said_once() -> None:
-    found = assess(draw(gaussian_shift(0.3), 20)).cautions
+    result = assess(draw(gaussian_shift(0.3), 20)).cautions
 
-    assert len(found) == len(set(found))
-    assert [c.code for c in found].count("few_records") == 1
+    assert len(result) == len(set(result))
+    assert [c.code for c in result].count("few_records") == 1
 
 
 def test_what_a_rate_needs_and_what_a_curve_shows_is_cautioned() -> None:
     rng = np.random.default_rng(0)
-    found = assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions
+    result = assess(Scores.of(rng.normal(-2.0, 1.0, 100), rng.normal(0.0, 1.0, 100))).cautions
 
-    codes = [c.code for c in found]
+    codes = [c.code for c in result]
     assert codes.count("too_few_nonmembers") == 2  # at 0.001 and 0.01; 100 are enough for 0.1
     assert codes.count("members_score_lower") == 1
 

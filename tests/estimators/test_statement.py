@@ -57,12 +57,12 @@ def test_an_end_that_is_infinite_is_said_so() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_sentence_does_not_say_more_than_its_interval(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    found = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
+    result = advantage(Scores.of(rng.normal(0.7, 1.0, 300), rng.normal(0.0, 1.0, 300)), 0.3, seed=seed)
 
-    said = [float(word.strip(",.")) for word in found.sentence.split() if word.startswith("0.")]
+    numbers = [float(word.strip(",.")) for word in result.sentence.split() if word.startswith("0.")]
 
-    assert said[0] <= found.lower < found.upper <= said[1]
-    assert said[1] - said[0] < found.upper - found.lower + 0.002
+    assert numbers[0] <= result.lower < result.upper <= numbers[1]
+    assert numbers[1] - numbers[0] < result.upper - result.lower + 0.002
 
 
 @pytest.mark.parametrize("value", [3794.73319, 1.2345649e-5, 28.5, 0.0, 1e-300, 1.2e308, -0.5, 0.99999, 5.0])
@@ -71,7 +71,7 @@ def test_figures_hold_at_any_size_and_are_four(value: float) -> None:
 
     assert float(down) <= value <= float(up)
     assert float(up) - float(down) <= 1e-3 * abs(value)
-    assert all(len(said.partition("e")[0].strip("-0.").replace(".", "")) <= 4 for said in (up, down))
+    assert all(len(text.partition("e")[0].strip("-0.").replace(".", "")) <= 4 for text in (up, down))
 
 
 @pytest.mark.parametrize("value", [4.0, 0.03224109, 1.2345649e-05, 1e-300])

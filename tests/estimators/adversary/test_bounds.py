@@ -18,7 +18,7 @@ from tests.oracles import categories, gaussian_shift, identical, scale
 ALPHA = 0.025
 
 
-def allowed(runs: int, level: float = ALPHA) -> int:
+def most_misses(runs: int, level: float = ALPHA) -> int:
     """Misses that a method of this level exceeds once in a thousand simulations."""
     return int(binom.isf(1e-3, runs, level))
 
@@ -49,15 +49,15 @@ def test_sides_pool_only_when_the_sample_has_a_middling_priors_shares() -> None:
 )
 @pytest.mark.parametrize("world", [identical(), gaussian_shift(0.3), scale(2.0)], ids=lambda w: w.name)
 def test_the_lower_end_is_seldom_above_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
-    rng, runs, missed = np.random.default_rng(11), 400, 0
+    rng, runs, misses = np.random.default_rng(11), 400, 0
     for run in range(runs):
         a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
         counts = by_rank(Scores.of(a, b, Query.CONTINUOUS)).coarsen(8)
         truth = world.truth_at(counts.cells.cuts, prior)  # type: ignore[attr-defined]
         below = held_out(counts, prior, families_for(counts), ALPHA, seed=run, shuffles=1)
-        missed += below.lower > truth + 1e-12
+        misses += below.lower > truth + 1e-12
 
-    assert missed <= allowed(runs)
+    assert misses <= most_misses(runs)
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_the_lower_end_is_seldom_above_the_truth(world: object, prior: float, n1
 )
 def test_the_upper_ends_are_seldom_below_the_truth(world: object, prior: float, n1: int, n0: int) -> None:
     rng, runs = np.random.default_rng(12), 300
-    missed = np.zeros(3, dtype=int)
+    misses = np.zeros(3, dtype=int)
     for _ in range(runs):
         a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
         fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
         coarse = fine.coarsen(8)
         truth, at_cells = world.truth(prior), world.truth_at(coarse.cells.cuts, prior)  # type: ignore[attr-defined]
-        missed += [
+        misses += [
             cells_upper(coarse, prior, ALPHA) < at_cells - 1e-9,
             threshold_upper(fine, prior, ALPHA) < truth - 1e-6,
             two_sided_upper(fine, prior, ALPHA) < truth - 1e-6,
         ]
 
-    assert missed.max() <= allowed(runs)
+    assert misses.max() <= most_misses(runs)
 
 
 @pytest.mark.parametrize(
@@ -101,22 +101,22 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(
 ) -> None:
     rng, runs = np.random.default_rng(13), 500
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
-    missed = np.zeros(3, dtype=int)
+    misses = np.zeros(3, dtype=int)
     draws = Counter((rng.binomial(n1, r), rng.binomial(n0, q)) for _ in range(runs))
     for (x, y), times in draws.items():  # the limits are functions of the counts
         counts = Counts.of([n1 - x, x], [n0 - y, y], [0.0])
-        missed += times * np.array(
+        misses += times * np.array(
             [
                 upper(counts, prior, ALPHA) < truth - 1e-12
                 for upper in (cells_upper, threshold_upper, two_sided_upper)
             ]
         )
 
-    assert missed.max() <= 0.035 * runs  # the study's acceptance, row 5
+    assert misses.max() <= 0.035 * runs  # the study's acceptance, row 5
 
 
 def test_many_categories_are_bounded_by_their_second_moment() -> None:
-    rng, runs, missed, width = np.random.default_rng(14), 60, 0, []
+    rng, runs, misses, width = np.random.default_rng(14), 60, 0, []
     world = categories(10_000, 0.0)
     for _ in range(runs):
         a, b = world.draw(rng, 5000, 5000)
@@ -124,10 +124,10 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
         size = len(labels)
         counts = Counts.of(np.bincount(at[:5000], minlength=size), np.bincount(at[5000:], minlength=size))
         upper = cells_upper(counts, 0.5, ALPHA, universe=10_000)
-        missed += upper < 0
+        misses += upper < 0
         width.append(upper)
 
-    assert missed == 0
+    assert misses == 0
     assert np.mean(width) <= 0.20  # the study's acceptance, row 6; W_N plus McDiarmid says 0.70
 
 
@@ -135,15 +135,15 @@ def test_many_categories_are_bounded_by_their_second_moment() -> None:
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_bounds_for_many_cells_hold_where_every_cell_leaks_alike(k: int, f: float, prior: float) -> None:
     # study T-B4: constant |f| is the hardest case, Cauchy-Schwarz is then tight
-    rng, runs, missed = np.random.default_rng(15), 200, 0
+    rng, runs, misses = np.random.default_rng(15), 200, 0
     sign = np.where(np.arange(k) % 2 == 0, 1, -1)
     r, q = np.full(k, 1 / k) * (1 + f * sign), np.full(k, 1 / k) * (1 - f * sign)
     truth = np.abs(prior * r - (1 - prior) * q).sum()
     for _ in range(runs):
         counts = Counts.of(rng.multinomial(1000, r), rng.multinomial(1000, q))
-        missed += cells_upper(counts, prior, ALPHA) < truth - 1e-12
+        misses += cells_upper(counts, prior, ALPHA) < truth - 1e-12
 
-    assert missed <= allowed(runs)
+    assert misses <= most_misses(runs)
 
 
 @pytest.mark.parametrize("prior", [0.3, 0.1])
@@ -200,8 +200,8 @@ def test_pooled_cross_validation_would_have_failed_where_progressive_validation_
         crossed += 2 * lower_limit(right, 1000, ALPHA) - 1 > 0
         progressive += held_out(counts, 0.5, families_for(counts), ALPHA, run, shuffles=1).lower > 0
 
-    assert crossed > allowed(runs)
-    assert progressive <= allowed(runs)
+    assert crossed > most_misses(runs)
+    assert progressive <= most_misses(runs)
 
 
 def test_the_median_of_shuffles_depends_less_on_the_seed_than_one_shuffle() -> None:

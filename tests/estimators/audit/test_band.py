@@ -14,9 +14,9 @@ from estimators.sample.counting import finest
 def test_a_band_reaches_from_one_nonmember_to_nearly_all(records: int, least: float) -> None:
     rng = np.random.default_rng(0)
 
-    found = band(finest(Scores.of(rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records))))
+    result = band(finest(Scores.of(rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records))))
 
-    rates = [point.fpr for point in found]
+    rates = [point.fpr for point in result]
     assert rates == sorted(set(rates))
     assert (rates[0], rates[-1]) == pytest.approx((least, 0.99))
     assert sum(rate > 0.1 for rate in rates) == 20
@@ -33,6 +33,6 @@ def test_each_point_of_a_band_is_the_operating_point_at_its_rate() -> None:
 def test_a_band_never_falls() -> None:
     rng = np.random.default_rng(1)
 
-    found = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
+    result = band(finest(Scores.of(rng.normal(1.0, 1.0, 3000), rng.normal(0.0, 1.0, 3000))))
 
-    assert np.all(np.diff([float(point.estimate.value or 0.0) for point in found]) >= 0.0)
+    assert np.all(np.diff([float(point.estimate.value or 0.0) for point in result]) >= 0.0)

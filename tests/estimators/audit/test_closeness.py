@@ -89,10 +89,10 @@ def test_more_records_bring_the_upper_end_down_to_the_truth() -> None:
         for n in (1_000, 10_000, 100_000, 10_000_000)
     ]
 
-    known = [end for end in ends if end is not None]
-    assert len(known) == 4
-    assert known == sorted(known, reverse=True)
-    assert known[-1] == pytest.approx(true_epsilon(r, q, 0.02), abs=0.01)
+    finite = [end for end in ends if end is not None]
+    assert len(finite) == 4
+    assert finite == sorted(finite, reverse=True)
+    assert finite[-1] == pytest.approx(true_epsilon(r, q, 0.02), abs=0.01)
 
 
 def test_a_larger_delta_allows_a_smaller_epsilon_and_sides_may_change_places() -> None:
@@ -112,9 +112,9 @@ def test_passing_is_nested() -> None:
     for _ in range(10):
         counts = counts_of(rng.integers(0, 60, 6), rng.integers(0, 60, 6))
 
-        passed = [within(counts, epsilon, 0.15, ALPHA) for epsilon in np.linspace(0, 6, 25)]
+        passes = [within(counts, epsilon, 0.15, ALPHA) for epsilon in np.linspace(0, 6, 25)]
 
-        assert passed == sorted(passed)
+        assert passes == sorted(passes)
 
 
 def test_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end() -> None:
@@ -123,9 +123,9 @@ def test_the_start_of_the_search_passes_exactly_if_it_is_at_least_the_end() -> N
     assert end is not None
 
     for start in (0.0, end - 0.01, end + 0.01, LARGEST, 700.0):
-        found = epsilon_upper(counts, 0.05, ALPHA, start)
-        assert found == pytest.approx(end, abs=2e-3)
-        assert (found <= start) == within(counts, min(start, LARGEST), 0.05, ALPHA)
+        result = epsilon_upper(counts, 0.05, ALPHA, start)
+        assert result == pytest.approx(end, abs=2e-3)
+        assert (result <= start) == within(counts, min(start, LARGEST), 0.05, ALPHA)
 
 
 LAWS = [
@@ -191,9 +191,9 @@ def test_the_lower_end_by_tails_is_seldom_above_the_truth(delta: float, advantag
 def test_the_lower_end_by_tails_comes_near_the_truth() -> None:
     data = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(0), 200_000, 200_000))
 
-    found = epsilon_lower(finest(data), 0.01, ALPHA)
+    result = epsilon_lower(finest(data), 0.01, ALPHA)
 
-    assert 0.75 < found / _gaussian_epsilon(shift_for(0.3), 0.01) < 1
+    assert 0.75 < result / _gaussian_epsilon(shift_for(0.3), 0.01) < 1
 
 
 def _gaussian_epsilon(shift: float, delta: float) -> float:
@@ -210,10 +210,10 @@ def _gaussian_epsilon(shift: float, delta: float) -> float:
 def test_so_many_records_with_the_same_shares_pass_and_fewer_do_not() -> None:
     counts = counts_of(np.array([60, 40]), np.array([40, 60]))
 
-    needed = records_to_pass(counts, 0.5, 0.05, ALPHA, 10**9)
+    records_needed = records_to_pass(counts, 0.5, 0.05, ALPHA, 10**9)
 
-    assert needed is not None
-    for records, passes in ((needed, True), (needed / 1.1, False)):
+    assert records_needed is not None
+    for records, passes in ((records_needed, True), (records_needed / 1.1, False)):
         sides = (
             np.rint(records / 200 * side).astype(np.int64) for side in (counts.members, counts.nonmembers)
         )

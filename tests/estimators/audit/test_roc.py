@@ -22,7 +22,7 @@ from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 
 
-def counted(members, nonmembers):
+def counts_of(members, nonmembers):
     """Every distinct score a cell."""
     labels, at = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
     size = len(labels)
@@ -71,8 +71,8 @@ def bracketed(members, nonmembers, fpr, confidence):
 def test_area_and_curve_agree_with_scikit_learn(n_members, n_nonmembers):
     members, nonmembers = tied(np.random.default_rng(1), n_members, n_nonmembers)
 
-    curve = roc(counted(members, nonmembers))
-    area = auc(counted(members, nonmembers)).estimate.value
+    curve = roc(counts_of(members, nonmembers))
+    area = auc(counts_of(members, nonmembers)).estimate.value
 
     truth, scores = labelled(members, nonmembers)
     fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
@@ -86,7 +86,7 @@ def test_a_long_curve_keeps_512_exact_points_and_the_low_corner():
     rng = np.random.default_rng(2)
     members, nonmembers = rng.normal(1.0, size=4_000), rng.normal(size=16_000)
 
-    curve = roc(counted(members, nonmembers))
+    curve = roc(counts_of(members, nonmembers))
 
     falling, ours = np.sort(nonmembers)[::-1], np.sort(members)[::-1]
     assert 256 <= len(curve.fpr) <= 512
@@ -107,7 +107,7 @@ def test_a_long_curve_keeps_512_exact_points_and_the_low_corner():
 def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidence):
     members, nonmembers = tied(np.random.default_rng(3), n_members, n_nonmembers)
 
-    estimate = auc(counted(members, nonmembers), confidence).estimate
+    estimate = auc(counts_of(members, nonmembers), confidence).estimate
 
     expected = delong(members, nonmembers, confidence)
     assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-10)
@@ -120,26 +120,24 @@ def test_area_interval_is_delong_pair_by_pair(n_members, n_nonmembers, confidenc
 def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members, n_nonmembers):
     rng, shift, runs = np.random.default_rng(4), float(ndtri(truth)) * np.sqrt(2.0), 700
 
-    covered = np.mean(
+    hits = np.mean(
         [
             truth
             in auc(
-                counted(rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers))
+                counts_of(rng.normal(shift, size=n_members), rng.normal(size=n_nonmembers))
             ).estimate.interval
             for _ in range(runs)
         ]
     )
 
-    assert (
-        covered >= 0.93
-    )  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
+    assert hits >= 0.93  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
 
 
 @pytest.mark.parametrize("sides", [(40, 40), (40, 4000), (7, 63)])
 def test_separated_sides_have_area_1_and_the_exact_limit_of_one_to_one_pairs(sides):
     members, nonmembers = np.arange(sides[0]) + 1e6, np.arange(sides[1])
 
-    answer = auc(counted(members, nonmembers))
+    answer = auc(counts_of(members, nonmembers))
 
     assert answer.estimate.value == answer.estimate.upper == 1.0
     assert answer.estimate.lower == pytest.approx(0.025 ** (1 / min(sides)), abs=1e-9)  # theta^n = alpha
@@ -161,7 +159,7 @@ def test_members_that_score_lower_get_an_area_below_one_half_and_a_caution():
     rng = np.random.default_rng(5)
     members, nonmembers = rng.normal(-1.0, size=60), rng.normal(size=240)
 
-    backwards, negated = auc(counted(members, nonmembers)), auc(counted(-members, -nonmembers))
+    backwards, negated = auc(counts_of(members, nonmembers)), auc(counts_of(-members, -nonmembers))
 
     assert backwards.estimate.value == pytest.approx(1 - negated.estimate.value)
     assert backwards.estimate.lower == pytest.approx(1 - negated.estimate.upper)
@@ -175,7 +173,7 @@ def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides)
     rng = np.random.default_rng(6)
     members, nonmembers = rng.normal(1.0, size=sides[0]), rng.normal(size=sides[1])
 
-    estimate = operating_point(counted(members, nonmembers), fpr, confidence).estimate
+    estimate = operating_point(counts_of(members, nonmembers), fpr, confidence).estimate
 
     expected = bracketed(members, nonmembers, fpr, confidence)
     assert (estimate.value, estimate.lower, estimate.upper) == pytest.approx(expected, abs=1e-12)
@@ -186,14 +184,14 @@ def test_operating_point_is_the_bracket_record_by_record(fpr, confidence, sides)
 def test_operating_points_cover_in_all_twelve_cells_of_the_acceptance_list(shift, n):
     rng, runs, rates = np.random.default_rng(7), 1000, (0.1, 0.01)
     truths = ndtr(shift - ndtri(1.0 - np.array(rates)))
-    covered = np.zeros(2)
+    hits = np.zeros(2)
 
     for _ in range(runs):
-        counts = counted(rng.normal(shift, size=n), rng.normal(size=n))
+        counts = counts_of(rng.normal(shift, size=n), rng.normal(size=n))
         answers = operating_points(counts, rates)
-        covered += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
+        hits += [t in a.estimate.interval for t, a in zip(truths, answers, strict=True)]
 
-    assert (covered / runs >= 0.94).all()
+    assert (hits / runs >= 0.94).all()
 
 
 @pytest.mark.parametrize("fpr", [0.02, 0.1, 0.12, 0.25])
@@ -203,20 +201,18 @@ def test_operating_points_cover_when_scores_tie_and_sides_differ(step, fpr):
     cuts = step * (np.arange(-60, 60) - 0.5)  # a rounded score reaches a step from half a step below it
     truth = norm.sf(cuts - 1.0)[norm.sf(cuts) <= fpr].max()
 
-    covered = 0
+    hits = 0
     for _ in range(runs):
         members, nonmembers = rng.normal(1.0, size=100), rng.normal(size=900)
-        counts = counted(step * np.round(members / step), step * np.round(nonmembers / step))
-        covered += truth in operating_point(counts, fpr).estimate.interval
+        counts = counts_of(step * np.round(members / step), step * np.round(nonmembers / step))
+        hits += truth in operating_point(counts, fpr).estimate.interval
 
-    assert (
-        covered / runs >= 0.93
-    )  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
+    assert hits / runs >= 0.93  # 0.95 less two standard errors; quadrature alone: 0.90 at step 0.5, FPR 0.1
 
 
 @pytest.mark.parametrize(("n_nonmembers", "codes"), [(367, ["too_few_nonmembers"]), (368, [])])
 def test_with_fewer_than_3_7_nonmembers_per_alarm_the_lower_end_is_0_and_says_so(n_nonmembers, codes):
-    counts = counted(np.arange(100) + 1e4, np.arange(n_nonmembers))
+    counts = counts_of(np.arange(100) + 1e4, np.arange(n_nonmembers))
 
     answer = operating_point(counts, 0.01)
 
@@ -242,7 +238,7 @@ def test_a_rate_lies_strictly_between_0_and_1(fpr):
 def test_several_rates_at_once_say_what_each_says_alone(step):
     rng = np.random.default_rng(8)
     scores = rng.normal(0.8, 1.0, 300), rng.normal(size=500)
-    counts = counted(*(step * np.round(side / step) if step else side for side in scores))
+    counts = counts_of(*(step * np.round(side / step) if step else side for side in scores))
     rates = (0.3, 0.001, 0.1, 0.9)
 
     assert operating_points(counts, rates) == tuple(operating_point(counts, rate) for rate in rates)

@@ -61,7 +61,7 @@ def samples(name: str) -> tuple[np.ndarray, np.ndarray]:
             return rng.normal(2e-9, 1e-9, 300), rng.normal(0, 1e-9, 300)
 
 
-def drawn(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_sides(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.ndarray, np.ndarray]:
     a, b = world.draw(np.random.default_rng(seed), n1, n0)
     return a.astype(np.float64), b.astype(np.float64)
 
@@ -71,9 +71,9 @@ def drawn(world: oracles.World, seed: int, n1: int, n0: int) -> tuple[np.ndarray
 def test_u_n_is_the_integral_over_literal_sums(name: str, rule: Bandwidth) -> None:
     a, b = samples(name)
 
-    found = LineDensities.of(a, b, rule)
+    result = LineDensities.of(a, b, rule)
 
-    assert found.advantage(0.3) == pytest.approx(literal_advantage(a, b, found.widths, 0.3), abs=1e-6)
+    assert result.advantage(0.3) == pytest.approx(literal_advantage(a, b, result.widths, 0.3), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "uneven", "cauchy", "outlier", "far modes", "tiny scale"])
@@ -81,10 +81,10 @@ def test_risk_at_every_record_is_that_of_literal_sums(name: str) -> None:
     a, b = samples(name)
     points = np.concatenate([a, b])
 
-    found = LineDensities.of(a, b, Silverman())
+    result = LineDensities.of(a, b, Silverman())
 
-    r, q = literal_density(a, found.widths[0], points), literal_density(b, found.widths[1], points)
-    assert found.at(points).signed_risk(0.1) == pytest.approx(
+    r, q = literal_density(a, result.widths[0], points), literal_density(b, result.widths[1], points)
+    assert result.at(points).signed_risk(0.1) == pytest.approx(
         (0.1 * r - 0.9 * q) / (0.1 * r + 0.9 * q), abs=1e-4
     )
 
@@ -95,12 +95,12 @@ def test_bandwidths_far_apart_get_a_grid_each(prior: float) -> None:
     a, b = np.append(rng.normal(0.5, 1, 40), [2000.0, -900.0]), rng.normal(size=60)
     points = np.concatenate([a, b])
 
-    found = LineDensities.of(a, b, Scott())
+    result = LineDensities.of(a, b, Scott())
 
-    assert found.widths[0] > 100 * found.widths[1]
-    assert found.advantage(prior) == pytest.approx(literal_advantage(a, b, found.widths, prior), abs=1e-6)
-    r, q = literal_density(a, found.widths[0], points), literal_density(b, found.widths[1], points)
-    assert found.at(points).signed_risk(prior) == pytest.approx(signed_risk(r, q, prior), abs=1e-4)
+    assert result.widths[0] > 100 * result.widths[1]
+    assert result.advantage(prior) == pytest.approx(literal_advantage(a, b, result.widths, prior), abs=1e-6)
+    r, q = literal_density(a, result.widths[0], points), literal_density(b, result.widths[1], points)
+    assert result.at(points).signed_risk(prior) == pytest.approx(signed_risk(r, q, prior), abs=1e-4)
 
 
 def test_an_outlier_as_far_as_numbers_go_leaves_an_answer() -> None:
@@ -115,32 +115,32 @@ def test_densities_agree_with_scipy() -> None:
     a, b = samples("gaussian")
     points = np.linspace(-5, 5, 77)
 
-    found = LineDensities.of(a, b, Scott()).at(points)
+    result = LineDensities.of(a, b, Scott()).at(points)
 
-    assert found.members == pytest.approx(gaussian_kde(a)(points), abs=1e-4)
-    assert found.nonmembers == pytest.approx(gaussian_kde(b)(points), abs=1e-4)
+    assert result.members == pytest.approx(gaussian_kde(a)(points), abs=1e-4)
+    assert result.nonmembers == pytest.approx(gaussian_kde(b)(points), abs=1e-4)
 
 
 def test_densities_integrate_to_one_and_are_never_negative() -> None:
-    found = LineDensities.of(*samples("cauchy"), Silverman())
+    result = LineDensities.of(*samples("cauchy"), Silverman())
 
-    assert found.lines is not None
-    assert found.members.sum() * found.lines[0].step == pytest.approx(1.0, abs=1e-9)
-    assert found.members.min() >= 0.0
-    assert found.nonmembers.min() >= 0.0
+    assert result.lines is not None
+    assert result.members.sum() * result.lines[0].step == pytest.approx(1.0, abs=1e-9)
+    assert result.members.min() >= 0.0
+    assert result.nonmembers.min() >= 0.0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_cauchy_tails_of_many_records_keep_their_resolution(seed: int) -> None:
     world = oracles.cauchy_shift(0.2)
-    a, b = drawn(world, seed, 60_000, 60_000)
+    a, b = draw_sides(world, seed, 60_000, 60_000)
 
-    found = LineDensities.of(a, b, Silverman())
+    result = LineDensities.of(a, b, Silverman())
 
-    assert found.lines is not None
-    assert found.lines[0].step <= min(found.widths) / 40
+    assert result.lines is not None
+    assert result.lines[0].step <= min(result.widths) / 40
     for prior in (0.5, 0.3):
-        assert found.advantage(prior) == pytest.approx(world.truth(prior), abs=0.02)
+        assert result.advantage(prior) == pytest.approx(world.truth(prior), abs=0.02)
 
 
 def test_far_points_where_nothing_was_seen_get_the_prior() -> None:
@@ -155,22 +155,22 @@ def test_points_between_cut_stretches_keep_their_densities() -> None:
     a, b = samples("outlier")
     points = np.array([1e9 - 0.3, 1e9 + 0.2, a[3] + 0.01])
 
-    found = LineDensities.of(a, b, Silverman())
+    result = LineDensities.of(a, b, Silverman())
 
     # far out one record alone: its kernel at that distance; 1e9 carries 1e-7 of rounding itself
-    assert found.at(points).members == pytest.approx(literal_density(a, found.widths[0], points), rel=1e-3)
+    assert result.at(points).members == pytest.approx(literal_density(a, result.widths[0], points), rel=1e-3)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_atoms_are_counted_and_the_rest_is_smoothed(prior: float) -> None:
     world = oracles.atoms()
-    a, b = drawn(world, 3, 100_000, 50_000)
+    a, b = draw_sides(world, 3, 100_000, 50_000)
 
-    found = LineDensities.of(a, b, Silverman())
+    result = LineDensities.of(a, b, Silverman())
 
-    assert found.atoms.values.tolist() == [0.7]
-    assert found.atoms.members.tolist() == [int((a == 0.7).sum())]
-    assert found.advantage(prior) == pytest.approx(world.truth(prior), abs=0.012)
+    assert result.atoms.values.tolist() == [0.7]
+    assert result.atoms.members.tolist() == [int((a == 0.7).sum())]
+    assert result.advantage(prior) == pytest.approx(world.truth(prior), abs=0.012)
 
 
 def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
@@ -178,11 +178,11 @@ def test_an_atom_that_only_members_have_is_not_smoothed_away() -> None:
     a, b = rng.random(5000), rng.random(5000)
     a[:1000] = 0.5  # a fifth of the members: truth .5|.8 - 1| + .5 x .2 at prior 1/2
 
-    found = LineDensities.of(a, b, Silverman())
+    result = LineDensities.of(a, b, Silverman())
 
-    assert found.advantage(0.5) == pytest.approx(0.2, abs=0.04)
-    assert found.at(np.array([0.5])).signed_risk(0.3) == pytest.approx([1.0])
-    assert abs(found.at(np.array([0.5 + 1e-9])).signed_risk(0.5)[0] + 1 / 9) < 0.1  # (.8 - 1)/(.8 + 1)
+    assert result.advantage(0.5) == pytest.approx(0.2, abs=0.04)
+    assert result.at(np.array([0.5])).signed_risk(0.3) == pytest.approx([1.0])
+    assert abs(result.at(np.array([0.5 + 1e-9])).signed_risk(0.5)[0] + 1 / 9) < 0.1  # (.8 - 1)/(.8 + 1)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -238,10 +238,10 @@ def test_a_bandwidth_too_small_for_any_grid_is_refused() -> None:
 def test_a_tiny_bandwidth_makes_every_record_its_own_island() -> None:
     x = np.random.default_rng(9).random(3000)
 
-    found = LineDensities.of(x[::2], x[1::2], Fixed(1e-9))
+    result = LineDensities.of(x[::2], x[1::2], Fixed(1e-9))
 
-    assert found.advantage(0.3) == pytest.approx(1.0, abs=1e-3)
-    assert found.at(x[::2]).signed_risk(0.3) == pytest.approx(np.ones(1500))
+    assert result.advantage(0.3) == pytest.approx(1.0, abs=1e-3)
+    assert result.at(x[::2]).signed_risk(0.3) == pytest.approx(np.ones(1500))
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -288,12 +288,12 @@ def plane_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_a_plane_agrees_with_sums_over_records_by_scikit_learn() -> None:
     a, b = plane_samples(2000)
 
-    found = densities_of(Scores.of(a, b), Scott())
+    result = densities_of(Scores.of(a, b), Scott())
 
-    assert isinstance(found, PlaneDensities)
+    assert isinstance(result, PlaneDensities)
     for side, width, at in (
-        (a, found.widths[0], found.at(a[:300]).members),
-        (b, found.widths[1], found.at(a[:300]).nonmembers),
+        (a, result.widths[0], result.at(a[:300]).members),
+        (b, result.widths[1], result.at(a[:300]).nonmembers),
     ):
         other = (
             np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a[:300] / width))
@@ -316,10 +316,10 @@ def test_a_plane_with_a_far_outlier_is_summed_directly() -> None:
     a, b = plane_samples(200)
     a[0] = 1e9
 
-    found = densities_of(Scores.of(a, b), Silverman())
+    result = densities_of(Scores.of(a, b), Silverman())
 
-    assert isinstance(found, PointDensities)
-    assert found.at(a[:1]).members[0] == pytest.approx(1 / (200 * found.volumes[0] * 2 * np.pi))
+    assert isinstance(result, PointDensities)
+    assert result.at(a[:1]).members[0] == pytest.approx(1 / (200 * result.volumes[0] * 2 * np.pi))
 
 
 @pytest.mark.parametrize("d", [3, 6, 10])
@@ -327,11 +327,11 @@ def test_sums_in_many_dimensions_agree_with_scikit_learn(d: int) -> None:
     rng = np.random.default_rng(d)
     a, b = rng.normal(0.2, 1, (150, d)), rng.normal(size=(400, d)) * 2
 
-    found = densities_of(Scores.of(a, b), Scott())
+    result = densities_of(Scores.of(a, b), Scott())
 
-    assert isinstance(found, PointDensities)
+    assert isinstance(result, PointDensities)
     for side, width, at in zip(
-        (a, b), found.widths, (found.at(a).members, found.at(a).nonmembers), strict=True
+        (a, b), result.widths, (result.at(a).members, result.at(a).nonmembers), strict=True
     ):
         other = np.exp(KernelDensity(bandwidth=1.0).fit(side / width).score_samples(a / width)) / width.prod()
         assert at == pytest.approx(other, rel=1e-9)
@@ -342,11 +342,11 @@ def test_the_monte_carlo_integral_of_separable_sides_is_the_line_s() -> None:
     a, b = samples("gaussian")
     pad = np.zeros((400, 2))
 
-    found = PointDensities.of(np.column_stack([a, pad]), np.column_stack([b, pad[:300]]), Fixed(0.3), seed=3)
+    result = PointDensities.of(np.column_stack([a, pad]), np.column_stack([b, pad[:300]]), Fixed(0.3), seed=3)
 
     line = LineDensities.of(a, b, Fixed(0.3))
     for prior in PRIORS:
-        assert abs(found.advantage(prior) - line.advantage(prior)) < 4 * found.standard_error(prior)
+        assert abs(result.advantage(prior) - line.advantage(prior)) < 4 * result.standard_error(prior)
 
 
 def test_the_same_seed_gives_the_same_integral() -> None:

@@ -40,8 +40,8 @@ def bisected(x, n1, y, n0, numerator, denominator, alpha):
         return low
     for _ in range(70):
         middle = (low + high) / 2
-        refused = mover_lower(middle, x, n1, y, n0, numerator, denominator, alpha) > 0
-        low, high = (middle, high) if refused else (low, middle)
+        too_small = mover_lower(middle, x, n1, y, n0, numerator, denominator, alpha) > 0
+        low, high = (middle, high) if too_small else (low, middle)
     return high
 
 

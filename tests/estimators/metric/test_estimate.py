@@ -294,19 +294,19 @@ def test_every_preset_is_estimated_between_its_ends(name, prior):
     rng = np.random.default_rng(6)
     counts = Counts(rng.multinomial(900, r), rng.multinomial(700, q), Intervals(edges))
 
-    found = metric_optimum(counts, preset(name, prior), prior, seed=1)
+    result = metric_optimum(counts, preset(name, prior), prior, seed=1)
 
     truth = true_value(r, q, objective(name, prior))
-    assert found.interval.lower <= found.value <= found.interval.upper
-    assert found.interval.lower - 1e-9 <= truth <= found.interval.upper + 1e-9
-    assert found.trivial <= found.interval.lower
-    assert found.held_out <= found.resubstitution + 0.02
-    assert found.degenerate == (
+    assert result.interval.lower <= result.value <= result.interval.upper
+    assert result.interval.lower - 1e-9 <= truth <= result.interval.upper + 1e-9
+    assert result.trivial <= result.interval.lower
+    assert result.held_out <= result.resubstitution + 0.02
+    assert result.degenerate == (
         PRESETS[name].formula in ("TP/(TP + FP)", "TP/(TP + FN)", "TN/(TN + FP)", "TN/(TN + FN)")
     )
-    assert not found.class_rejected
-    assert not found.interval.guarantee.finite_sample
-    assert at_least(found.interval.lower) in found.sentence
+    assert not result.class_rejected
+    assert not result.interval.guarantee.finite_sample
+    assert at_least(result.interval.lower) in result.sentence
 
 
 def test_a_two_sided_leak_is_certified_although_no_single_cut_sees_it():
@@ -315,21 +315,21 @@ def test_a_two_sided_leak_is_certified_although_no_single_cut_sees_it():
     counts = Counts(rng.multinomial(2000, r), rng.multinomial(2000, q), Intervals(edges))
     goal = objective("balanced_accuracy", 0.1)
 
-    found = metric_optimum(counts, goal.metric, 0.1)
+    result = metric_optimum(counts, goal.metric, 0.1)
 
     tails = np.concatenate([[0], np.cumsum(r)]), np.concatenate([[0], np.cumsum(q)])
     best_cut = max(goal.value(*tails).max(), goal.value(1 - tails[0], 1 - tails[1]).max())
-    assert found.interval.lower > best_cut
-    assert found.leader in ("cells", "coarse_cells")
+    assert result.interval.lower > best_cut
+    assert result.leader in ("cells", "coarse_cells")
 
 
 def test_recall_is_1_for_free_and_says_so():
-    found = metric_optimum(random_counts(3), preset("recall", 0.2), 0.2)
+    result = metric_optimum(random_counts(3), preset("recall", 0.2), 0.2)
 
-    assert (found.interval.lower, found.value, found.interval.upper) == (1.0, 1.0, 1.0)
-    assert found.degeneracy is Degeneracy.CONSTANT
-    assert "degenerate_optimum" in {c.code for c in found.cautions}
-    assert (found.threshold, found.direction) == (0.0, "above")
+    assert (result.interval.lower, result.value, result.interval.upper) == (1.0, 1.0, 1.0)
+    assert result.degeneracy is Degeneracy.CONSTANT
+    assert "degenerate_optimum" in {c.code for c in result.cautions}
+    assert (result.threshold, result.direction) == (0.0, "above")
 
 
 def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
@@ -339,32 +339,32 @@ def test_precision_without_a_least_share_is_a_bound_on_a_handful_of_records():
     metric = preset("precision", 0.1)
 
     free = metric_optimum(counts, metric, 0.1, min_positive_share=0.0, bins=250)
-    held = metric_optimum(counts, metric, 0.1)
+    constrained = metric_optimum(counts, metric, 0.1)
 
     assert free.resubstitution == 1.0
     assert free.interval.upper == pytest.approx(1.0)
-    assert held.share_limits == (0.05, 1.0)
-    assert held.interval.upper < 0.5
-    assert "at least 5% of all records" in held.sentence
+    assert constrained.share_limits == (0.05, 1.0)
+    assert constrained.interval.upper < 0.5
+    assert "at least 5% of all records" in constrained.sentence
 
 
 def test_identical_sides_certify_nothing_beyond_the_trivial_value():
     counts = Counts.of([50] * 8, [125] * 8)
 
-    found = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
+    result = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
 
-    assert found.interval.lower == pytest.approx(2 * 0.1 / 1.1)
-    assert found.interval.upper > found.interval.lower
+    assert result.interval.lower == pytest.approx(2 * 0.1 / 1.1)
+    assert result.interval.upper > result.interval.lower
 
 
 def test_disjoint_sides_reach_the_top_of_the_metric():
     counts = Counts.of([300, 0], [0, 900])
 
-    found = metric_optimum(counts, preset("jaccard", 0.1), 0.1)
+    result = metric_optimum(counts, preset("jaccard", 0.1), 0.1)
 
-    assert found.resubstitution == found.interval.upper == 1.0
-    assert found.interval.lower > 0.95
-    assert found.paper.value == 1.0
+    assert result.resubstitution == result.interval.upper == 1.0
+    assert result.interval.lower > 0.95
+    assert result.paper.value == 1.0
 
 
 def test_the_order_of_unordered_cells_changes_neither_the_upper_end_nor_the_plug_in():
@@ -416,10 +416,10 @@ def test_what_cannot_be_estimated_is_refused_by_name():
 def test_very_few_records_give_a_wide_interval_and_a_caution_not_a_failure(n1, n0):
     counts = Counts.of([n1, 0, 0], [n0 - 1, 1, 0])
 
-    found = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
+    result = metric_optimum(counts, preset("f_beta", 0.1), 0.1)
 
-    assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
-    assert "few_records" in {c.code for c in found.cautions}
+    assert 0.0 <= result.interval.lower <= result.value <= result.interval.upper <= 1.0
+    assert "few_records" in {c.code for c in result.cautions}
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])
@@ -428,16 +428,16 @@ def test_the_best_accuracy_and_the_advantage_are_one_number_with_one_interval(pr
     counts = by_rank(Scores.of(a, b))
 
     accuracy = metric_optimum(counts, preset("accuracy", prior), prior)
-    found = advantage(counts, prior)
+    result = advantage(counts, prior)
 
     for mine, theirs in (
-        (accuracy.value, found.value),
-        (accuracy.interval.lower, found.lower),
-        (accuracy.interval.upper, found.upper),
+        (accuracy.value, result.value),
+        (accuracy.interval.lower, result.lower),
+        (accuracy.interval.upper, result.upper),
     ):
         assert mine == pytest.approx((1 + theirs) / 2, abs=1e-12)
     assert metric_optimum(counts, preset("advantage", prior), prior).value == pytest.approx(
-        found.value, abs=1e-12
+        result.value, abs=1e-12
     )
 
 

@@ -17,27 +17,27 @@ def test_no_posterior_within_the_cells_interval_leaves_the_range(name: str, prio
     metric = preset(name, prior)
     signed = cell_risks(COUNTS, prior).signed
 
-    found = individual_metric(COUNTS, metric, prior)
+    result = individual_metric(COUNTS, metric, prior)
 
     for cell in range(3):
         eta = np.linspace((1 + signed.lower[cell]) / 2, (1 + signed.upper[cell]) / 2, 4001)
-        values = metric.individual_value(eta, found.cut)
+        values = metric.individual_value(eta, result.cut)
         values = values[~np.isnan(values)]
         if not values.size:  # the rule never guesses member here, so precision has no value
-            assert found.values.mask[cell]
+            assert result.values.mask[cell]
             continue
-        assert found.lower[cell] == pytest.approx(values.min(), abs=1e-3)
-        assert found.upper[cell] == pytest.approx(values.max(), abs=1e-3)
-        assert found.lower[cell] <= values.min() + 1e-12
-        assert found.upper[cell] >= values.max() - 1e-12
+        assert result.lower[cell] == pytest.approx(values.min(), abs=1e-3)
+        assert result.upper[cell] == pytest.approx(values.max(), abs=1e-3)
+        assert result.lower[cell] <= values.min() + 1e-12
+        assert result.upper[cell] >= values.max() - 1e-12
 
 
 def test_accuracy_of_one_record_is_its_risk_put_between_a_half_and_one() -> None:
-    found = individual_metric(COUNTS, preset("accuracy", 0.3), 0.3)
+    result = individual_metric(COUNTS, preset("accuracy", 0.3), 0.3)
     cells = cell_risks(COUNTS, 0.3)
 
-    np.testing.assert_allclose(found.values[:3], (1 + cells.risk[:3]) / 2, atol=1e-12)
-    np.testing.assert_allclose(found.upper[:3], (1 + cells.pointwise.upper[:3]) / 2, atol=1e-12)
+    np.testing.assert_allclose(result.values[:3], (1 + cells.risk[:3]) / 2, atol=1e-12)
+    np.testing.assert_allclose(result.upper[:3], (1 + cells.pointwise.upper[:3]) / 2, atol=1e-12)
 
 
 def test_a_cell_without_records_has_no_value() -> None:
@@ -46,8 +46,8 @@ def test_a_cell_without_records_has_no_value() -> None:
 
 def test_a_threshold_learned_from_the_data_is_said_to_be() -> None:
     learned = individual_metric(COUNTS, preset("f_beta", 0.3), 0.3)
-    known = individual_metric(COUNTS, preset("accuracy", 0.3), 0.3)
+    fixed = individual_metric(COUNTS, preset("accuracy", 0.3), 0.3)
 
     assert "threshold_estimated" in [c.code for c in learned.cautions]
     assert not learned.guarantee.finite_sample
-    assert "threshold_estimated" not in [c.code for c in known.cautions]
+    assert "threshold_estimated" not in [c.code for c in fixed.cautions]

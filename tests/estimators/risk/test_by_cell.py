@@ -23,26 +23,26 @@ def test_the_cells_and_the_flags_are_those_of_every_record(name: str) -> None:
     data, prior = SAMPLES[name], 0.3
     every = individual_risk(data, prior, 0.9)
 
-    found = risk_by_cell(data, prior, 0.9)
+    result = risk_by_cell(data, prior, 0.9)
 
-    assert found.n_flagged == every.n_flagged == int(every.flagged.sum())
-    assert found.sentence == every.sentence
-    assert found.cells.risk.tolist() == every.cells.risk.tolist()
-    assert found.cells.simultaneous.upper.tolist() == every.cells.simultaneous.upper.tolist()
+    assert result.n_flagged == every.n_flagged == int(every.flagged.sum())
+    assert result.sentence == every.sentence
+    assert result.cells.risk.tolist() == every.cells.risk.tolist()
+    assert result.cells.simultaneous.upper.tolist() == every.cells.simultaneous.upper.tolist()
 
 
 @pytest.mark.parametrize("name", ["continuous", "integers", "text"])
 def test_counts_that_were_made_already_give_the_same(name: str) -> None:
     data = SAMPLES[name]
 
-    found = risk_by_cell(finest(data), 0.3)
+    result = risk_by_cell(finest(data), 0.3)
 
-    assert found.cells.counts.cells.to_dict() == risk_by_cell(data, 0.3).cells.counts.cells.to_dict()
-    assert found.sentence == risk_by_cell(data, 0.3).sentence
+    assert result.cells.counts.cells.to_dict() == risk_by_cell(data, 0.3).cells.counts.cells.to_dict()
+    assert result.sentence == risk_by_cell(data, 0.3).sentence
 
 
 def test_counts_are_enough_where_nobody_is_asked_about() -> None:
-    found = risk_by_cell(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]), 0.5)
+    result = risk_by_cell(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]), 0.5)
 
-    assert found.n_flagged == 580 + 270
-    assert found.sentence.startswith("850 of 2000 records are flagged")
+    assert result.n_flagged == 580 + 270
+    assert result.sentence.startswith("850 of 2000 records are flagged")

@@ -170,9 +170,9 @@ def test_pairs_are_the_same_by_table_and_by_sorting():
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize(("n1", "n0", "prior"), DESIGNS)
 def test_each_cell_is_covered_at_955_of_1000_by_enumeration(n1, n0, prior, folded):
-    missed = {how: worst_miss(how, n1, n0, prior, 0.025, folded) for how in (MoverFieller(), Conditional())}
+    misses = {how: worst_miss(how, n1, n0, prior, 0.025, folded) for how in (MoverFieller(), Conditional())}
 
-    assert max(missed.values()) <= 0.045
+    assert max(misses.values()) <= 0.045
 
 
 @pytest.mark.parametrize("cells", [60, 1000])
@@ -186,12 +186,12 @@ def test_exact_limits_hold_at_the_levels_many_cells_need_where_ratio_limits_do_n
 def test_exact_limits_hold_in_cells_cut_to_a_size_where_ratio_limits_do_not():
     x = np.arange(34)
     chance = hypergeom.pmf(x, 200, 100, 33)  # no leak: 33 of 200 records, 100 of them members
-    missed = {}
+    misses = {}
     for how in (MoverFieller(), Conditional()):
         low, high = how.limits(x, 100, 33 - x, 100, 0.5, 0.025)
-        missed[how.name] = float(chance @ ((low > 0) | (high < 0)))
+        misses[how.name] = float(chance @ ((low > 0) | (high < 0)))
 
-    assert missed["conditional"] <= 0.05 < missed["mover_fieller"]
+    assert misses["conditional"] <= 0.05 < misses["mover_fieller"]
     assert individual_risk(
         Counts(np.full(4, 9), np.full(4, 9), Intervals(np.arange(3.0))), 0.3, targets=[1]
     ).cells.signed.guarantee.finite_sample
@@ -286,12 +286,12 @@ def test_without_leakage_at_most_one_run_in_twenty_flags_anything(shares, n1, n0
 
     for _ in range(runs):
         counts = categories(rng.multinomial(n1, shares), rng.multinomial(n0, shares))
-        found = [
+        result = [
             flag_members(counts, prior),
             flag_members(counts, prior, over=OverCells()),
             flag_nonmembers(counts, prior),
         ]
-        any_flag += [f.flagged.any() for f in found]
+        any_flag += [f.flagged.any() for f in result]
 
     assert any_flag.max() / runs <= 0.05
 
@@ -327,17 +327,17 @@ def test_one_flag_in_twenty_is_false_at_most(size, records, tau, prior, over):
     ratio = np.where(leaking, 2 * limit, np.where(at_limit, limit, 0.0))
     ratio[~leaking & ~at_limit] = (1 - (q * ratio).sum()) / q[~leaking & ~at_limit].sum()
     threshold = risk_of(limit, 1.0, prior)
-    runs, false, found = 100, 0.0, 0.0
+    runs, false, result = 100, 0.0, 0.0
 
     for _ in range(runs):
         counts = categories(rng.multinomial(records // 2, q * ratio), rng.multinomial(records // 2, q))
         flagged = flag_members(counts, prior, threshold, over=over).flagged
         weight = over.weights(counts.pooled)
         false += weight[flagged & ~leaking].sum() / max(1.0, weight[flagged].sum()) / runs
-        found += weight[flagged & leaking].sum() / weight[leaking].sum() / runs
+        result += weight[flagged & leaking].sum() / weight[leaking].sum() / runs
 
     assert false <= 0.05
-    assert found > (0.9 if records / size == 200 else 0.02)
+    assert result > (0.9 if records / size == 200 else 0.02)
 
 
 def test_nonmember_flags_mirror_member_flags():
@@ -493,9 +493,9 @@ def test_cells_found_by_buckets_are_those_found_by_searching(spread):
         [scores, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [-1e308, 1e308]]
     )
 
-    found = cell_of(scores, Intervals(cuts))
+    result = cell_of(scores, Intervals(cuts))
 
-    np.testing.assert_array_equal(found, np.searchsorted(cuts, scores, side="right"))
+    np.testing.assert_array_equal(result, np.searchsorted(cuts, scores, side="right"))
 
 
 def test_monotone_transforms_of_the_score_change_nothing(leaky):
@@ -536,16 +536,16 @@ def test_a_group_of_unknown_records_only_is_masked(leaky):
 
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_mean_risks_of_groups_are_covered_all_at_once(prior):
-    rng, world, runs, covered = np.random.default_rng(14), gaussian_shift(0.5), 200, 0
+    rng, world, runs, hits = np.random.default_rng(14), gaussian_shift(0.5), 200, 0
 
     for _ in range(runs):
         labels = rng.choice(5, 600, p=[0.6, 0.3, 0.06, 0.03, 0.01])
         result = individual_risk(Scores.of(*world.draw(rng, 200, 400)), prior, groups=labels)
         truth = abs(true_risks(world, result.cells.counts.cells, prior))[result.cell]
         means = np.array([truth[labels == g].mean() for g in result.groups.labels])
-        covered += ((result.groups.lower <= means) & (means <= result.groups.upper)).all()
+        hits += ((result.groups.lower <= means) & (means <= result.groups.upper)).all()
 
-    assert covered / runs >= 0.95
+    assert hits / runs >= 0.95
 
 
 def test_counts_of_groups_add_up_on_shared_cells_and_small_groups_say_so(leaky):

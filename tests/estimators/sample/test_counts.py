@@ -36,11 +36,11 @@ def test_shards_of_a_growing_grid_merged_out_of_order_equal_one_pass() -> None:
     shards = [draw(seed, spread=10.0 ** (seed - 3)) for seed in range(7)]
     whole = counting.by_grid(join(shards))
 
-    merged = counting.by_grid(shards[5])
+    total = counting.by_grid(shards[5])
     for index in (2, 6, 0, 4, 1, 3):
-        merged = merged.merge(counting.by_grid(shards[index]))
+        total = total.merge(counting.by_grid(shards[index]))
 
-    assert same(merged, whole)
+    assert same(total, whole)
 
 
 @settings(max_examples=60, deadline=None)
@@ -69,11 +69,11 @@ def test_categories_merge_by_label() -> None:
     a = counting.by_category(Scores.of(list("aaaabbbb"), list("aaaaaaab")))
     b = counting.by_category(Scores.of(list("bbbbcccc"), list("cccccccb")))
 
-    merged = a.merge(b)
+    total = a.merge(b)
 
-    assert merged.cells.to_dict()["labels"] == ["a", "b", "c"]
-    assert merged.members.tolist() == [4, 8, 4]
-    assert merged.nonmembers.tolist() == [7, 2, 7]
+    assert total.cells.to_dict()["labels"] == ["a", "b", "c"]
+    assert total.members.tolist() == [4, 8, 4]
+    assert total.nonmembers.tolist() == [7, 2, 7]
 
 
 def test_counts_on_different_cuts_do_not_merge() -> None:
@@ -259,13 +259,13 @@ def test_blocks_follow_the_hypergeometric_law_whichever_way_they_are_drawn(n: in
     counts = Counts.of([n, 3 * n], [n, n])
     rng = np.random.default_rng(1)
 
-    drawn = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(4000)])
+    draws = np.array([counts.blocks(np.array([0.25, 0.75]), rng)[0][0, 0] for _ in range(4000)])
 
     total, block = 4 * n, n  # textbook mean and variance of the hypergeometric distribution
     mean = block * n / total
     variance = block * (n / total) * (1 - n / total) * (total - block) / (total - 1)
-    assert abs(drawn.mean() - mean) < 4 * np.sqrt(variance / 4000)
-    assert abs(drawn.var() / variance - 1) < 0.1
+    assert abs(draws.mean() - mean) < 4 * np.sqrt(variance / 4000)
+    assert abs(draws.var() / variance - 1) < 0.1
 
 
 def test_a_billion_records_split_without_overflow() -> None:
@@ -329,9 +329,9 @@ def test_labels_of_different_width_on_the_two_sides_meet_in_one_cell() -> None:
 def test_counts_that_are_no_counts_are_refused_by_a_typed_error_that_repeats_nothing(
     bad: list[object],
 ) -> None:
-    with pytest.raises(InvalidCounts) as caught:
+    with pytest.raises(InvalidCounts) as refusal:
         Counts.of(bad, [1, 2])  # type: ignore[arg-type]
-    assert "'a'" not in str(caught.value)
+    assert "'a'" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -377,14 +377,14 @@ def test_counts_made_here_would_pass_every_check(decimals: int) -> None:
     rng = np.random.default_rng(decimals)
     a, b = np.round(rng.normal(size=500), decimals), np.round(rng.normal(size=400), decimals)
 
-    found = counting.by_rank(Scores.of(a, b, Query.CONTINUOUS))
-    checked = Counts(found.members, found.nonmembers, found.cells)
+    result = counting.by_rank(Scores.of(a, b, Query.CONTINUOUS))
+    counts = Counts(result.members, result.nonmembers, result.cells)
 
     values = np.unique(np.concatenate([a, b]))
-    np.testing.assert_array_equal(found.cells.cuts, values[1:])
-    np.testing.assert_array_equal(found.members, (a == values[:, None]).sum(axis=1))
-    np.testing.assert_array_equal(found.nonmembers, (b == values[:, None]).sum(axis=1))
-    assert (found.n_members, found.n_nonmembers) == (checked.n_members, checked.n_nonmembers) == (500, 400)
+    np.testing.assert_array_equal(result.cells.cuts, values[1:])
+    np.testing.assert_array_equal(result.members, (a == values[:, None]).sum(axis=1))
+    np.testing.assert_array_equal(result.nonmembers, (b == values[:, None]).sum(axis=1))
+    assert (result.n_members, result.n_nonmembers) == (counts.n_members, counts.n_nonmembers) == (500, 400)
 
 
 @pytest.mark.parametrize("size", [1, 4, 8, 20])

@@ -32,9 +32,9 @@ def test_a_score_that_is_not_finite_is_named_by_side_and_index(bad: float, word:
     spoiled = np.array(TEN)
     spoiled[4] = bad
 
-    with pytest.raises(NotFinite, match=f"nonmember scores: record 4 is {word}") as caught:
+    with pytest.raises(NotFinite, match=f"nonmember scores: record 4 is {word}") as refusal:
         Scores.of(TEN, spoiled)
-    assert (caught.value.field, caught.value.index) == ("nonmembers", 4)
+    assert (refusal.value.field, refusal.value.index) == ("nonmembers", 4)
 
 
 def test_finite_scores_whose_sum_overflows_are_not_taken_for_infinite() -> None:
@@ -46,10 +46,10 @@ def test_finite_scores_whose_sum_overflows_are_not_taken_for_infinite() -> None:
 
 
 def test_numbers_and_text_on_one_side_are_refused_at_the_first_stranger() -> None:
-    with pytest.raises(MixedTypes, match="record 3 is text but record 0 is a number") as caught:
+    with pytest.raises(MixedTypes, match="record 3 is text but record 0 is a number") as refusal:
         Scores.of([1.0, 2.0, 3.0, "x", *TEN], TEN)
-    assert caught.value.index == 3
-    assert "'x'" not in str(caught.value)
+    assert refusal.value.index == 3
+    assert "'x'" not in str(refusal.value)
 
 
 def test_a_boolean_is_not_a_number() -> None:
@@ -142,9 +142,9 @@ def test_negative_zero_and_zero_are_the_same_score() -> None:
 def test_one_record_of_each_unit_is_kept() -> None:
     units = np.repeat(np.arange(30), 5)
 
-    kept = one_per_unit(np.zeros(150), units, seed=3)
+    indices = one_per_unit(np.zeros(150), units, seed=3)
 
-    assert sorted(units[kept]) == list(range(30))
+    assert sorted(units[indices]) == list(range(30))
 
 
 def test_what_lies_under_a_mask_is_no_score() -> None:

@@ -14,19 +14,19 @@ from estimators.sample.counting import by_boxes, by_category, by_equal_mass, by_
 from estimators.sample.shape import BINS, LABELS, Shape, shape
 
 
-def drawn(data: Scores | Counts) -> Shape:
-    found = shape(data)
-    assert found is not None
-    assert found.members.sum() + found.outside_members == data.n_members
-    assert found.nonmembers.sum() + found.outside_nonmembers == data.n_nonmembers
-    assert (found.edges is None) != (found.labels is None)
-    ends = found.edges if found.edges is not None else found.labels
+def shape_of(data: Scores | Counts) -> Shape:
+    result = shape(data)
+    assert result is not None
+    assert result.members.sum() + result.outside_members == data.n_members
+    assert result.nonmembers.sum() + result.outside_nonmembers == data.n_nonmembers
+    assert (result.edges is None) != (result.labels is None)
+    ends = result.edges if result.edges is not None else result.labels
     assert ends is not None
-    assert len(found.members) == len(found.nonmembers) == len(ends) - (found.edges is not None)
-    return found
+    assert len(result.members) == len(result.nonmembers) == len(ends) - (result.edges is not None)
+    return result
 
 
-def counted(side: np.ndarray, edges: np.ndarray) -> list[int]:
+def counts_of(side: np.ndarray, edges: np.ndarray) -> list[int]:
     """A literal twin: bins are closed on the left, the last one on both sides."""
     return [
         int(sum(1 for x in side if low <= x < high or (high == edges[-1] and x == high)))
@@ -39,14 +39,14 @@ def test_records_are_counted_where_they_lie_in_bins_of_equal_width(records: int)
     rng = np.random.default_rng(records)
     members, nonmembers = rng.normal(1.0, 1.0, records), rng.normal(0.0, 1.0, records + 5)
 
-    found = drawn(Scores.of(members, nonmembers))
+    result = shape_of(Scores.of(members, nonmembers))
 
-    assert found.edges is not None
-    assert np.ptp(np.diff(found.edges)) < 1e-12
-    assert found.members.tolist() == counted(members, found.edges)
-    assert found.nonmembers.tolist() == counted(nonmembers, found.edges)
-    assert (found.outside_members, found.outside_nonmembers) == (0, 0)
-    assert found.edges[[0, -1]].tolist() == [
+    assert result.edges is not None
+    assert np.ptp(np.diff(result.edges)) < 1e-12
+    assert result.members.tolist() == counts_of(members, result.edges)
+    assert result.nonmembers.tolist() == counts_of(nonmembers, result.edges)
+    assert (result.outside_members, result.outside_nonmembers) == (0, 0)
+    assert result.edges[[0, -1]].tolist() == [
         min(members.min(), nonmembers.min()),
         max(members.max(), nonmembers.max()),
     ]
@@ -56,14 +56,14 @@ def test_a_large_sample_is_drawn_from_its_finest_counts_without_counting_again()
     rng = np.random.default_rng(1)
     data = Scores.of(rng.normal(1.0, 1.0, 200_000), rng.normal(0.0, 1.0, 200_000))
 
-    found, again = drawn(data), shape(data, finest(data))
+    result, again = shape_of(data), shape(data, finest(data))
 
     assert again is not None
-    assert found.edges is not None
-    assert found.edges.tolist() == again.edges.tolist()  # type: ignore[union-attr]
-    assert found.members.tolist() == np.histogram(data.members, found.edges)[0].tolist()
-    assert len(found.members) == BINS
-    assert found.outside_members + found.outside_nonmembers == 0
+    assert result.edges is not None
+    assert result.edges.tolist() == again.edges.tolist()  # type: ignore[union-attr]
+    assert result.members.tolist() == np.histogram(data.members, result.edges)[0].tolist()
+    assert len(result.members) == BINS
+    assert result.outside_members + result.outside_nonmembers == 0
 
 
 @pytest.mark.parametrize("make", [lambda s: s, by_grid, lambda s: by_equal_mass(s, 4000)])
@@ -71,48 +71,48 @@ def test_heavy_tails_lie_outside_and_are_few(make: object) -> None:
     rng = np.random.default_rng(2)
     data = Scores.of(rng.standard_cauchy(50_000), rng.standard_cauchy(50_000))
 
-    found = drawn(make(data))  # type: ignore[operator]
+    result = shape_of(make(data))  # type: ignore[operator]
 
-    assert found.edges is not None
-    assert 0 < found.outside_members + found.outside_nonmembers <= 0.0102 * 100_000
-    assert found.edges[-1] - found.edges[0] < 0.01 * (np.max(data.members) - np.min(data.members))
+    assert result.edges is not None
+    assert 0 < result.outside_members + result.outside_nonmembers <= 0.0102 * 100_000
+    assert result.edges[-1] - result.edges[0] < 0.01 * (np.max(data.members) - np.min(data.members))
 
 
 def test_one_far_record_among_few_lies_outside() -> None:
     rng = np.random.default_rng(3)
 
-    found = drawn(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
+    result = shape_of(Scores.of(rng.normal(size=20), np.append(rng.normal(size=20), 1e9)))
 
-    assert (found.outside_members, found.outside_nonmembers) == (0, 1)
-    assert found.edges is not None
-    assert found.edges[-1] < 10.0
+    assert (result.outside_members, result.outside_nonmembers) == (0, 1)
+    assert result.edges is not None
+    assert result.edges[-1] < 10.0
 
 
 def test_tails_that_are_not_long_are_shown_whole() -> None:
     rng = np.random.default_rng(4)
     for members in (rng.random(20_000), rng.normal(size=20_000), rng.exponential(size=5_000)):
-        found = drawn(Scores.of(members, rng.permutation(members)))
-        assert found.outside_members + found.outside_nonmembers == 0
+        result = shape_of(Scores.of(members, rng.permutation(members)))
+        assert result.outside_members + result.outside_nonmembers == 0
 
 
 @pytest.mark.parametrize("step", [1.0, 0.01, 0.25])
 def test_every_bin_holds_as_many_of_evenly_spaced_values_as_any_other(step: float) -> None:
     values = np.tile(np.round(np.arange(300) * step, 10), 4)
 
-    found = drawn(Scores.of(values, values, "continuous"))
+    result = shape_of(Scores.of(values, values, "continuous"))
 
-    assert len(set(found.members[:-1].tolist())) == 1
-    assert len(found.members) <= BINS
+    assert len(set(result.members[:-1].tolist())) == 1
+    assert len(result.members) <= BINS
 
 
 def test_the_same_values_as_integers_are_drawn_alike() -> None:
     rng = np.random.default_rng(5)
     values = rng.integers(0, 300, 4000), rng.integers(0, 300, 4000)
 
-    found = drawn(Scores.of(*values, "discrete"))
+    result = shape_of(Scores.of(*values, "discrete"))
 
-    other = drawn(Scores.of(values[0].astype(float), values[1].astype(float), "continuous"))
-    assert (found.edges.tolist(), found.members.tolist()) == (other.edges.tolist(), other.members.tolist())  # type: ignore[union-attr]
+    other = shape_of(Scores.of(values[0].astype(float), values[1].astype(float), "continuous"))
+    assert (result.edges.tolist(), result.members.tolist()) == (other.edges.tolist(), other.members.tolist())  # type: ignore[union-attr]
 
 
 def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
@@ -123,59 +123,59 @@ def test_categories_have_a_bin_each_and_only_the_rarest_are_left_out() -> None:
         rng.choice(labels, 5000, p=np.arange(1, 61) / 1830),
     )
 
-    found = drawn(Scores.of(members, nonmembers))
+    result = shape_of(Scores.of(members, nonmembers))
 
     pooled = by_category(Scores.of(members, nonmembers)).pooled
-    assert found.labels is not None
-    assert len(found.labels) == LABELS
-    assert found.labels.tolist() == sorted(found.labels.tolist())
-    assert (found.members + found.nonmembers).min() >= np.sort(pooled)[-LABELS]
+    assert result.labels is not None
+    assert len(result.labels) == LABELS
+    assert result.labels.tolist() == sorted(result.labels.tolist())
+    assert (result.members + result.nonmembers).min() >= np.sort(pooled)[-LABELS]
 
 
 def test_few_integers_and_booleans_are_categories() -> None:
     rng = np.random.default_rng(7)
 
-    dice = drawn(Scores.of(rng.integers(1, 7, 400), rng.integers(1, 7, 400)))
-    coin = drawn(Scores.of([True, False] * 20, [True, False] * 20))
+    dice = shape_of(Scores.of(rng.integers(1, 7, 400), rng.integers(1, 7, 400)))
+    coin = shape_of(Scores.of([True, False] * 20, [True, False] * 20))
 
     assert dice.labels.tolist() == [1, 2, 3, 4, 5, 6]  # type: ignore[union-attr]
     assert coin.members.tolist() == [20, 20]
 
 
 def test_cells_posted_as_intervals_are_the_bins_and_open_ones_are_as_wide_as_their_neighbours() -> None:
-    found = drawn(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]))
+    result = shape_of(Counts.of([120, 300, 580], [310, 420, 270], [0.4, 0.7]))
 
-    assert found.members.tolist() == [120, 300, 580]
-    assert found.edges == pytest.approx([0.1, 0.4, 0.7, 1.0])
+    assert result.members.tolist() == [120, 300, 580]
+    assert result.edges == pytest.approx([0.1, 0.4, 0.7, 1.0])
 
 
 def test_empty_cells_at_the_ends_are_left_out_so_that_what_is_shown_has_true_ends() -> None:
-    found = drawn(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
+    result = shape_of(Counts.of([0, 0, 5, 0, 7, 0], [0, 0, 1, 0, 1, 0], [0.0, 1.0, 2.0, 3.0, 4.0]))
 
-    assert found.edges.tolist() == [1.0, 2.0, 3.0, 4.0]  # type: ignore[union-attr]
-    assert found.members.tolist() == [5, 0, 7]
+    assert result.edges.tolist() == [1.0, 2.0, 3.0, 4.0]  # type: ignore[union-attr]
+    assert result.members.tolist() == [5, 0, 7]
 
 
 def test_many_posted_cells_are_joined_to_about_equal_widths() -> None:
     cuts = np.sort(np.random.default_rng(8).random(5000))
     ones = np.ones(5001, dtype=np.int64)
 
-    found = drawn(Counts.of(ones, ones, cuts))
+    result = shape_of(Counts.of(ones, ones, cuts))
 
-    assert found.edges is not None
-    assert len(found.members) <= BINS
-    assert set(found.edges[1:-1]) <= set(cuts)
-    assert np.diff(found.edges).max() < 2.0 * np.diff(found.edges).min()
+    assert result.edges is not None
+    assert len(result.members) <= BINS
+    assert set(result.edges[1:-1]) <= set(cuts)
+    assert np.diff(result.edges).max() < 2.0 * np.diff(result.edges).min()
 
 
 def test_a_grid_is_cut_at_edges_of_the_grid() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(size=3000), rng.normal(size=3000))
 
-    found = drawn(by_grid(data))
+    result = shape_of(by_grid(data))
 
-    assert found.edges is not None
-    assert found.members.tolist() == np.histogram(data.members, found.edges)[0].tolist()
+    assert result.edges is not None
+    assert result.members.tolist() == np.histogram(data.members, result.edges)[0].tolist()
 
 
 def test_vectors_are_not_drawn() -> None:
@@ -197,7 +197,7 @@ def test_whatever_the_numbers_all_records_are_accounted_for(values: list[float])
     data = Scores.of(values[:half], values[half:], "continuous")
 
     for each in (data, finest(data), by_grid(data)):
-        edges = drawn(each).edges
+        edges = shape_of(each).edges
         assert edges is not None
         assert np.isfinite(edges).all()
         assert (edges[1:] > edges[:-1]).all()
@@ -208,7 +208,7 @@ CUTS = st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=80, unique=True)
 
 @pytest.mark.parametrize("cut", [np.finfo(float).max, -np.finfo(float).max])
 def test_there_is_room_beyond_the_largest_cut(cut: float) -> None:
-    edges = drawn(Counts.of([1, 2], [2, 1], [cut])).edges
+    edges = shape_of(Counts.of([1, 2], [2, 1], [cut])).edges
 
     assert edges is not None
     assert (edges[1:] > edges[:-1]).all()
@@ -218,7 +218,7 @@ def test_there_is_room_beyond_the_largest_cut(cut: float) -> None:
 def test_whatever_the_cuts_all_records_are_accounted_for(cuts: list[float], data: st.DataObject) -> None:
     tallies = st.lists(st.integers(0, 2**40), min_size=len(cuts) + 1, max_size=len(cuts) + 1).filter(any)
 
-    edges = drawn(Counts.of(data.draw(tallies), data.draw(tallies), sorted(cuts))).edges
+    edges = shape_of(Counts.of(data.draw(tallies), data.draw(tallies), sorted(cuts))).edges
 
     assert edges is not None
     assert np.isfinite(edges).all()

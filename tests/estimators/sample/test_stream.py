@@ -167,10 +167,10 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_among_all_of_its_side(
     bad = block.copy()
     bad[7] = value
 
-    with pytest.raises(NotFinite, match="nonmember scores: record 207") as caught:
+    with pytest.raises(NotFinite, match="nonmember scores: record 207") as refusal:
         CountStream().plus(block, block).plus(block, block).plus(block, bad)
 
-    assert (caught.value.field, caught.value.index) == ("nonmembers", 207)
+    assert (refusal.value.field, refusal.value.index) == ("nonmembers", 207)
 
 
 def test_text_and_numbers_do_not_mix() -> None:
