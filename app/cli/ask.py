@@ -22,8 +22,7 @@ from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import MISUSE
 from app.cli.run import Sides, answer_inputs, require_question
-from app.cli.showing import said, text
-from app.cli.terminal import Progress, write_line
+from app.cli.terminal import Progress, screen_width, write_line
 from macekit.call import JSON, Call, Reply
 from macekit.catalogue import Operation
 from macekit.decoding.compression import expanded
@@ -31,6 +30,7 @@ from macekit.formats import FORMATS
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
+from macekit.reports.text import closing, text
 from macekit.schemas.query import takes_arrays
 from macekit.text import nearest, plain_json, shown
 
@@ -237,6 +237,8 @@ def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None)
     if arguments.json:
         write_line(plain_json(bytes(answer.reply.body).decode()))
     elif output is None:
-        write_line(text(answer.operation, answer.content))
+        write_line(text(answer.operation, answer.content, screen_width()))
+        if not is_shown(answer.operation):
+            write_line("note: --json prints the whole answer, -o FILE.json writes it to a file")
     elif not arguments.quiet:
-        print(said(answer.content), file=sys.stderr)
+        print(closing(answer.content), file=sys.stderr)

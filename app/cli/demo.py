@@ -72,11 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from app.cli.inputs import Misuse
-    from app.cli.showing import statement
-    from app.cli.terminal import write_line
+    from app.cli.terminal import screen_width, write_line
     from estimators.statement import at_least, at_most, percent
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
+    from macekit.reports.text import text
     from macekit.text import plain
 
     output = FOLDER if arguments.output is None else arguments.output
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_line(
         f"{SIDE} member and {SIDE} nonmember scores whose true advantage is 0.200; the rest of their answer:\n"
     )
-    write_line("\n".join(statement(answer["result"])))
+    write_line(text("report", answer, screen_width()))
     try:
         _save(output, table, bytes(reply.body), answer, force=arguments.force)
     except Misuse as error:

@@ -8,8 +8,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
+from shutil import get_terminal_size
 from types import TracebackType
 from typing import Any, TextIO, cast
+
+NARROWEST = 80
+"""Columns that tables are fitted to where the terminal has fewer."""
+
+NO_TERMINAL = (100, 24)
+"""Columns and lines, if the answer goes elsewhere."""
 
 
 class CannotPrintError(Exception):
@@ -24,6 +31,11 @@ def write_line(text: str) -> None:
         raise
     except OSError as error:
         raise CannotPrintError(f"the answer cannot be printed: {error.strerror}") from None
+
+
+def screen_width() -> int:
+    """Columns that tables are fitted to."""
+    return max(NARROWEST, get_terminal_size(NO_TERMINAL).columns)
 
 
 def flush() -> None:

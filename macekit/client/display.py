@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from macekit.reports.model import Figure
+    from macekit.reports.model import Figure, Table
 
 
 POINTS = ("estimate", "risk", "tpr")
@@ -176,48 +176,22 @@ class Chart:
         return {"image/svg+xml": self.to_svg(), "text/plain": f"{self.title}. {self.description}"}
 
 
-# --- showing ------------------------------------------------------------------------------------------------
-# An answer in an interactive session: as text, as Markdown, and as a notebook shows it.
-
-MOST_ROWS = 20
-HEAD = ("", "estimate", "lower", "upper")
+# --- notebook -----------------------------------------------------------------------------------------------
+# An answer as a notebook shows it: the screen of a terminal, and the first chart.
 
 
-def text(sentence: str, decision: str | None, answer: Mapping[str, Any]) -> str:
-    """The sentence, then the numbers."""
-    from macekit.text import plain
+def html(operation: str, answer: Mapping[str, Any], chart: Chart | None) -> str:
+    """The decision, the sentences, the first chart, the numbers, and the cautions."""
+    from macekit.reports.text import screen
 
-    table, left = _table(answer)
-    width = max(len(row[0]) for row in table)
-    lines = [f"{row[0]:<{width}}" + "".join(f"{cell:>10}" for cell in row[1:]) for row in table]
-    said = ([_mark(decision)] if decision else []) + [plain(sentence)]
-    return "\n".join([*said, *(["", *(line.rstrip() for line in lines)] if len(table) > 1 else []), *left])
-
-
-def html(sentence: str, decision: str | None, answer: Mapping[str, Any], chart: Chart | None) -> str:
-    """The decision, the sentence, the first chart, and the numbers."""
-    table, left = _table(answer)
-    head, *body = (
-        [_element("th" if at == 0 or row is table[0] else "td", cell) for at, cell in enumerate(row)]
-        for row in table
-    )
-    parts = [f"<p><strong>{escape(_mark(decision))}</strong></p>"] if decision else []
-    parts.append(_element("p", sentence))
+    page = screen(operation, answer)
+    parts = [f"<p><strong>{escape(page.decision)}</strong></p>"] if page.decision else []
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in page.sentences]
     if chart is not None:
         parts.append(_picture(chart))
-    if body:
-        listed = "".join(f"<tr>{''.join(row)}</tr>" for row in body)
-        parts.append(f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{listed}</tbody></table>")
-    parts += [_element("p", line) for line in left]
+    parts += map(_table, page.tables)
+    parts += [f"<p>note: {escape(caution)}</p>" for caution in page.cautions]
     return f"<div>{''.join(parts)}</div>"
-
-
-def _mark(decision: str) -> str:
-    """The word of a report, and its sign; what becomes of a claim has none."""
-    from macekit.reports.palette import WORDS
-    from macekit.text import plain
-
-    return f"{WORDS[decision].sign} {WORDS[decision].word}" if decision in WORDS else plain(decision)
 
 
 def _picture(chart: Chart) -> str:
@@ -228,44 +202,17 @@ def _picture(chart: Chart) -> str:
     )
 
 
-def _table(answer: Mapping[str, Any]) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Head and rows as text, and what to say of the rows that are left out."""
-    parts = rows(answer), _records(answer)
-    left = sum(max(0, len(part) - MOST_ROWS) for part in parts)
-    told = ["", f"and {left} more: to_frame() has all"] if left > 0 else []
-    return [HEAD, *(_cells(row) for part in parts for row in part[:MOST_ROWS])], told
+def _table(table: Table) -> str:
+    from macekit.reports.formatting import words
 
-
-def _records(answer: Mapping[str, Any]) -> list[Row]:
-    """The riskiest records, where so many were asked for with ``top``."""
-    listed = answer.get("records")
-    if not isinstance(listed, Mapping) or answer["provenance"]["options"].get("top") is None:
-        return []
-    columns = (listed[name] for name in ("index", "risk", "lower", "upper"))
-    return [Row(f"record {index}", *numbers) for index, *numbers in zip(*columns, strict=True)]
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    """The ends of an interval are rounded outward, so that what is shown holds."""
-    from estimators.statement import at_least, at_most
-    from macekit.text import shown
-
-    return (
-        shown(row.name),
-        _number(row.estimate, "{:z.3f}".format),
-        _number(row.lower, at_least),
-        _number(row.upper, at_most),
+    head = "".join(f"<th>{escape(words(name))}</th>" for name in table.head)
+    rows = "".join(
+        f"<tr><th>{escape(words(first))}</th>{''.join(f'<td>{escape(words(cell))}</td>' for cell in cells)}</tr>"
+        for first, *cells in table.rows
     )
-
-
-def _number(value: float | None, rounded: Callable[[float], str]) -> str:
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, int) else rounded(value)
-
-
-def _element(name: str, words: str) -> str:
-    return f"<{name}>{escape(words)}</{name}>"
+    more = f"<p>{table.more:,} more rows are in the JSON.</p>" if table.more else ""
+    top = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
+    return f"<table>{top}<tbody>{rows}</tbody></table>{more}"
 
 
 def first(charts: Sequence[Chart]) -> Chart | None:

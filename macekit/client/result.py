@@ -110,21 +110,26 @@ class Result:
         ('fail', 0.232, 0.232)
         >>> print(result)
         ✕ FAIL
-        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence an adversary who
-        sees this score at a resolution of 3 cells has an advantage between 0.231 and 0.526, over a coin toss.
         <BLANKLINE>
-                                        estimate     lower     upper
-        advantage                          0.383     0.231     0.526
-        baseline                           0.000
-        mip_eta                            0.192
-        security                           0.617
-        paper                              0.400     0.207     0.593
-        metric.accuracy                    0.692     0.615     0.763
-        roc.operating_points.fpr 0.001     0.000     0.000     0.602
-        roc.operating_points.fpr 0.01      0.000     0.000     0.602
-        roc.operating_points.fpr 0.1       0.500     0.000     0.874
-        roc.auc                            0.735     0.664     0.796
-        epsilon                                      0.683
+        Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
+        Acceptable at most  0.100  the threshold
+        Member records        100  and 100 nonmember records
+        <BLANKLINE>
+        Number                                                Estimate  Lower end  Upper end  Confidence
+        Optimal advantage                                        0.383      0.231      0.526         95%
+        The paper's statistic W_N                                0.400      0.207      0.593         95%
+        Best accuracy                                            0.692      0.615      0.763         95%
+        Area under the ROC (AUC)                                 0.735      0.664      0.796         95%
+        True positive rate at a false positive rate of 0.001     0.000      0.000      0.602         95%
+        True positive rate at a false positive rate of 0.01      0.000      0.000      0.602         95%
+        True positive rate at a false positive rate of 0.1       0.500      0.000      0.874         95%
+        Epsilon, if inclusion was random and independent                    0.683                    95%
+        <BLANKLINE>
+        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence the best
+        attacker who reads this score, sorted into 3 cells of similar values, has an advantage between 0.231
+        and 0.526, over a coin toss.
+        note: TPR at FPR 0.001: got 100 nonmembers, need at least 3688 for a lower end above 0
+        note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0
     """
 
     operation: str
@@ -304,9 +309,9 @@ class Result:
         return found[name]
 
     def __str__(self) -> str:
-        from macekit.client.display import text
+        from macekit.reports.text import text
 
-        return text(self.sentence, self.decision, self.answer)
+        return text(self.operation, self.answer)
 
     def __repr__(self) -> str:
         return f"<Result {self.operation}: {self.sentence}>"
@@ -314,7 +319,7 @@ class Result:
     def _repr_html_(self) -> str:
         from macekit.client.display import first, html
 
-        return html(self.sentence, self.decision, self.answer, first(self.charts()))
+        return html(self.operation, self.answer, first(self.charts()))
 
     @property
     def _shown(self) -> bool:

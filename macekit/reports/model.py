@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
@@ -67,6 +67,25 @@ class Table:
     more: int = 0
     where: str = ""
 
+    def only(self, *columns: int) -> Table:
+        """The table with some of its columns, by their places."""
+        head = tuple(self.head[place] for place in columns)
+        rows = tuple(tuple(row[place] for place in columns) for row in self.rows)
+        return replace(self, head=head, rows=rows)
+
+
+def paths(table: Table) -> set[str]:
+    """Where in the answer the numbers of a table stand."""
+    return {path for row in table.rows for path in _paths(row)}
+
+
+def _paths(cells: Inline) -> Iterator[str]:
+    for cell in cells:
+        if isinstance(cell, Phrase):
+            yield from _paths(cell.words)
+        elif isinstance(cell, Number):
+            yield cell.path
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -122,11 +141,15 @@ Block = Facts | Paragraph | Bullets | Listing | Table | Figure
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report, under a heading; ``name`` is its anchor."""
+    """A part of a report, under a heading; ``name`` is its anchor.
+
+    ``brief`` is what of it is shown where there is room for one screen only, as in a terminal.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    brief: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

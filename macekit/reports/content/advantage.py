@@ -99,9 +99,7 @@ def numbers(result: AnswerPath) -> Section:
     """The table of numbers, with their guarantees."""
     table = Numbers()
     add_assessment(table, result)
-    return Section(
-        "numbers", "The numbers, and what they are worth", table.tables("Every number, with its interval")
-    )
+    return table.section("Every number, with its interval")
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

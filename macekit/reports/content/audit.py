@@ -35,7 +35,8 @@ def promise_sections(answer: AnswerPath, figures: Figures, *names: str) -> tuple
         each.quote() for each in (answer["epsilon"]["sentence"], answer["claim"]["sentence"]) if each
     ]
     blocks: tuple[Block, ...] = (*figures.pick(*names), Bullets(tuple((each,) for each in sentences)))
-    return (Section("promise", "What was promised, and what the records show", blocks),) if sentences else ()
+    title = "What was promised, and what the records show"
+    return (Section("promise", title, blocks, (Bullets(((sentences[-1],),)),)),) if sentences else ()
 
 
 # --- audit --------------------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             "What it means in people",
             in_people(answer, prior),
         ),
-        Section("numbers", "The numbers, and what they are worth", _numbers(answer).tables("Every number")),
+        _numbers(answer).section("Every number"),
         limitations.section(_open(answer, prior), answer["warnings"]),
         provenance.section("audit", source, context),
     )

@@ -55,15 +55,15 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     ranking_blocks: tuple[Block, ...] = (
         Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
         *figures.pick("ranking"),
-        _table("Ranking", RANKS, ranking, _rank),
+        ranks := _table("Ranking", RANKS, ranking, _rank),
     )
-    sections = [Section("ranking", "Ranking", ranking_blocks)]
+    sections = [Section("ranking", "Ranking", ranking_blocks, (ranks,))]
     if len(differences):
         difference_blocks: tuple[Block, ...] = (
             *figures.pick("differences"),
-            _table("Differences", DIFFERENCES, differences, _difference),
+            gaps := _table("Differences", DIFFERENCES, differences, _difference),
         )
-        sections.append(Section("differences", "Differences", difference_blocks))
+        sections.append(Section("differences", "Differences", difference_blocks, (gaps,)))
     sections += [
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
         limitations.section(limitations.of_sample(prior), answer["warnings"]),

@@ -37,13 +37,14 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The decision over all limits, then each of them."""
     source, limits = answer["provenance"], answer["limits"]
     grouped = any(limit["name"].value == "group_risk" for limit in limits)
+    table = Table("Every limit", HEAD, tuple(map(_row, limits)))
     blocks: tuple[Block, ...] = (
         *figures.pick("gate"),
-        Table("Every limit", HEAD, tuple(map(_row, limits))),
+        table,
         Bullets(tuple((limit["about"].untrusted(), ": ", limit["reason"].quote(), ".") for limit in limits)),
     )
     sections = (
-        Section("limits", "Limits", blocks),
+        Section("limits", "Limits", blocks, (table,)),
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(limits))),)),
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),

@@ -34,12 +34,13 @@ def sections(
     """The groups, if there are any."""
     if not len(groups):
         return ()
+    risks = table(groups)
     blocks: tuple[Block, ...] = (
         Paragraph((*ABOUT, *_blind(prior, baseline))),
         *figures.pick("groups"),
-        table(groups),
+        risks,
     )
-    return (Section("groups", "Groups", blocks),)
+    return (Section("groups", "Groups", blocks, (risks.only(0, 3, 4, 5, 1, 2),)),)
 
 
 def _blind(prior: AnswerPath, baseline: AnswerPath) -> Inline:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 
 from macekit.reports.formatting import words
-from macekit.reports.model import AnswerPath, Cell, Phrase, Table
+from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
 SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md)"
@@ -77,6 +77,12 @@ class Numbers:
         return numbers, Table(
             "Guarantees: what the intervals cover, and assume", ("Guarantee", "Covers", "Assumes"), behind
         )
+
+    def section(self, caption: str) -> Section:
+        """The tables under their heading; one screen shows the numbers that have an interval."""
+        intervals = tuple(row for row in self.rows if row[-1] != "")
+        brief = (Table(caption, HEAD, intervals).only(0, 1, 2, 3, 4),)
+        return Section("numbers", "The numbers, and what they are worth", self.tables(caption), brief)
 
     def _letter(self, backing: Backing) -> str:
         key = words(backing.covers), words(backing.assumes)

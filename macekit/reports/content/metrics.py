@@ -34,6 +34,8 @@ HEAD = (
     "The paper prints",
 )
 
+BRIEF = ("Metric", "Estimate", "Lower end", "Upper end", "Without the score")
+
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """Each metric at its optimum: the first one's sentence, all in a table, each in words."""
@@ -41,6 +43,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     table = Numbers()
     for metric in entries:
         table.interval(metric["name"].untrusted(), metric, metric["confidence"])
+    brief = Table("Metrics", BRIEF, tuple(map(_brief, entries)))
     first = entries[0]
     tiles = (
         Fact("At least", first["lower"].number(), (first["name"].untrusted(),)),
@@ -56,7 +59,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Bullets(tuple((metric["sentence"].quote(),) for metric in entries)),
     )
     sections = (
-        Section("metrics", "Metrics", blocks),
+        Section("metrics", "Metrics", blocks, (brief,)),
         limitations.section(_open(entries, prior), *(metric["warnings"] for metric in entries)),
         provenance.section("metrics", source, context),
     )
@@ -65,6 +68,13 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Headline(None, first["sentence"].quote()),
         Facts(tiles),
         sections,
+    )
+
+
+def _brief(metric: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        metric["name"].untrusted(),
+        *(metric[name].number() for name in ("estimate", "lower", "upper", "trivial")),
     )
 
 

@@ -140,9 +140,10 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         *records(source),
     )
+    exposed = most_exposed(answer["records"], top)
     sections = (
         section(answer, figures),
-        Section("records", "Records", (most_exposed(answer["records"], top),)),
+        Section("records", "Records", (exposed,), (exposed.only(0, 1, 2, 3, 6),)),
         *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
             chain(

@@ -254,15 +254,13 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         *records(source),
     )
-    blocks: tuple[Block, ...] = (
-        *figures.items,
-        Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"]))),
-    )
+    table = Table("What is allowed, and what was measured", HEAD, tuple(map(_row, answer["rows"])))
+    blocks: tuple[Block, ...] = (*figures.items, table)
     backing = Numbers()
     for row in answer["rows"]:
         backing.interval(row["says"].quote(), row, answer["confidence"])
     sections = (
-        Section("agreement", "What theory allows, and what was measured", blocks),
+        Section("agreement", "What theory allows, and what was measured", blocks, (table,)),
         Section("numbers", "The numbers, and what they are worth", backing.tables("Every number")),
         limitations.section(
             (NOT_SHOWN, RESOLVED, *limitations.of_sample(source["options"]["prior"])), answer["warnings"]

@@ -39,6 +39,8 @@ QUANTITIES = {
     "delta": "Delta",
 }
 """What the quantities of bounds are called; one that is not listed is called what it is."""
+RATE = "tpr_at_fpr_"
+"""How the true positive rate at a false positive rate begins, which follows."""
 TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
 REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
 PAPERS: Inline = (
@@ -111,7 +113,7 @@ class Layout:
         blocks: tuple[Block, ...] = (*figures.items, *tables)
         sections = (
             *bounds(answer["bounds"], self.value),
-            *((Section("curves", "Over the range", blocks),) if blocks else ()),
+            *((Section("curves", "Over the range", blocks, blocks),) if blocks else ()),
             limitations.section(self.left_open, answer["warnings"]),
             provenance.of_theory(answer["provenance"], context),
         )
@@ -132,10 +134,18 @@ def bounds(entries: AnswerPath, value: str) -> Iterator[Section]:
     marked = any(each["tightest"].value for each in entries)
     note: Inline = (*((TIGHTEST,) if marked else ()), *((REFUTED,) if refuted else ()))
     head = ("Quantity", value, "Bound", "Source", "Assumes", "")
-    blocks: list[Block] = [Table("Bounds side by side", head, rows)]
+    table = Table("Bounds side by side", head, rows)
+    blocks: list[Block] = [table]
     blocks += [Paragraph(("Assumptions, unless a bound states others: ", usual["assumes"].quote(), "."))]
     blocks += [Paragraph(note)] if note else []
-    yield Section("bounds", "Every bound, side by side", tuple(blocks))
+    yield Section("bounds", "Every bound, side by side", tuple(blocks), (_by_quantity(table),))
+
+
+def _by_quantity(table: Table) -> Table:
+    """The bounds of one quantity together; what they assume is left to the whole report."""
+    quantities = list(dict.fromkeys(row[0] for row in table.rows))
+    rows = sorted(table.rows, key=lambda row: quantities.index(row[0]))
+    return Table(table.caption, table.head, tuple(rows)).only(0, 1, 5, 2, 3)
 
 
 def _usual(entries: AnswerPath) -> AnswerPath:
@@ -171,8 +181,11 @@ def _tightest(entries: AnswerPath) -> Iterator[Fact]:
 
 
 def _quantity(bound: AnswerPath) -> Cell:
-    label = QUANTITIES.get(bound["quantity"].value)
-    return bound["quantity"].quote() if label is None else label
+    quantity: str = bound["quantity"].value
+    rate = quantity.removeprefix(RATE)
+    if rate != quantity:
+        return f"True positive rate at a false positive rate of {rate}"
+    return QUANTITIES.get(quantity) or bound["quantity"].quote()
 
 
 def _mark(bound: AnswerPath) -> str:

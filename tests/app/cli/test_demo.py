@@ -41,7 +41,7 @@ def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
     assert lower <= answer["lower"] < lower + 1e-3
     assert upper - 1e-3 < answer["upper"] <= upper
     assert lines[1] == ""
-    assert any(line.startswith("AUC") for line in lines[2:])
+    assert any(line.startswith("Area under the ROC (AUC)") for line in lines[2:])
 
 
 def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:

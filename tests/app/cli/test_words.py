@@ -3,15 +3,6 @@ from __future__ import annotations
 import pytest
 
 from app.cli.inputs import in_shell
-from app.cli.showing import Row, lines
-
-
-def test_a_table_is_as_wide_as_its_longest_name_and_has_no_negative_zero() -> None:
-    head, first, second = lines([Row("x" * 30, -1e-17, -0.5, 1.0, "note"), Row("y", upper=0.25)], "why")
-
-    assert head == " " * 32 + " estimate    lower    upper   why"
-    assert first == "x" * 30 + "  " + "    0.000   -0.500    1.000   note"
-    assert second == "y" + " " * 31 + " " * 18 + "    0.250"
 
 
 @pytest.mark.parametrize(
