@@ -1,4 +1,4 @@
-"""From a chart to SVG or PNG: Vega-Lite draws it, offline and without a browser, and the SVG is made small and safe.
+"""From a chart to SVG or PNG: Vega-Lite draws it, offline and without a browser; only shapes and text are kept.
 
 The engine (V8, by vl-convert) is imported when something is drawn and not before: it does not survive a fork, so only
 a process that forks no more may draw. Nothing is fetched: a specification that names an address is refused.
