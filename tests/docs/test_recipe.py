@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-STEP = re.compile(r"^\d\. [^\n]*?in `([^`\n]+)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STEP = re.compile(r"^\d\. [^\n]*?in `([^`\n]+)`:\n\n```(?:python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 BEFORE = {
     "macekit/catalogue.py": ')\n"""Every operation',
