@@ -25,13 +25,17 @@ from macekit.reports.model import (
     Section,
     Table,
     Untrusted,
+    paths,
 )
 from macekit.reports.palette import WORDS
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>&~$@:-])")
-"""Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves."""
+SPECIAL = re.compile(r"([\\`*{}\[\]#+!|<>&~$@]|:(?=[\w/+-])|(?<!\w)-|-(?!\w)|(?<![^\W_])_|_(?![^\W_]))")
+"""Letters that Markdown, HTML within it, or a site's own mentions and addresses take for more than themselves.
 
-MENTIONS = re.compile(r'([@#%](?=[\w"])|\bGH(?=\\-\d)|[!~$&](?=\d))', re.IGNORECASE)
+A colon is one of them before a word, as in an address or an emoji; a hyphen and an underscore unless within a word.
+"""
+
+MENTIONS = re.compile(r'([@#%](?=[\w"])|\bGH(?=-\d)|[!~$&](?=\d))', re.IGNORECASE)
 """Characters that a site reads as a mention, escaped or not: they are separated from the name."""
 
 COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.IGNORECASE)
@@ -43,15 +47,20 @@ CUT = "<!-- -->"
 ADDRESS = re.compile(r"\b(www)\.", re.IGNORECASE)
 """How an address begins that is made a link of, unasked."""
 
-MOST_ROWS = 40
-"""Rows of a chart's numbers that are written; all are in the JSON."""
-
 
 def markdown(report: Report) -> str:
-    """The whole report."""
+    """The whole report; a table whose numbers all stand in a longer one is left out."""
     parts = [f"# {report.title}", *head(report.headline), *block(report.facts)]
+    stated = [paths(part) for _, part in report.blocks() if isinstance(part, Table)]
     for each in report.sections:
-        parts += section(each)
+        kept = tuple(
+            part
+            for part in each.blocks
+            if not isinstance(part, Table)
+            or not paths(part)
+            or not any(paths(part) < others for others in stated)
+        )
+        parts += section(Section(each.name, each.title, kept))
     return "\n\n".join(parts) + "\n"
 
 
@@ -90,8 +99,6 @@ def block(part: Block) -> Iterator[str]:
             yield from _captioned(part)
         case Figure():
             yield f"**{plain_text(part.title)}.** {plain_text(part.description)}"
-            if len(part.table.rows) <= MOST_ROWS:
-                yield from _captioned(part.table)
 
 
 def _captioned(part: Table) -> Iterator[str]:

@@ -60,6 +60,22 @@ def test_letters_that_mean_something_are_read_as_themselves() -> None:
     assert "".join(content for _, content in found) == said
 
 
+def test_what_markdown_leaves_alone_is_not_escaped() -> None:
+    said = "Fail: epsilon (of mip_eta) is at least 0.5, SHA-256 and a low-FPR curve"
+
+    assert plain_text(said) == said
+
+
+@each_case("name", CASES)
+def test_no_table_repeats_the_numbers_of_another(name: str) -> None:
+    rows = [
+        set(run.split("\n")[2:])
+        for run in re.findall(r"(?:^\|.*\n?)+", rendered(name, MARKDOWN).decode(), re.M)
+    ]
+
+    assert not [part for part in rows if rows.count(part) > 1 or any(part < other for other in rows)]
+
+
 def test_nobody_is_called_and_no_address_is_made_a_link() -> None:
     written = plain_text("@someone #12 www.example.org")
 
