@@ -41,8 +41,8 @@ class MemoryLimit:
 
         What the limit was raised by since is meant to stay (``raise_limit``), and does not count.
         """
-        raised, _ = resource.getrlimit(resource.RLIMIT_DATA)
-        most = self.baseline + self.allowance // 4 + max(0, raised - self.limit)
+        limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+        most = self.baseline + self.allowance // 4 + max(0, limit - self.limit)
         return data_bytes() > most and gc.collect() >= 0 and data_bytes() > most
 
 
