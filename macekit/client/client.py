@@ -119,6 +119,7 @@ class Theory:
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all rows together.
             prior, seed, query, counts, units, score, member, group, unit: As for ``macekit.estimate``.
+            members_column, nonmembers_column: As for ``macekit.estimate``.
 
         Returns:
             a ``Result``: ``decision`` and ``rows``, each with what is allowed, what was measured, and ``agrees``.
@@ -254,6 +255,7 @@ class Theory:
             heldout_losses: Losses of records that were not trained on. None with a table or a file.
             score, member: Names of the table's columns of losses and of membership. Not needed if they are called
                 ``score`` and ``member``.
+            members_column, nonmembers_column: In place of both: names of two columns, one with the losses of each side.
             losses_of: ``"one_model"``, the default, or ``"independent_trainings"``: each loss from a training of its
                 own.
             thresholds: Losses to cut at, chosen without these records. Ranks of the held-out losses by default.
@@ -406,6 +408,7 @@ class Client(ABC):
                 rate. 0.001, 0.01 and 0.1 by default.
             score, member: Names of the table's columns of scores (several in a list, for vectors) and of membership.
                 Not needed if they are called ``score`` and ``member``.
+            members_column, nonmembers_column: In place of both: names of two columns, one with the scores of each side.
             group, unit: Names of the table's columns of groups and of units.
             counts: Counts in place of scores: ``estimators.Counts``, what ``macekit.counts`` answered under
                 ``counts``, or a dict of ``members``, ``nonmembers`` and ``edges``.
@@ -450,6 +453,7 @@ class Client(ABC):
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``to_html()``, ``to_markdown()`` and ``to_card()`` write it for readers.
@@ -489,6 +493,7 @@ class Client(ABC):
             over: What the expected share of false flags, at most 1 - confidence, is a share of: ``"records"``, the
                 default, or ``"cells"``.
             prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``records`` as columns, ``groups``, ``flags``, ``cells``; ``to_frame()`` has a row for each
@@ -524,6 +529,7 @@ class Client(ABC):
             bins: Into how many cells of about equal size scores with an order are joined, at least 2. The cube root
                 of the number of records by default.
             prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``; ``metrics`` has a part for each.
@@ -552,6 +558,7 @@ class Client(ABC):
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
             estimator, prior, seed, query, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``maximum``, ``ranking``, ``differences``.
@@ -585,6 +592,7 @@ class Client(ABC):
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
             prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``epsilon``, what epsilon must be at least; ``claim``, whether that contradicts the promise.
@@ -643,6 +651,7 @@ class Client(ABC):
             bins: How many cells of equal mass, from 2 to 65,536; with ``cells="equal_mass"``.
             edges: Increasing scores that separate neighbouring cells; with ``cells="edges"``.
             seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``counts``, ``n_members``, ``n_nonmembers``, ``input_sha256``.
@@ -678,6 +687,7 @@ class Client(ABC):
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             estimator: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``decision``, ``limits``, ``records_needed``.
