@@ -60,6 +60,7 @@ def mace(
         capture_output=True,
         timeout=timeout,
         check=False,
+        env=dict(os.environ),  # without the width that readline, which pytest loads, tells children only
     )
     out, err = done.stdout.decode(), done.stderr.decode()
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)

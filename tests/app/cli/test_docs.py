@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,14 +41,7 @@ def test_the_demo_prints_what_the_page_shows(tmp_path: Path) -> None:
         block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "Optimal advantage" in block
     )
 
-    printed = subprocess.run(
-        [sys.executable, "-m", "app.cli", "demo"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    ).stdout
+    printed = mace("demo", folder=tmp_path).stdout
 
     answer, _, where = printed.partition("\nReport: ")
     assert answer.strip() == shown.strip()
