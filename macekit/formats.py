@@ -1,11 +1,11 @@
-"""How a file is written and whether it is compressed: its first bytes say, or else its name."""
+"""File formats: media types, suffixes, compression, and how a file's first bytes or its name tell them."""
 
 from __future__ import annotations
 
 import zlib
 from pathlib import PurePath
 
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET
+from macekit.call import ARROW, ARROW_FILE, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PNG, SVG
 
 FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
 """Formats by their short names, as the service calls them."""
@@ -16,6 +16,16 @@ SUFFIXES = {f".{name}": name for name in FORMATS} | {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
+
+TABLES = {FORMATS[name]: name for name in ("csv", "npy", "arrow", "parquet")}
+"""The suffix, without its dot, of each media type of scores other than JSON."""
+
+REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
+"""The suffix, without its dot, of each form of a report."""
+
+ENCODINGS = ("identity", "gzip", "zstd")
+"""How a body may be compressed, as ``Content-Encoding`` calls it."""
+
 ARROW_MAGIC = b"ARROW1"
 """What the form of Arrow begins with that is a file, not a stream."""
 
@@ -35,7 +45,7 @@ def format_of(path: str, head: bytes) -> str:
 
 def encoding_of(head: bytes) -> str:
     """How a file is compressed."""
-    return next((known for magic, known in COMPRESSED.items() if head.startswith(magic)), "identity")
+    return next((encoding for magic, encoding in COMPRESSED.items() if head.startswith(magic)), "identity")
 
 
 def media_type_of(form: str, head: bytes) -> str:

@@ -81,21 +81,21 @@ def _metrics(result: Result) -> Iterator[tuple[str, float]]:
     if result.verdict is not None:
         yield "threshold", float(result.verdict["threshold"])
     for limit in result.answer.get("limits", ()):
-        yield f"limits.{_allowed(limit['name'], set())}/maximum", float(limit["maximum"])
-    seen: set[str] = set()
+        yield f"limits.{_metric_name(limit['name'], set())}/maximum", float(limit["maximum"])
+    names: set[str] = set()
     for row in rows(result.answer):
-        name = _allowed(row.name, seen)
+        name = _metric_name(row.name, names)
         for end in ENDS:
             if (value := getattr(row, end)) is not None:
                 yield f"{name}/{end}", float(value)
 
 
-def _allowed(name: str, seen: set[str]) -> str:
+def _metric_name(name: str, names: set[str]) -> str:
     """The name without what MLflow refuses in one, told from those before it."""
     own = BARRED.sub("_", name)[:MOST_LETTERS].strip(". ").replace("..", "__") or "_"
-    while own in seen:
+    while own in names:
         own += "_"
-    seen.add(own)
+    names.add(own)
     return own
 
 
@@ -111,5 +111,5 @@ def _tags(result: Result) -> Iterator[tuple[str, str]]:
 
 def _provenance(result: Result) -> dict[str, Any]:
     """How the numbers came about; of several samples there are several, and no single one is told."""
-    found = result.answer.get("provenance")
-    return found if isinstance(found, dict) else {}
+    provenance = result.answer.get("provenance")
+    return provenance if isinstance(provenance, dict) else {}

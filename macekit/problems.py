@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from estimators import MaceError
 from estimators import errors as library
 from macekit.call import PROBLEM, Reply
+from macekit.text import closest
 
 MOST_DETAIL = 1200
 """Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
@@ -135,19 +135,19 @@ class Problem(Exception):
     def document(self, instance: str | None = None) -> dict[str, object]:
         """The problem document; ``instance`` is the request's id."""
         detail = self.detail if len(self.detail) <= MOST_DETAIL else self.detail[: MOST_DETAIL - 1] + "…"
-        found: dict[str, object] = {
+        content: dict[str, object] = {
             "type": f"urn:mace:problem:{self.kind.slug}",
             "title": self.kind.title,
             "status": self.kind.status,
             "detail": detail,
         }
         if self.field is not None:
-            found["field"] = self.field[:100]
+            content["field"] = self.field[:100]
         if self.index is not None:
-            found["index"] = self.index
+            content["index"] = self.index
         if instance is not None:
-            found["instance"] = f"urn:mace:request:{instance}"
-        return found
+            content["instance"] = f"urn:mace:request:{instance}"
+        return content
 
     def body(self, instance: str | None = None) -> bytes:
         """The problem document as it is sent."""
@@ -161,12 +161,12 @@ class Problem(Exception):
         )
 
 
-def unknown_field(name: str, known: Iterable[str], where: str) -> Problem:
+def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:
     """A field that is not known, and the nearest that is; the name submitted is not repeated."""
-    names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
-    return Problem("unknown-field", f"{where}: a field is not known; {hint}", field=near[0] if near else None)
+    names = sorted(fields)
+    near = closest(name, names)
+    hint = f"did you mean {near!r}?" if near else f"known are {', '.join(names)}"
+    return Problem("unknown-field", f"{where}: a field is not known; {hint}", field=near)
 
 
 def _again(slug: str, detail: str, field: str | None, index: int | None, retry_after: int | None) -> Problem:

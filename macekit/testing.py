@@ -95,10 +95,10 @@ def assert_advantage_below(
         raise TypeError("assert_advantage_below() needs a number as its first argument")
     options["threshold"] = maximum
     result = (client or Local()).estimate(members, nonmembers, **options)
-    found, verdict = result.answer["advantage"], result.answer["verdict"]
+    advantage, verdict = result.answer["advantage"], result.answer["verdict"]
     interval = (
-        f"advantage {found['estimate']:.3f}, {100 * found['confidence']:.6g}% interval "
-        f"{_ends(found, maximum)}, baseline {result.answer['baseline']:.3f}, maximum {maximum:g}"
+        f"advantage {advantage['estimate']:.3f}, {100 * advantage['confidence']:.6g}% interval "
+        f"{_ends(advantage, maximum)}, baseline {result.answer['baseline']:.3f}, maximum {maximum:g}"
     )
     _settle(
         verdict["decision"], [result.sentence, verdict["reason"], interval], verdict["records_needed"], result
@@ -133,37 +133,37 @@ def assert_gate(
     """
     __tracebackhide__ = True
     result = (client or Local()).gate(members, nonmembers, **limits)
-    told = [result.sentence, *(_limit(each) for each in result.answer["limits"])]
-    _settle(result.answer["decision"], told, result.answer["records_needed"], result)
+    lines = [result.sentence, *(_limit(each) for each in result.answer["limits"])]
+    _settle(result.answer["decision"], lines, result.answer["records_needed"], result)
     return result
 
 
-def _settle(decision: str, told: list[str], needed: int | None, result: Result) -> None:
+def _settle(decision: str, lines: list[str], records: int | None, result: Result) -> None:
     __tracebackhide__ = True
     if decision == "pass":
         return
     if decision == "fail":
-        raise LimitExceeded("\n".join(told), result)
+        raise LimitExceeded("\n".join(lines), result)
     more = (
         "in practice no number of records will settle it"
-        if needed is None
-        else f"records needed: about {needed}"
+        if records is None
+        else f"records needed: about {records}"
     )
-    raise Inconclusive("\n".join(["inconclusive, which is no pass", *told, more]), result)
+    raise Inconclusive("\n".join(["inconclusive, which is no pass", *lines, more]), result)
 
 
 def _limit(each: dict[str, Any]) -> str:
-    from macekit.text import shown
+    from macekit.text import printable
 
     ends = _ends(each, each["maximum"])
-    return f"{each['decision']}: {shown(each['about'], 120)}: {ends}, maximum {each['maximum']:g}"
+    return f"{each['decision']}: {printable(each['about'], 120)}: {ends}, maximum {each['maximum']:g}"
 
 
-def _ends(found: dict[str, Any], maximum: float) -> str:
+def _ends(advantage: dict[str, Any], maximum: float) -> str:
     """Rounded outward, with the digits it takes to stand on the right side of the maximum."""
     from estimators.statement import at_least, at_most
 
-    lower, upper = found["lower"], found["upper"]
+    lower, upper = advantage["lower"], advantage["upper"]
     above = at_least(lower, beyond=maximum) if lower > maximum else at_least(lower)
     if upper is None:
         return f"{above} to unbounded"

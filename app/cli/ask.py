@@ -32,7 +32,7 @@ from macekit.reports.model import TOP_RECORDS, Context
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.query import takes_arrays
-from macekit.text import nearest, plain_json, shown
+from macekit.text import escape_controls_in_json, nearest, printable
 
 # --- saved answers ------------------------------------------------------------------------------------------
 # `mace report answer.json` shows an answer again.
@@ -202,7 +202,7 @@ def _paths(question: Operation, arguments: argparse.Namespace) -> list[str]:
         return []
     if arguments.format is not None and arguments.format not in FORMATS:
         near = nearest(arguments.format, FORMATS)
-        raise Misuse(f"--format: {shown(arguments.format)} is none of {', '.join(FORMATS)}{near}")
+        raise Misuse(f"--format: {printable(arguments.format)} is none of {', '.join(FORMATS)}{near}")
     files: list[str] = arguments.files
     sides = [
         side for side in (getattr(arguments, "members", None), getattr(arguments, "nonmembers", None)) if side
@@ -235,7 +235,7 @@ def _reply(call: Call, values: dict[str, object], inputs: list[Source] | Sides, 
 def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None) -> None:
     """The answer on standard output; its sentence on standard error if the numbers went to a file."""
     if arguments.json:
-        write_line(plain_json(bytes(answer.reply.body).decode()))
+        write_line(escape_controls_in_json(bytes(answer.reply.body).decode()))
     elif output is None:
         write_line(text(answer.operation, answer.content, screen_width()))
         if not is_shown(answer.operation):

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from macekit.call import CSV, Body, Call
     from macekit.operations import perform
     from macekit.reports.text import text
-    from macekit.text import plain
+    from macekit.text import escape_controls
 
     output = FOLDER if arguments.output is None else arguments.output
     table = example_table()
@@ -102,8 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
     scores = str(Path(output) / TABLE)
     scores = f"./{scores}" if scores.startswith("-") else scores  # a name that is not read as an option
     again = ["mace", "report", scores, "--group", "group", "--max-advantage", str(THRESHOLD)]
-    where = f"Report: {plain(str(report))}\n        {report.as_uri()}"
-    write_line(f"\n{where}\nAgain:  {plain(shlex.join(again))} -o report.html")
+    where = f"Report: {escape_controls(str(report))}\n        {report.as_uri()}"
+    write_line(f"\n{where}\nAgain:  {escape_controls(shlex.join(again))} -o report.html")
     return 0
 
 

@@ -92,14 +92,14 @@ def _replace(target: Target, convert: Callable[[dict[str, Any]], bytes], answer:
 def _append(place: Path, answer: dict[str, Any]) -> None:
     from app.cli.inputs import Misuse
     from macekit.reports.pipeline import summary
-    from macekit.text import shown
+    from macekit.text import printable
 
     try:
         with place.open("ab") as file:
             file.write(summary(answer))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{shown(str(place))}: cannot be written: {why}") from None
+        raise Misuse(f"{printable(str(place))}: cannot be written: {why}") from None
 
 
 def _annotate(answer: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
 from macekit.catalogue import command, flag
 from macekit.formats import COMPRESSED_SUFFIXES, HEAD, SUFFIXES, encoding_of, format_of, media_type_of
-from macekit.text import shown
+from macekit.text import printable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -77,7 +77,7 @@ class Source:
 
 def open_source(path: str, format_name: str | None = None) -> Source:
     """A file, or standard input for ``-``; ``format_name`` wins over its suffix and its first bytes."""
-    name = "standard input" if path == "-" else shown(path)
+    name = "standard input" if path == "-" else printable(path)
     try:
         fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except ValueError:

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import flag
 from macekit.schemas.questions import QUESTIONS
-from macekit.schemas.records import Asked
+from macekit.schemas.records import Question
 
 METRIC, PRESET = "metric", "metric.preset"
 """One metric by its name, or with parameters beside it: the shell has one flag for both."""
@@ -164,7 +164,7 @@ def _option(operation: str, parameter: dict[str, Any]) -> Option:
     return Option(flag(name, operation), name, metavar, text, heading, schema)
 
 
-def _fields(question: type[Asked]) -> Iterator[dict[str, Any]]:
+def _fields(question: type[Question]) -> Iterator[dict[str, Any]]:
     """Parameters of a question that has no records, and so no query string."""
     for name, schema in question.model_json_schema()["properties"].items():
         kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]

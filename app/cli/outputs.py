@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from app.cli.inputs import Misuse, in_shell
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PNG, SVG, Reply
+from macekit.call import ARROW, HTML, JSON, Reply
 from macekit.catalogue import FORMS
+from macekit.formats import REPORTS
 from macekit.problems import Problem
 from macekit.reports.model import Context
 from macekit.reports.rendering import CARD, render
-from macekit.text import shown
+from macekit.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,22 +57,24 @@ def target_of(path: str, suffixes: Sequence[str], force: bool) -> Target:
     """Where to write, or why not: another format, a file that is there already, a folder that is not."""
     suffix = Path(path).suffix.lower()
     if suffix not in suffixes:
-        raise Misuse(f"{shown(path)}: the answer is written as {', '.join(suffixes)}; this is none of them")
+        raise Misuse(
+            f"{printable(path)}: the answer is written as {', '.join(suffixes)}; this is none of them"
+        )
     try:
         real = Path(os.path.realpath(path))
         exists = real.exists()
         if exists and not stat.S_ISREG(real.stat().st_mode):
-            raise Misuse(f"{shown(path)}: not a file")
+            raise Misuse(f"{printable(path)}: not a file")
         if not real.parent.is_dir():
-            raise Misuse(f"{shown(path)}: there is no such folder")
+            raise Misuse(f"{printable(path)}: there is no such folder")
         if not os.access(real.parent, os.W_OK | os.X_OK):
-            raise Misuse(f"{shown(path)}: the folder cannot be written to")
+            raise Misuse(f"{printable(path)}: the folder cannot be written to")
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{shown(path)}: {why}") from None
+        raise Misuse(f"{printable(path)}: {why}") from None
     if exists and not force:
-        raise Misuse(f"{shown(path)}: is there already; --force replaces it")
-    return Target(shown(path), real, suffix)
+        raise Misuse(f"{printable(path)}: is there already; --force replaces it")
+    return Target(printable(path), real, suffix)
 
 
 def folder_of(path: str) -> Path:
@@ -80,10 +83,10 @@ def folder_of(path: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise Misuse(f"{shown(path)}: not a folder") from None
+        raise Misuse(f"{printable(path)}: not a folder") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise Misuse(f"{shown(path)}: cannot be made: {why}") from None
+        raise Misuse(f"{printable(path)}: cannot be made: {why}") from None
     return folder
 
 
@@ -167,7 +170,7 @@ class Report:
             raise Misuse(dashes + in_shell(problem.detail)) from None
 
 
-REPORTS = {".html": HTML, ".md": MARKDOWN, ".csv": CSV, ".svg": SVG, ".png": PNG}
+FORMS_OF_SUFFIXES = {f".{suffix}": form for form, suffix in REPORTS.items()}
 CHARTS = (".svg", ".png")
 CARDS = (".md",)
 
@@ -190,12 +193,12 @@ def form_of(operation: str, suffix: str, card: bool, chart: str | None) -> Form:
         raise Misuse("--chart: goes with -o and a file whose name ends in .svg or .png")
     if card:
         return Report(CARD)
-    return Report(REPORTS[suffix], chart) if chart is not None else _forms(operation)[suffix]
+    return Report(FORMS_OF_SUFFIXES[suffix], chart) if chart is not None else _forms(operation)[suffix]
 
 
 def _forms(operation: str) -> dict[str, Form]:
     forms: dict[str, Form] = {".json": Unchanged()}
-    forms |= {suffix: Report(form) for suffix, form in REPORTS.items() if form in FORMS[operation]}
+    forms |= {suffix: Report(form) for suffix, form in FORMS_OF_SUFFIXES.items() if form in FORMS[operation]}
     if operation == "individual-risk":
         forms |= {".csv": Records(_as_csv), ".arrow": Unchanged(ARROW), ".parquet": Records(_as_parquet)}
     return forms

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from macekit.text import nearest, plain, shown
+from macekit.text import escape_controls, nearest, printable
 
 MISUSE = 2
 """The exit status of what was typed, or of input, that cannot be used."""
@@ -80,9 +80,9 @@ class Parser(argparse.ArgumentParser):
             if word.startswith("-") and word != "-":
                 flags = [name for name in self._option_string_actions if name.startswith("--")]
                 name = word.split("=")[0]
-                self.error(f"{shown(name)} is not an option{nearest(name, flags)}")
+                self.error(f"{printable(name)} is not an option{nearest(name, flags)}")
         if extra and "files" not in options:
-            self.error(f"{shown(extra[0])} is more than this command takes")
+            self.error(f"{printable(extra[0])} is more than this command takes")
         if extra:
             options.files = [*options.files, *extra]
         return options, []
@@ -93,6 +93,6 @@ class Parser(argparse.ArgumentParser):
         if choice:
             names = choice[2].replace("'", "").split(", ")
             message = f"{choice[1]} is not a command{nearest(choice[1], names)}\ncommands: {', '.join(names)}"
-        lines = "\n".join(plain(line) for line in message.split("\n"))
+        lines = "\n".join(escape_controls(line) for line in message.split("\n"))
         print(f"{self.prog}: {lines}\nSee {self.prog} --help.", file=sys.stderr)
         raise SystemExit(MISUSE)

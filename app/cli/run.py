@@ -26,7 +26,7 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.operations import answer, perform
 from macekit.operations.counts import streams
-from macekit.operations.options import ask
+from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, WIDE, of_table
 from macekit.schemas.questions import QUESTIONS
@@ -87,7 +87,7 @@ def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, 
 
 def require_question(operation: str, values: Values) -> None:
     """Refuse a question that could not be answered whatever the records are."""
-    ask(QUESTIONS[operation], values)
+    validate(QUESTIONS[operation], values)
 
 
 def counts_first(call: Call, values: Values, source: Source) -> bool:

@@ -12,8 +12,9 @@ from app.http.service import answer, service
 from app.openapi.document import described, operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
-from macekit.call import CSV, HTML, MARKDOWN, PARQUET, PNG, SVG, Call
+from macekit.call import HTML, PARQUET, Call
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
+from macekit.formats import ENCODINGS, REPORTS
 from macekit.operations.counts import streams
 from macekit.problems import Problem
 from macekit.reports.html import CSP
@@ -23,8 +24,6 @@ MOST_RANGES = 32
 
 REST = ("*/*", 0.001)
 """Stands for the ranges beyond those: anything, at the lowest preference."""
-
-ENCODINGS = ("identity", "gzip", "zstd")
 
 
 def media_type(headers: Headers, choices: Sequence[str]) -> str:
@@ -103,12 +102,10 @@ def _either(names: Sequence[str]) -> str:
 # --- downloads ----------------------------------------------------------------------------------------------
 # Headers of a report: what a browser may do with it, and under which name it is saved.
 
-SUFFIXES = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
-
 
 def headers_of(form: str) -> dict[str, str]:
     """Headers of a report in this form: a page carries its own policy, every other form is a file to save."""
-    filename = f'filename="mace-report.{SUFFIXES[form]}"'
+    filename = f'filename="mace-report.{REPORTS[form]}"'
     if form != HTML:
         return {"Content-Disposition": f"attachment; {filename}"}
     return {

@@ -16,6 +16,7 @@ import numpy as np
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
 from macekit.call import ARROW, CSV, NPY, PARQUET
 from macekit.catalogue import ARRAYS, BY_NAME, SIDED
+from macekit.formats import TABLES
 from macekit.schemas.query import TABLE, takes_arrays
 from macekit.schemas.questions import columns_of
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 FILES = {"scores.csv": CSV, "scores.npy": NPY, "scores.arrow": ARROW, "scores.parquet": PARQUET}
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
-
-SUFFIXES = {CSV: "csv", NPY: "npy", ARROW: "arrow", PARQUET: "parquet"}
 
 
 Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -36,7 +35,7 @@ def files_of(operation: str) -> Mapping[str, str]:
     """The files that can be posted to an operation, and how each is written."""
     if not ARRAYS.get(operation):
         return FILES
-    return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in SUFFIXES.items()}
+    return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in TABLES.items()}
 
 
 def files() -> dict[str, str]:

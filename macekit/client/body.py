@@ -53,7 +53,7 @@ class File:
 
         return Body.of_descriptor(os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)))
 
-    def material(self, operation: str, query: tuple[tuple[str, str], ...]) -> DecodedBody:
+    def decode(self, operation: str, query: tuple[tuple[str, str], ...]) -> DecodedBody:
         """The whole of it, decoded here."""
         from macekit.decoding import decode
 

@@ -1,4 +1,4 @@
-"""What theory promises, as methods: ``macekit.theory.dp(epsilon=1)``, and the same of a server.
+"""The questions as methods of a client, those of theory too, and the client that answers them in this process.
 
 Arrays come as lists, NumPy arrays or frames; a table or a file holds all of them, and its columns are then named.
 """
@@ -6,8 +6,7 @@ Arrays come as lists, NumPy arrays or frames; a table or a file holds all of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -35,7 +34,7 @@ from macekit.client.options import (
     TogetherOptions,
     Values,
 )
-from macekit.client.problems import MaceProblem, answer_of
+from macekit.client.problems import answer_of, as_mace_problems
 from macekit.client.question import Question, pose, pose_arrays, pose_several
 from macekit.client.result import Result
 
@@ -441,7 +440,7 @@ class Client(ABC):
             >>> round(result.advantage.lower, 3), round(result.advantage.upper, 3)
             (0.121, 0.273)
         """
-        return self._asked("estimate", "advantage", members, nonmembers, options)
+        return self._records("estimate", "advantage", members, nonmembers, options)
 
     def report(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[ReportOptions]
@@ -469,7 +468,7 @@ class Client(ABC):
             >>> result.to_html("report.html").startswith("<!doctype html>")
             True
         """
-        return self._asked("report", "report", members, nonmembers, options)
+        return self._records("report", "report", members, nonmembers, options)
 
     def risk(self, members: Data = None, nonmembers: Values = None, **options: Unpack[RiskOptions]) -> Result:
         """The risk of each record, and of each group; ``top=k`` keeps the most surely exposed.
@@ -510,7 +509,7 @@ class Client(ABC):
             >>> [round(lower, 2) for lower in result.records.lower]
             [0.92, 0.92, 0.92]
         """
-        return self._asked("risk", "individual-risk", members, nonmembers, options)
+        return self._records("risk", "individual-risk", members, nonmembers, options)
 
     def metrics(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[MetricsOptions]
@@ -544,7 +543,7 @@ class Client(ABC):
             accuracy 0.56 0.64 guessing: 0.5
             precision 0.66 0.93 guessing: 0.5
         """
-        return self._asked("metrics", "metrics", members, nonmembers, options)
+        return self._records("metrics", "metrics", members, nonmembers, options)
 
     def compare(self, queries: Data, **options: Unpack[CompareOptions]) -> Result:
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table.
@@ -575,7 +574,7 @@ class Client(ABC):
             >>> round(result.maximum.lower, 3), round(result.maximum.upper, 3)
             (0.112, 0.273)
         """
-        return self._posed(lambda: pose_several(queries, options))
+        return self._result_of(lambda: pose_several(queries, options))
 
     def audit(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[AuditOptions]
@@ -606,7 +605,7 @@ class Client(ABC):
             >>> result.claim.decision, round(result.epsilon.lower_bound, 2)
             ('contradicted', 2.69)
         """
-        return self._asked("audit", "audit", members, nonmembers, options)
+        return self._records("audit", "audit", members, nonmembers, options)
 
     def plan(self, **options: Unpack[PlanOptions]) -> Result:
         """How many records a decision at a threshold takes, or an interval of a width.
@@ -633,7 +632,7 @@ class Client(ABC):
             >>> macekit.plan(expected=0.3, threshold=0.1).records
             318
         """
-        return self._asked("plan", "plan", None, None, options)
+        return self._records("plan", "plan", None, None, options)
 
     def counts(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[CountsOptions]
@@ -667,7 +666,7 @@ class Client(ABC):
             >>> merged.n_members, round(macekit.estimate(counts=merged["counts"]).advantage.estimate, 2)
             (500, 0.2)
         """
-        return self._asked("counts", "counts", members, nonmembers, options)
+        return self._records("counts", "counts", members, nonmembers, options)
 
     def gate(self, members: Data = None, nonmembers: Values = None, **options: Unpack[GateOptions]) -> Result:
         """Limits that must hold: pass, fail, or inconclusive with the records still needed.
@@ -703,12 +702,12 @@ class Client(ABC):
             >>> [(limit.name, limit.decision) for limit in result.limits]
             [('advantage', 'pass'), ('metric', 'fail')]
         """
-        return self._asked("gate", "gate", members, nonmembers, options)
+        return self._records("gate", "gate", members, nonmembers, options)
 
     @property
     def theory(self) -> Theory:
         """What theory promises: differential privacy, and three papers, a question each."""
-        return Theory(self._posed)
+        return Theory(self._result_of)
 
     if not TYPE_CHECKING:
 
@@ -717,40 +716,23 @@ class Client(ABC):
             row = next((each for each in OPERATIONS if each.command == name), None)
             if row is None:
                 raise AttributeError(f"{type(self).__name__} has no {name}")
-            return lambda members=None, nonmembers=None, **options: self._asked(
+            return lambda members=None, nonmembers=None, **options: self._records(
                 name, row.name, members, nonmembers, options
             )
 
-    def _asked(
+    def _records(
         self, name: str, operation: str, members: object, nonmembers: object, options: Mapping[str, Any]
     ) -> Result:
-        return self._posed(lambda: pose(name, operation, members, nonmembers, options))
+        return self._result_of(lambda: pose(name, operation, members, nonmembers, options))
 
-    def _posed(self, posing: Callable[[], Question]) -> Result:
-        with _told():
+    def _result_of(self, posing: Callable[[], Question]) -> Result:
+        with as_mace_problems():
             question = posing()
         return self._result(question)
 
     def _result(self, question: Question) -> Result:
-        with _told():
+        with as_mace_problems():
             return Result.now(question.operation, self._answer(question), question.source)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Convert local errors to the MaceProblem the service would return."""
-    from estimators import MaceError
-    from macekit.problems import Problem
-
-    try:
-        yield
-    except Problem as problem:
-        raise MaceProblem.of(problem.reply()) from None
-    except MaceError as error:
-        raise MaceProblem.of(Problem.of(error).reply()) from None
-    except UnicodeEncodeError:
-        told = "a name or an option holds half of a surrogate pair: no text that could be sent"
-        raise MaceProblem.of(Problem("malformed-body", told).reply()) from None
 
 
 # --- local --------------------------------------------------------------------------------------------------
@@ -766,15 +748,15 @@ class Local(Client):
     def _answer(self, question: Question) -> dict[str, Any]:
         from macekit.call import Call
         from macekit.operations import answer, perform
-        from macekit.schemas.query import spelled
+        from macekit.schemas.query import query_pairs
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):
-            pairs = spelled(options)
+            pairs = query_pairs(options)
             if pairs is not None:
                 with records.body() as body:
                     reply = perform(records.call(question.operation, question.roles + pairs), body)
                 return answer_of(question.operation, reply)
-            records = records.material(question.operation, question.roles)
+            records = records.decode(question.operation, question.roles)
         reply = answer(Call(question.operation), replace(records, options=options, textual=False))
         return answer_of(question.operation, reply)

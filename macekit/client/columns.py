@@ -35,7 +35,7 @@ def column(values: object, where: str) -> Column:
     if isinstance(values, np.ndarray):
         return _array(values, where)
     if isinstance(values, str | os.PathLike):
-        return _array(_saved(values, where), where)
+        return _array(_from_file(values, where), where)
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and hasattr(values, "to_numpy"):  # a column of pandas that is NumPy's
         return _array(values.to_numpy(), where)
@@ -44,7 +44,7 @@ def column(values: object, where: str) -> Column:
     if hasattr(values, "__array__"):
         return _array(_as_array(values, where), where)
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
-        return _listed(list(values), where)
+        return _from_list(list(values), where)
     got = type(values).__name__
     raise Problem(
         "wrong-type", f"{where}: got {got}; need a list, an array or a column of a frame", field=where
@@ -163,9 +163,9 @@ def _array(array: NDArray[Any], where: str) -> Column:
         array = _unmasked(array, where)
     kind = array.dtype.kind
     if kind == "O" or (kind == "U" and (array.ndim == 2 or _suspect(array))):
-        return _listed(array.tolist(), where)
+        return _from_list(array.tolist(), where)
     if kind == "U":
-        return _fitted(array)
+        return _with_width(array)
     if kind not in "biuf":
         need = "bytes; decode them to text first" if kind == "S" else f"type {array.dtype}"
         raise InputError(f"{where}: got {need}; need numbers, text or booleans", field=where)
@@ -192,9 +192,9 @@ def _require_finite(floats: NDArray[np.float64], where: str) -> None:
 def _unmasked(array: np.ma.MaskedArray[Any, Any], where: str) -> NDArray[Any]:
     from estimators.errors import NotFinite
 
-    hidden = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
-    if hidden.any():
-        index = int(np.argmax(hidden))
+    masked = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
+    if masked.any():
+        index = int(np.argmax(masked))
         raise NotFinite(
             f"{where}: record {index} is masked; every one must be there", field=where, index=index
         )
@@ -211,15 +211,15 @@ def _suspect(array: NDArray[Any]) -> bool:
     return bool(((letters >= SURROGATES[0]) & (letters < SURROGATES[1])).any())
 
 
-def _fitted(array: NDArray[Any]) -> NDArray[Any]:
+def _with_width(array: NDArray[Any]) -> NDArray[Any]:
     """Text with no more room than its longest needs: the room is part of a fingerprint."""
     wide = int(np.strings.str_len(array).max(initial=1))
     return array.astype(np.dtype(("U", wide)), copy=False)
 
 
-def _listed(values: list[Any], where: str) -> Column:
+def _from_list(values: list[Any], where: str) -> Column:
     """Values of Python's own, or of NumPy's, one by one."""
-    from macekit.decoding.columns import column as checked
+    from macekit.decoding.columns import column as column_of_list
 
     if set(map(type, values)) - PLAIN:
         values = [_plain(value) for value in values]
@@ -232,7 +232,7 @@ def _listed(values: list[Any], where: str) -> Column:
     if str in kinds and float in kinds:  # a frame's way to say that a text is missing
         values = [None if value != value else value for value in values]
     _require_known(kinds, values, where)
-    return checked(values, where)
+    return column_of_list(values, where)
 
 
 def _require_known(kinds: set[type], values: list[Any], where: str, row: int | None = None) -> None:
@@ -275,7 +275,7 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
         ) from None
 
 
-def _saved(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
+def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
     from macekit.problems import Problem
 

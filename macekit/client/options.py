@@ -94,7 +94,7 @@ class Columns(TypedDict, total=False):
     nonmembers_column: str
 
 
-class Sampled(Columns, total=False):
+class SampleOptions(Columns, total=False):
     """The records, however they come."""
 
     counts: CountsLike | None
@@ -103,14 +103,14 @@ class Sampled(Columns, total=False):
     seed: int
 
 
-class Judged(Sampled, total=False):
+class PriorOptions(SampleOptions, total=False):
     """What every question about a sample has in common."""
 
     prior: float
     confidence: float
 
 
-class AdvantageOptions(Judged, total=False):
+class AdvantageOptions(PriorOptions, total=False):
     """``estimate``."""
 
     metric: MetricGiven | None
@@ -127,7 +127,7 @@ class ReportOptions(AdvantageOptions, total=False):
     groups: LabelValues | None
 
 
-class RiskOptions(Judged, total=False):
+class RiskOptions(PriorOptions, total=False):
     """``risk``."""
 
     targets: Values | None
@@ -140,7 +140,7 @@ class RiskOptions(Judged, total=False):
     top: int | None
 
 
-class MetricsOptions(Judged, total=False):
+class MetricsOptions(PriorOptions, total=False):
     """``metrics``."""
 
     metrics: list[MetricGiven] | None
@@ -148,7 +148,7 @@ class MetricsOptions(Judged, total=False):
     bins: int | None
 
 
-class GateOptions(Judged, total=False):
+class GateOptions(PriorOptions, total=False):
     """``gate``."""
 
     max_advantage: float | None
@@ -173,7 +173,7 @@ class CompareOptions(Columns, total=False):
     seed: int
 
 
-class AuditOptions(Judged, total=False):
+class AuditOptions(PriorOptions, total=False):
     """``audit``."""
 
     claimed_epsilon: float | None
@@ -192,7 +192,7 @@ class PlanOptions(TypedDict, total=False):
     confidence: float
 
 
-class CountsOptions(Sampled, total=False):
+class CountsOptions(SampleOptions, total=False):
     """``counts``."""
 
     shards: list[CountsLike] | None
@@ -219,7 +219,7 @@ class DpOptions(TypedDict, total=False):
     advantage: float | None
 
 
-class TogetherOptions(Judged, total=False):
+class TogetherOptions(PriorOptions, total=False):
     """``theory.together``."""
 
     claimed_epsilon: Required[float]

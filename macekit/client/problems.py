@@ -7,7 +7,8 @@ Exception
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from macekit.call import JSON, PROBLEM, Reply
@@ -67,8 +68,8 @@ class MaceProblem(ValueError):
         Args:
             reply: What the service answered.
         """
-        told = f"the answer has status {reply.status} and is none of mace's; a proxy may have given it"
-        return cls((_document(reply) or {"detail": told}) | {"status": reply.status}, reply.retry_after)
+        detail = f"the answer has status {reply.status} and is none of mace's; a proxy may have given it"
+        return cls((_document(reply) or {"detail": detail}) | {"status": reply.status}, reply.retry_after)
 
 
 class MaceUnreachable(ConnectionError):
@@ -85,20 +86,41 @@ class MaceUnreachable(ConnectionError):
     """
 
 
+@contextmanager
+def as_mace_problems() -> Iterator[None]:
+    """Convert errors raised here to the MaceProblem that the service would answer with."""
+    from estimators import MaceError
+    from macekit.problems import Problem
+
+    try:
+        yield
+    except Problem as problem:
+        raise MaceProblem.of(problem.reply()) from None
+    except MaceError as error:
+        raise MaceProblem.of(Problem.of(error).reply()) from None
+    except UnicodeEncodeError:
+        detail = "a name or an option holds half of a surrogate pair: no text that could be sent"
+        raise MaceProblem.of(Problem("malformed-body", detail).reply()) from None
+
+
 def answer_of(operation: str, reply: Reply) -> dict[str, Any]:
     """The answer that a reply holds; a problem is raised, and so is what only looks like an answer."""
     from macekit.schemas.answers import ANSWERS
 
-    found = _read(reply) if reply.status == OK and reply.media_type == JSON else None
-    if found is None or not found.keys() >= ANSWERS[operation].__annotations__.keys():
+    answer = _read(reply) if reply.status == OK and reply.media_type == JSON else None
+    if answer is None or not answer.keys() >= ANSWERS[operation].__annotations__.keys():
         raise MaceProblem.of(reply)
-    return found
+    return answer
 
 
 def _document(reply: Reply) -> dict[str, Any] | None:
     """The problem document, if it is one whose words are words."""
-    found = _read(reply) if reply.media_type == PROBLEM else None
-    return found if found and all(isinstance(found.get(name), str) for name in ("type", "detail")) else None
+    document = _read(reply) if reply.media_type == PROBLEM else None
+    return (
+        document
+        if document and all(isinstance(document.get(name), str) for name in ("type", "detail"))
+        else None
+    )
 
 
 def _read(reply: Reply) -> dict[str, Any] | None:
@@ -106,7 +128,7 @@ def _read(reply: Reply) -> dict[str, Any] | None:
     import msgspec
 
     try:
-        found = msgspec.json.decode(reply.body)
+        content = msgspec.json.decode(reply.body)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,12 +13,13 @@ import numpy as np
 from macekit.client.body import File
 from macekit.client.columns import column, is_table, labels
 from macekit.client.options import OPTIONS
-from macekit.client.tables import material, matrix, query
+from macekit.client.tables import matrix, query, read_frame
+from macekit.text import closest
 
 if TYPE_CHECKING:
     from macekit.decoding.body import DecodedBody, Sample
 
-HELD = frozenset({"counts", "groups", "units", "targets", "shards"})
+RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})
 """Options that hold records."""
 
 SAMPLE = ("members", "nonmembers", "counts")
@@ -37,42 +37,44 @@ class Question:
 
 
 def pose(
-    name: str, operation: str, members: object, nonmembers: object, given: Mapping[str, Any]
+    name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
     from macekit.schemas.query import TABLE
 
-    _require_known(name, operation, given)
-    options = {each: _option(value, each) for each, value in given.items() if each not in {*TABLE, *HELD}}
-    roles = {each: given[each] for each in TABLE if given.get(each) is not None}
-    held = {each: given[each] for each in HELD if given.get(each) is not None}
+    _require_known(name, operation, arguments)
+    options = {
+        each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
+    }
+    roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
+    records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     if nonmembers is None and isinstance(members, str | os.PathLike):
-        _require_none(held, "a file holds its own; name its column")
+        _require_none(records, "a file holds its own; name its column")
         return _of_file(operation, File.at(members), options, query(roles))
     if nonmembers is None and members is not None and is_table(members):
         _require_none(
-            {k: v for k, v in held.items() if k != "targets"}, "a table holds its own; name its column"
+            {k: v for k, v in records.items() if k != "targets"}, "a table holds its own; name its column"
         )
-        found = material(operation, members, roles)
-        if "targets" in held:
-            found = replace(found, targets=column(held["targets"], "targets"))
-        return Question(operation, options, found)
+        body = read_frame(operation, members, roles)
+        if "targets" in records:
+            body = replace(body, targets=column(records["targets"], "targets"))
+        return Question(operation, options, body)
     _require_none(roles, "names a column of a table, and none came")
-    return _beside(operation, members, nonmembers, held, options)
+    return _beside(operation, members, nonmembers, records, options)
 
 
 def pose_arrays(
-    name: str, operation: str, arrays: Mapping[str, object], given: Mapping[str, Any]
+    name: str, operation: str, arrays: Mapping[str, object], arguments: Mapping[str, Any]
 ) -> Question:
     """A question of arrays: each by itself, or all as columns of the table or the file that comes as the first."""
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.table import check_arrays
     from macekit.schemas.query import of_table
 
-    _require_known(name, operation, given)
+    _require_known(name, operation, arguments)
     about = set(of_table(operation))
-    options = {each: _option(value, each) for each, value in given.items() if each not in about}
-    roles = {each: given[each] for each in about if given.get(each) is not None}
+    options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
+    roles = {each: arguments[each] for each in about if arguments.get(each) is not None}
     (first, main), *others = arrays.items()
     beside = {each: value for each, value in others if value is not None}
     if isinstance(main, str | os.PathLike):
@@ -80,27 +82,27 @@ def pose_arrays(
         return _of_file(operation, File.at(main), options, query(roles | beside))
     if main is not None and is_table(main):
         _require_names(beside, about)
-        found = material(operation, main, roles | beside)
+        body = read_frame(operation, main, roles | beside)
     else:
         _require_none(roles, "names a column of a table, and none came")
-        held = {first: main, **beside} if main is not None else beside
-        found = DecodedBody(arrays={each: matrix(value, each) for each, value in held.items()})
-    return Question(operation, options, check_arrays(operation, found))
+        arrays_by_name = {first: main, **beside} if main is not None else beside
+        body = DecodedBody(arrays={each: matrix(value, each) for each, value in arrays_by_name.items()})
+    return Question(operation, options, check_arrays(operation, body))
 
 
-def pose_several(queries: object, given: Mapping[str, Any]) -> Question:
+def pose_several(queries: object, arguments: Mapping[str, Any]) -> Question:
     """Several queries by name, or a table or a file with a column for each."""
     if not _are_queries(queries):
-        return pose("compare", "compare", queries, None, given)
+        return pose("compare", "compare", queries, None, arguments)
     from macekit.decoding.body import DecodedBody
     from macekit.decoding.columns import require_name
 
-    asked = pose("compare", "compare", None, None, given)
+    question = pose("compare", "compare", None, None, arguments)
     samples = {
         require_name(str(name), place): _query(each, f"queries[{place}].")
         for place, (name, each) in enumerate(cast("Mapping[object, object]", queries).items())
     }
-    return replace(asked, records=DecodedBody(samples))
+    return replace(question, records=DecodedBody(samples))
 
 
 def _of_file(
@@ -113,36 +115,36 @@ def _of_file(
     if file.media_type != JSON:
         return Question(operation, options, file, roles, source)
     _require_none(dict(roles), "a JSON request has no columns")
-    found = file.material(operation, ())
-    return Question(operation, {**found.options, **options}, found, source=source)
+    body = file.decode(operation, ())
+    return Question(operation, {**body.options, **options}, body, source=source)
 
 
 def _beside(
     operation: str,
     members: object,
     nonmembers: object,
-    held: Mapping[str, Any],
+    records: Mapping[str, Any],
     options: Mapping[str, object],
 ) -> Question:
     """A question of columns that came each by itself."""
     from macekit.decoding.body import DecodedBody
 
-    if "shards" in held:
-        options = {**options, "shards": [_counts(shard) for shard in held["shards"]]}
-    given = {"members": members, "nonmembers": nonmembers, "counts": held.get("counts")}
-    found = DecodedBody(
-        {"": _sample(given, "")} if any(each is not None for each in given.values()) else {},
-        targets=column(held["targets"], "targets") if "targets" in held else None,
-        groups=labels(held["groups"], "groups") if "groups" in held else None,
-        units=labels(held["units"], "units") if "units" in held else None,
+    if "shards" in records:
+        options = {**options, "shards": [_counts(shard) for shard in records["shards"]]}
+    sides = {"members": members, "nonmembers": nonmembers, "counts": records.get("counts")}
+    body = DecodedBody(
+        {"": _sample(sides, "")} if any(each is not None for each in sides.values()) else {},
+        targets=column(records["targets"], "targets") if "targets" in records else None,
+        groups=labels(records["groups"], "groups") if "groups" in records else None,
+        units=labels(records["units"], "units") if "units" in records else None,
     )
-    return Question(operation, options, found)
+    return Question(operation, options, body)
 
 
-def _sample(given: Mapping[str, Any], where: str) -> Sample:
+def _sample(sides: Mapping[str, Any], where: str) -> Sample:
     from macekit.decoding.body import Sample
 
-    a, b, counts = (given.get(name) for name in SAMPLE)
+    a, b, counts = (sides.get(name) for name in SAMPLE)
     return Sample(
         None if a is None else column(a, f"{where}members"),
         None if b is None else column(b, f"{where}nonmembers"),
@@ -160,17 +162,17 @@ def _are_queries(value: object) -> bool:
     )
 
 
-def _query(given: Any, where: str) -> Sample:
-    if isinstance(given, tuple):
-        return _sample(dict(zip(SAMPLE, given, strict=False)), where)
-    return _sample(given if isinstance(given, Mapping) else {"counts": given}, where)
+def _query(sample: Any, where: str) -> Sample:
+    if isinstance(sample, tuple):
+        return _sample(dict(zip(SAMPLE, sample, strict=False)), where)
+    return _sample(sample if isinstance(sample, Mapping) else {"counts": sample}, where)
 
 
-def _counts(given: Any) -> dict[str, object]:
+def _counts(counts: Any) -> dict[str, object]:
     """Counts as they would have been read from JSON: their lists as columns."""
     from macekit.decoding.columns import COLUMNS
 
-    plain = given if isinstance(given, Mapping) else given.to_dict()
+    plain = counts if isinstance(counts, Mapping) else counts.to_dict()
     return {
         str(name): _counts(value)
         if isinstance(value, Mapping)
@@ -213,8 +215,8 @@ def _require_known(name: str, operation: str, given: Mapping[str, Any]) -> None:
     known = keywords(operation)
     for each in given:
         if each not in known:
-            near = get_close_matches(each, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
+            near = closest(each, known)
+            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(known))}"
             raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
 
 
@@ -230,8 +232,8 @@ def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:
             _require_none({name: value}, "a table or a file holds its own; name its columns")
 
 
-def _require_none(given: Mapping[str, object], why: str) -> None:
+def _require_none(names: Mapping[str, object], why: str) -> None:
     from macekit.problems import Problem
 
-    for name in sorted(given):
+    for name in sorted(names):
         raise Problem("bad-option", f"{name}: {why}", field=name)

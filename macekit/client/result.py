@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macekit.client.display import Chart, Row, rows
+from macekit.client.problems import as_mace_problems
+from macekit.text import closest
 
 if TYPE_CHECKING:
     from macekit.reports.model import Context
@@ -75,8 +76,8 @@ class Fields(dict[str, Any]):
         try:
             return _part(self[name])
         except KeyError:
-            near = get_close_matches(name, self, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self)}"
+            near = closest(name, self)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(self)}"
             raise AttributeError(f"the answer has no {name}; {hint}") from None
 
 
@@ -153,7 +154,7 @@ class Result:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(Fields({**self._assessed, **self.answer}), name)
+        return getattr(Fields({**self._assessment, **self.answer}), name)
 
     def __getitem__(self, name: str) -> Any:
         return self.answer[name]
@@ -170,14 +171,14 @@ class Result:
     @property
     def sentence(self) -> str:
         """What it comes to, in words; of several metrics, what the first one comes to."""
-        said = self.answer if "sentence" in self.answer else self.answer["metrics"][0]
-        return str(said["sentence"])
+        statement = self.answer if "sentence" in self.answer else self.answer["metrics"][0]
+        return str(statement["sentence"])
 
     @property
     def verdict(self) -> Fields | None:
         """The decision at a threshold with its reason, if one was asked for."""
-        found = self._assessed.get("verdict")
-        return None if found is None else Fields(found)
+        verdict = self._assessment.get("verdict")
+        return None if verdict is None else Fields(verdict)
 
     @property
     def decision(self) -> str | None:
@@ -186,9 +187,9 @@ class Result:
         return own if self.verdict is None else str(self.verdict["decision"])
 
     @property
-    def _assessed(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.answer["result"] if self.operation == "report" else self.answer
-        return found
+    def _assessment(self) -> Mapping[str, Any]:
+        answer: Mapping[str, Any] = self.answer["result"] if self.operation == "report" else self.answer
+        return answer
 
     def to_json(self, path: Target = None) -> str:
         """The answer as the service sends it.
@@ -201,7 +202,7 @@ class Result:
         """
         import msgspec
 
-        return _written(msgspec.json.encode(self.answer), path)
+        return _write(msgspec.json.encode(self.answer), path)
 
     def to_html(self, path: Target = None) -> str:
         """A report for a browser: one file that fetches nothing.
@@ -217,7 +218,7 @@ class Result:
         """
         from macekit.call import HTML
 
-        return _written(self._rendered(HTML), path)
+        return _write(self._render(HTML), path)
 
     def to_markdown(self, path: Target = None) -> str:
         """The report as Markdown.
@@ -230,7 +231,7 @@ class Result:
         """
         from macekit.call import MARKDOWN
 
-        return _written(self._rendered(MARKDOWN), path)
+        return _write(self._render(MARKDOWN), path)
 
     def to_card(self, path: Target = None) -> str:
         """A section for a model card, as Markdown.
@@ -243,7 +244,7 @@ class Result:
         """
         from macekit.reports.rendering import CARD
 
-        return _written(self._rendered(CARD), path)
+        return _write(self._render(CARD), path)
 
     def to_csv(self, path: Target = None) -> str:
         """The numbers as CSV; of a risk answer, its records.
@@ -263,8 +264,8 @@ class Result:
         from macekit.call import CSV
 
         if self.operation == "individual-risk":
-            return _written(records_csv(self.answer), path)
-        return _written(self._rendered(CSV), path)
+            return _write(records_csv(self.answer), path)
+        return _write(self._render(CSV), path)
 
     def to_frame(self) -> Any:
         """A row for each statement, of a risk answer for each record; pandas if it is installed, else Polars."""
@@ -280,7 +281,7 @@ class Result:
             >>> [chart.name for chart in macekit.estimate(counts=counts).charts()]
             ['interval', 'roc', 'low-fpr']
         """
-        if not self._shown:
+        if not self._has_report:
             return ()
         from macekit.reports.content import figures
 
@@ -298,15 +299,15 @@ class Result:
         Raises:
             ValueError: there is no chart of this name, or of such an answer.
         """
-        found = {each.name: each for each in self.charts()}
-        if not found:
+        charts = {each.name: each for each in self.charts()}
+        if not charts:
             raise ValueError(f"there is no chart of {self.operation}")
-        name = chart or next(iter(found))
-        if name not in found:
-            near = get_close_matches(name, found, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(found)}"
+        name = chart or next(iter(charts))
+        if name not in charts:
+            near = closest(name, charts)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(charts)}"
             raise ValueError(f"no chart has this name; {hint}")
-        return found[name]
+        return charts[name]
 
     def __str__(self) -> str:
         from macekit.reports.text import text
@@ -322,19 +323,20 @@ class Result:
         return html(self.operation, self.answer, first(self.charts()))
 
     @property
-    def _shown(self) -> bool:
+    def _has_report(self) -> bool:
         """Whether there are reports of such an answer, or it is for programs."""
         from macekit.call import HTML
         from macekit.catalogue import FORMS
 
         return HTML in FORMS[self.operation]
 
-    def _rendered(self, form: str) -> bytes:
-        if not self._shown:
+    def _render(self, form: str) -> bytes:
+        if not self._has_report:
             raise ValueError(f"there is no report of {self.operation}; to_json() has all of it")
         from macekit.reports.rendering import render
 
-        return render(self.operation, self.answer, form, self._context())
+        with as_mace_problems():
+            return render(self.operation, self.answer, form, self._context())
 
     def _context(self) -> Context:
         from macekit.reports.model import Context
@@ -342,7 +344,7 @@ class Result:
         return Context(self.source, self.made)
 
 
-def _written(made: bytes, path: Target) -> str:
+def _write(content: bytes, path: Target) -> str:
     if path is not None:
-        Path(path).write_bytes(made)
-    return made.decode()
+        Path(path).write_bytes(content)
+    return content.decode()

@@ -69,11 +69,11 @@ def send(through: OpenerDirector, post: Post, timeout: float, retries: int) -> R
 
 
 def _once(through: OpenerDirector, post: Post, timeout: float) -> Reply:
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         data: bytes | BinaryIO = post.data
         headers = dict(post.headers)
         if post.path is not None:
-            data = opened.enter_context(open(post.path, "rb"))
+            data = stack.enter_context(open(post.path, "rb"))
             headers["Content-Length"] = str(data.seek(0, 2))
             data.seek(0)
         try:
@@ -101,10 +101,10 @@ def _reply(response: Any) -> Reply:
 class _Early:
     """A connection that reads the answer even if the server no longer reads the request."""
 
-    def request(self, *given: Any, **named: Any) -> None:
+    def request(self, *arguments: Any, **options: Any) -> None:
         """Send a request as far as the server takes it."""
         with suppress(BrokenPipeError, ConnectionResetError):
-            super().request(*given, **named)  # type: ignore[misc]
+            super().request(*arguments, **options)  # type: ignore[misc]
 
 
 class _PlainConnection(_Early, http.client.HTTPConnection):
@@ -190,45 +190,51 @@ class Mace(Client):
 
     def _answer(self, question: Question) -> dict[str, Any]:
         from macekit.call import ARROW_FILE
-        from macekit.schemas.query import spelled
+        from macekit.schemas.query import query_pairs
 
         records, options = question.records, dict(question.options)
         if isinstance(records, File):
-            pairs = spelled(options)
+            pairs = query_pairs(options)
             if (
                 pairs is not None and records.media_type != ARROW_FILE
             ):  # Arrow's other form is not for the wire
-                return self._asked_of(question.operation, records, question.roles + pairs)
-            records = records.material(question.operation, question.roles)
-        if records.arrays and (pairs := spelled(options)) is not None:
+                return self._ask_about_file(question.operation, records, question.roles + pairs)
+            records = records.decode(question.operation, question.roles)
+        if records.arrays and (pairs := query_pairs(options)) is not None:
             packed = pack(question.operation, records.arrays)
             if packed is not None:
-                return self._packed(question.operation, packed, pairs)
-        found = self._asked_with(question.operation, options | records.arrays | _columns(records))
-        return found if records.rows is None or records.targets is not None else _by_row(found, records.rows)
+                return self._ask_about_arrays(question.operation, packed, pairs)
+        answer = self._ask_with_json(question.operation, options | records.arrays | _columns(records))
+        return (
+            answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows)
+        )
 
-    def _asked_of(self, operation: str, file: File, query: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    def _ask_about_file(
+        self, operation: str, file: File, query: tuple[tuple[str, str], ...]
+    ) -> dict[str, Any]:
         """The answer about a file, its options in the query string."""
         url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
         about = {"Content-Type": file.media_type, "Content-Encoding": file.encoding}
-        return self._sent(operation, Post(url, self._headers() | about, path=file.path))
+        return self._post(operation, Post(url, self._headers() | about, path=file.path))
 
-    def _packed(self, operation: str, packed: Packed, query: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    def _ask_about_arrays(
+        self, operation: str, packed: Packed, query: tuple[tuple[str, str], ...]
+    ) -> dict[str, Any]:
         """The answer about arrays in binary form, the options in the query string."""
         url = self._url(operation) + (f"?{urlencode(query)}" if query else "")
         headers = self._headers() | {"Content-Type": packed.media_type}
-        return self._sent(operation, Post(url, headers, packed.data))
+        return self._post(operation, Post(url, headers, packed.data))
 
-    def _asked_with(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
+    def _ask_with_json(self, operation: str, tree: dict[str, object]) -> dict[str, Any]:
         """The answer to a question that is one JSON object."""
         from macekit.call import JSON
         from macekit.operations.encode import json_bytes
 
-        return self._sent(
+        return self._post(
             operation, Post(self._url(operation), self._headers() | {"Content-Type": JSON}, json_bytes(tree))
         )
 
-    def _sent(self, operation: str, post: Post) -> dict[str, Any]:
+    def _post(self, operation: str, post: Post) -> dict[str, Any]:
         return answer_of(operation, send(self._through, post, self._timeout, self._retries))
 
     def _url(self, operation: str) -> str:
@@ -266,13 +272,13 @@ def _bearer(key: str) -> str:
 
 def _columns(records: DecodedBody) -> dict[str, object]:
     """What the question is asked of, as JSON names it."""
-    held = {name: getattr(records, name) for name in ("targets", "groups", "units")}
+    labels = {name: getattr(records, name) for name in ("targets", "groups", "units")}
     samples = {name: _sides(sample) for name, sample in records.samples.items()}
     sample = samples.pop("", {})
     return {
         **sample,
         **({"queries": samples} if samples else {}),
-        **{name: value for name, value in held.items() if value is not None},
+        **{name: value for name, value in labels.items() if value is not None},
     }
 
 

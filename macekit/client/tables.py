@@ -1,4 +1,4 @@
-"""A frame as material: its columns found by name, its rows sorted into both sides, by the decoder of tables."""
+"""A frame as a decoded body: its columns found by name, its rows sorted into both sides, by the decoder of tables."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ALONE = frozenset({"member", "group", "unit", "members_column", "nonmembers_colu
 """What is one column, and never several."""
 
 
-def material(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
-    """The material of a frame; ``roles`` names its columns where they have not their usual names."""
+def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
+    """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
     from macekit.decoding.roles import Wide, choice
-    from macekit.decoding.table import Table, material_of
+    from macekit.decoding.table import Table, from_table
 
     names, of = columns_of(frame)
     call = Call(operation, query=query(roles))
@@ -38,7 +38,7 @@ def material(operation: str, frame: object, roles: Mapping[str, object]) -> Deco
     columns = {at: _values(each, layout.what[at]) for at, each in fields.items()}
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
-    result = material_of(Table(columns), layout, call, LIMIT)
+    result = from_table(Table(columns), layout, call, LIMIT)
     return replace(result, samples={name: _as_sent(sample) for name, sample in result.samples.items()})
 
 

@@ -1,8 +1,7 @@
-"""From bytes to material: columns of records, and the options of the question.
+"""From bytes to a decoded body: columns of records, and the options of the question.
 
-In reading order: material; columns, fast, careful, json; options, roles, labels, table; typed, arrow, parquet,
-spelled, csv, npy; compression around all of them; pairs, for two bodies, one a side; heads, which reads no more than
-the columns' names and types.
+In reading order: body; columns, bounds, json; roles, table; typed, arrow, parquet, csv, npy; compression around all of
+them; pairs, for two bodies, one a side; preview, which reads no more than the columns' names and types.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ READERS = {
 
 
 def decode(call: Call, body: Body) -> DecodedBody:
-    """The whole body as material; raises ``Problem`` or the library's ``MaceError``, nothing else."""
+    """The whole body, decoded; raises ``Problem`` or the library's ``MaceError``, nothing else."""
     _require_known(call)
-    material = READERS[call.media_type](call, expanded(call, body))
-    return check_arrays(call.operation, material) if ARRAYS.get(call.operation) else material
+    result = READERS[call.media_type](call, expanded(call, body))
+    return check_arrays(call.operation, result) if ARRAYS.get(call.operation) else result
 
 
 def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:

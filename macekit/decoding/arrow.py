@@ -11,7 +11,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
-from macekit.decoding.table import Table, material_of
+from macekit.decoding.table import Table, from_table
 from macekit.decoding.typed import rows_of, values_of, without_padding
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
@@ -30,10 +30,10 @@ C = TypeVar("C", bound=Layout)
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The material of an Arrow stream or file."""
+    """The decoded body of an Arrow stream or file."""
     limit = max(call.expanded_limit, len(body))
     table, layout = read(body, lambda names: choice(names, call), limit)
-    return material_of(table, layout, call, limit)
+    return from_table(table, layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:

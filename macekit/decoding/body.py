@@ -1,4 +1,4 @@
-"""What a body held: columns of records, and the options of the question as plain values."""
+"""A decoded body: columns of records, and the options of the question, read from its query string for a table."""
 
 from __future__ import annotations
 

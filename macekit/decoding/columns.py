@@ -1,4 +1,4 @@
-"""Errors of the libraries that read tables, as problems that repeat nothing of what those libraries quote."""
+"""What every reader of columns shares: refusals that quote nothing, lists as arrays, and text as labels."""
 
 from __future__ import annotations
 

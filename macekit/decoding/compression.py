@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from macekit.call import Body, Call
+from macekit.formats import ENCODINGS
 from macekit.problems import Problem
 
-ENCODINGS = ("identity", "gzip", "zstd")
 READ_SIZE = 2**16
 GZIP = zlib.MAX_WBITS | 16
 PIECE_SIZE = 2**18

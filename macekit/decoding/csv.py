@@ -12,7 +12,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice, roles
-from macekit.decoding.table import Table, Values, material_of
+from macekit.decoding.table import Table, Values, from_table
 from macekit.decoding.typed import NUMBER, is_value, labels, typed_text, typed_texts, without_padding
 from macekit.problems import Problem
 
@@ -33,10 +33,10 @@ C = TypeVar("C", bound=Layout)
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The material of a CSV body."""
+    """The decoded body of a CSV body."""
     texts, layout = read(body, lambda names: choice(names, call))
     table = _table(texts, layout, 0) if len(texts) else _nothing(layout)
-    return material_of(table, layout, call, max(call.expanded_limit, 8 * len(body)))
+    return from_table(table, layout, call, max(call.expanded_limit, 8 * len(body)))
 
 
 def read(

@@ -171,7 +171,7 @@ RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The material of a JSON body; null stands for what is not there."""
+    """The decoded body of a JSON body; null stands for what is not there."""
     if call.query:
         raise Problem("bad-option", "query string: the options of a JSON body stand in the body")
     arrays = ARRAYS.get(call.operation, ())

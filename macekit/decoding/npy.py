@@ -49,7 +49,7 @@ class Header:
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The material of an NPY body, without copying the columns it needs no copy of."""
+    """The decoded body of an NPY body, without copying the columns it needs no copy of."""
     limit = max(call.expanded_limit, 8 * len(body))
     header, data = _header_and_data(body)
     if takes_arrays(call.operation):
@@ -63,7 +63,7 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
             {"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array))
         )
     layout = _roles(header, call)
-    return table.material_of(_table(array, layout, 0), layout, call, limit)
+    return table.from_table(_table(array, layout, 0), layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
@@ -224,10 +224,10 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
     array = _array(header, data)
     if names or column_option:
         layout = choice(names or [str(at) for at in range(header.shape[1])], call)
-        return table.material_of(_table(array, layout, 0), layout, call, limit)
+        return table.from_table(_table(array, layout, 0), layout, call, limit)
     if header.kind.kind == "U" and wide == 1:
         array = _plain_scores(array, 0, limit)
-    return table.of_one(array, call, limit)
+    return table.from_array(array, call, limit)
 
 
 def _roles(header: Header, call: Call) -> TableLayout:

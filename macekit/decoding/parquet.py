@@ -10,7 +10,7 @@ from macekit.decoding.arrow import ROWS, table_of
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.roles import Layout, Roles, choice, roles
-from macekit.decoding.table import Table, material_of
+from macekit.decoding.table import Table, from_table
 from macekit.problems import Problem
 
 NAME = "Parquet"
@@ -22,10 +22,10 @@ C = TypeVar("C", bound=Layout)
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
-    """The material of a Parquet file."""
+    """The decoded body of a Parquet file."""
     limit = max(call.expanded_limit, len(body))
     table, layout = read(body, lambda names: choice(names, call), limit)
-    return material_of(table, layout, call, limit)
+    return from_table(table, layout, call, limit)
 
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:

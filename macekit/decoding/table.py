@@ -37,8 +37,8 @@ class Table:
     start: int = 0
 
 
-def material(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:
-    """A whole table as material."""
+def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:
+    """A whole table as a decoded body."""
     values: set[str] = set()
     member = _membership(table, roles, values)
     if roles.member_value is not None and len(member) and not member.any():
@@ -75,8 +75,8 @@ def sides(
     return scores[member], scores[~member]
 
 
-def wide_material(table: Table, wide: Wide, call: Call, limit: int) -> DecodedBody:
-    """A table with a column for each side as material."""
+def _from_two_columns(table: Table, wide: Wide, call: Call, limit: int) -> DecodedBody:
+    """A table with a column for each side as a decoded body."""
     members, nonmembers = (
         stacked(table, (place,), wide.what[place], limit) for place in (wide.members, wide.nonmembers)
     )
@@ -241,17 +241,17 @@ def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.gene
 # of text.
 
 
-def material_of(table: Table, layout: TableLayout, call: Call, limit: int) -> DecodedBody:
-    """A whole table as the material of the question."""
+def from_table(table: Table, layout: TableLayout, call: Call, limit: int) -> DecodedBody:
+    """A whole table as the decoded body of the question."""
     if isinstance(layout, Wide):
-        return wide_material(table, layout, call, limit)
+        return _from_two_columns(table, layout, call, limit)
     if not isinstance(layout, Fields):
-        return material(table, layout, call, limit)
+        return _from_roles(table, layout, call, limit)
     arrays = {name: _array(table, places, name, limit) for name, places in layout.places.items()}
     return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
-def of_one(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:
+def from_array(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:
     """An array without names: the first that the question takes."""
     main = ARRAYS[call.operation][0]
     if array.ndim not in (1, 2):
@@ -262,17 +262,17 @@ def of_one(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:
     return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
 
 
-def check_arrays(operation: str, material: DecodedBody) -> DecodedBody:
-    """The same material, its arrays as the library takes them; two sides become the two arrays they stand for."""
-    arrays: Mapping[str, Column | None] = material.arrays
-    if operation in SIDED and "" in material.samples:
-        sample = material.samples[""]
+def check_arrays(operation: str, body: DecodedBody) -> DecodedBody:
+    """The same body, its arrays as the library takes them; two sides become the two arrays they stand for."""
+    arrays: Mapping[str, Column | None] = body.arrays
+    if operation in SIDED and "" in body.samples:
+        sample = body.samples[""]
         arrays = dict(zip(SIDED[operation], (sample.members, sample.nonmembers), strict=True))
     missing = next((name for name in required(operation) if arrays.get(name) is None), None)
     if missing is not None:
         raise Problem("missing-field", f"{missing}: is required and missing", field=missing)
     return replace(
-        material,
+        body,
         samples={},
         rows=None,
         arrays={

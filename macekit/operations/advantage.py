@@ -6,16 +6,18 @@ from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import metric, question_of, reading, reply_of, stated, target
+from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.samples import sample_of
 from macekit.schemas.questions import AdvantageQuestion
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """The optimal advantage with its interval, and what belongs to it."""
-    question = question_of(AdvantageQuestion, material)
-    data = sample_of(material, question)
-    return reply_of(call, encode.assessment(assessed(data, question), data, stated(question, call)), data)
+    question = parse_question(AdvantageQuestion, body)
+    data = sample_of(body, question)
+    return reply_of(
+        call, encode.assessment(assessed(data, question), data, provenance_options(question, call)), data
+    )
 
 
 def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:

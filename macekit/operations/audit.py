@@ -7,18 +7,18 @@ from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import question_of, reply_of, stated
-from macekit.operations.samples import counted, sample_of
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.samples import sample_of, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import AuditAnswer
 from macekit.schemas.questions import AuditQuestion
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """A lower bound on epsilon, the claim held against it, and the advantage beside the claim's ceiling."""
-    question = question_of(AuditQuestion, material)
-    data = sample_of(material, question)
-    counts = counted(data)
+    question = parse_question(AuditQuestion, body)
+    data = sample_of(body, question)
+    counts = with_counts(data)
     if not isinstance(counts, Counts):
         raise Problem(
             "bad-option",
@@ -34,14 +34,14 @@ def answer(call: Call, material: DecodedBody) -> Reply:
             counts, q.claimed_epsilon, q.claimed_delta, q.confidence, q.prior, q.direction, q.seed
         )
         bound = claim.bound
-    found = advantage(counts, q.prior, confidence=q.confidence, seed=q.seed)
-    answered: AuditAnswer = {
+    result = advantage(counts, q.prior, confidence=q.confidence, seed=q.seed)
+    document: AuditAnswer = {
         "sentence": bound.sentence if claim is None else claim.sentence,
         "epsilon": encode.epsilon(bound),
         "claim": None if claim is None else encode.claim(claim),
-        "advantage": encode.certified(found),
-        "baseline": found.baseline,
-        "warnings": encode.warnings((*bound.cautions, *found.cautions)),
-        "provenance": encode.provenance(data, "one-run epsilon", q.seed, stated(q, call)),
+        "advantage": encode.certified(result),
+        "baseline": result.baseline,
+        "warnings": encode.warnings((*bound.cautions, *result.cautions)),
+        "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call)),
     }
-    return reply_of(call, answered, data)
+    return reply_of(call, document, data)

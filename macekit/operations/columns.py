@@ -16,16 +16,16 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     """The columns, and which of them are taken for what."""
     if call.query or options:
         raise Problem("unknown-field", "query string: this question has no options; the body is all it takes")
-    found = columns(call, body)
-    names = [column.name for column in found]
+    table_columns = columns(call, body)
+    names = [column.name for column in table_columns]
     roles = suggestion(
-        names, [at for at, column in enumerate(found) if column.numbering or column.type == "other"]
+        names, [at for at, column in enumerate(table_columns) if column.numbering or column.type == "other"]
     )
-    answered: ColumnsAnswer = {
-        "columns": [{"name": column.name, "type": column.type} for column in found],
+    document: ColumnsAnswer = {
+        "columns": [{"name": column.name, "type": column.type} for column in table_columns],
         "score": None if roles.scores is None else [names[at] for at in roles.scores],
         "member": None if roles.member is None else names[roles.member],
         "group": None if roles.group is None else names[roles.group],
-        "no_score": roles.reason if found else None,
+        "no_score": roles.reason if table_columns else None,
     }
-    return reply_of(call, answered)
+    return reply_of(call, document)

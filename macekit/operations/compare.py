@@ -8,8 +8,8 @@ from estimators import Caution, Counts, LearnedTarget, Scores, compare, differen
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import question_of, reply_of, stated, target
-from macekit.operations.samples import counted, data_of
+from macekit.operations.options import parse_question, provenance_options, reply_of, target
+from macekit.operations.samples import data_of, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import CompareAnswer, DifferenceAnswer
 from macekit.schemas.questions import CompareQuestion
@@ -18,24 +18,24 @@ MOST_PAIRS = 45
 """All pairs of up to ten; beyond, their intervals are so wide that one to compare with must be named."""
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """A ranking with the ranks each may truly have, the largest, and the differences."""
-    question = question_of(CompareQuestion, material)
-    if len(material.samples) < 2 or "" in material.samples:
+    question = parse_question(CompareQuestion, body)
+    if len(body.samples) < 2 or "" in body.samples:
         raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
-    given = {
+    samples = {
         name: data_of(sample, question.query, f"query {place}: ")
-        for place, (name, sample) in enumerate(material.samples.items())
+        for place, (name, sample) in enumerate(body.samples.items())
     }
-    chosen = target(question.estimator)
-    learned = isinstance(chosen, LearnedTarget)
-    data = {name: each if learned else counted(each) for name, each in given.items()}
-    found = compare(data, question.prior, chosen, question.confidence, question.seed)
+    estimator_target = target(question.estimator)
+    learned = isinstance(estimator_target, LearnedTarget)
+    data = {name: each if learned else with_counts(each) for name, each in samples.items()}
+    result = compare(data, question.prior, estimator_target, question.confidence, question.seed)
     pairs, cautions = _pairs(question, list(data))
-    answered: CompareAnswer = {
-        "sentence": found.sentence,
-        "maximum": encode.interval(found.maximum),
-        "baseline": found.ranking[0].advantage.baseline,
+    document: CompareAnswer = {
+        "sentence": result.sentence,
+        "maximum": encode.interval(result.maximum),
+        "baseline": result.ranking[0].advantage.baseline,
         "ranking": [
             {
                 "name": place.name,
@@ -43,18 +43,21 @@ def answer(call: Call, material: DecodedBody) -> Reply:
                 "best_rank": place.best_rank,
                 "worst_rank": place.worst_rank,
             }
-            for place in found.ranking
+            for place in result.ranking
         ],
         "differences": _differences(question, data, pairs),
-        "warnings": encode.warnings((*found.cautions, *cautions)),
+        "warnings": encode.warnings((*result.cautions, *cautions)),
         "provenance": [
             encode.provenance(
-                each, found.ranking[0].advantage.provenance.method, question.seed, stated(question, call)
+                each,
+                result.ranking[0].advantage.provenance.method,
+                question.seed,
+                provenance_options(question, call),
             )
-            for each in given.values()
+            for each in samples.values()
         ],
     }
-    return reply_of(call, answered, *given.values())
+    return reply_of(call, document, *samples.values())
 
 
 def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:
@@ -76,8 +79,10 @@ def _differences(
     """All at once with the confidence asked for (Bonferroni over the pairs)."""
     between = paired_difference if question.paired else difference
     corrected = 1.0 - (1.0 - question.confidence) / max(1, len(pairs))
-    chosen = target(question.estimator)
+    estimator_target = target(question.estimator)
     return [
-        encode.difference(a, b, between(data[a], data[b], question.prior, chosen, corrected, question.seed))
+        encode.difference(
+            a, b, between(data[a], data[b], question.prior, estimator_target, corrected, question.seed)
+        )
         for a, b in pairs
     ]

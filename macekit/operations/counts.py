@@ -17,7 +17,7 @@ from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.body import options as query_options
-from macekit.operations.options import question_of, reply_of
+from macekit.operations.options import parse_question, reply_of
 from macekit.operations.samples import counts_of, sample_of
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
@@ -27,30 +27,30 @@ from macekit.schemas.questions import CountsQuestion
 
 def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
     """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
-    asked: dict[str, object] = {**dict(call.query), **(options or {})}
+    query: dict[str, object] = {**dict(call.query), **(options or {})}
     return (
         call.media_type != JSON
-        and asked.get("cells", "auto") in ("auto", "grid")
-        and asked.get("query", "auto") != "discrete"
-        and not {"unit", *WIDE} & asked.keys()
+        and query.get("cells", "auto") in ("auto", "grid")
+        and query.get("query", "auto") != "discrete"
+        and not {"unit", *WIDE} & query.keys()
     )
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """Counts of the scores posted, or of all shards together."""
-    options = dict(material.options)
+    options = dict(body.options)
     shards, edges = options.pop("shards", None), options.pop("edges", None)
-    question = question_of(CountsQuestion, replace(material, options=options))
+    question = parse_question(CountsQuestion, replace(body, options=options))
     if shards is not None:
-        return _reply(call, _merged(shards, material))
+        return _reply(call, _merge(shards, body))
     if (question.cells == "edges") != (edges is not None):
         raise Problem("bad-option", "edges go with cells edges; give both or neither", field="edges")
-    data = sample_of(material, question)
+    data = sample_of(body, question)
     if isinstance(data, Counts):
         return _reply(call, data)
-    counts = _counted(data, question, edges)
+    counts = _counts_on_cells(data, question, edges)
     if counts is None:
-        whole = material.samples[""] if material.units is None else Sample(data.members, data.nonmembers)
+        whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
         counts = _by_type(data, whole)
     return _reply(call, counts)
 
@@ -60,7 +60,7 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     if not streams(call, options):
         return None
     text = DecodedBody(options=query_options(call), textual=True)
-    question = question_of(CountsQuestion, text.with_options(options))
+    question = parse_question(CountsQuestion, text.with_options(options))
     on_grid = question.cells == "grid" or question.query == "continuous"
     tally = CountStream()
     for sides in blocks(call, body):
@@ -73,7 +73,7 @@ def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:
     return side.astype(np.float64, copy=False) if side.dtype.kind in "biuf" else side
 
 
-def _counted(data: Scores, question: CountsQuestion, edges: object) -> Counts | None:
+def _counts_on_cells(data: Scores, question: CountsQuestion, edges: object) -> Counts | None:
     """On the cells asked for; None if the type of the scores is to decide."""
     match question.cells:
         case "edges":
@@ -100,8 +100,8 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
     return CountStream().plus(*sides).counts()
 
 
-def _merged(shards: object, material: DecodedBody) -> Counts:
-    if material.samples or not isinstance(shards, list) or not shards:
+def _merge(shards: object, body: DecodedBody) -> Counts:
+    if body.samples or not isinstance(shards, list) or not shards:
         raise Problem("bad-option", "shards: need a list of counts, and no scores beside it", field="shards")
     if not all(isinstance(each, dict) for each in shards):
         raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
@@ -110,11 +110,11 @@ def _merged(shards: object, material: DecodedBody) -> Counts:
 
 def _reply(call: Call, counts: Counts) -> Reply:
     n, m = counts.n_members, counts.n_nonmembers
-    answered: CountsAnswer = {
+    document: CountsAnswer = {
         "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
         "n_members": n,
         "n_nonmembers": m,
         "counts": counts.to_dict(),
         "input_sha256": fingerprint(counts),
     }
-    return reply_of(call, answered, counts)
+    return reply_of(call, document, counts)

@@ -1,4 +1,4 @@
-"""Answers as bytes: JSON without a number that is not finite, and rows as CSV or Arrow."""
+"""Results of the library as the fields of answers, and answers as bytes: JSON, CSV or Arrow."""
 
 from __future__ import annotations
 
@@ -100,29 +100,33 @@ def _mask(column: object) -> object:
 # not.
 
 
-def guarantee(given: Guarantee) -> GuaranteeAnswer:
+def guarantee(statement: Guarantee) -> GuaranteeAnswer:
     """What stands behind an interval."""
-    return {"covers": given.covers, "assumes": given.assumes, "finite_sample": given.finite_sample}
-
-
-def interval(given: Estimate) -> IntervalAnswer:
-    """A point and its interval."""
     return {
-        "estimate": given.value,
-        "lower": given.lower,
-        "upper": given.upper,
-        "confidence": given.interval.confidence,
-        "guarantee": guarantee(given.interval.guarantee),
+        "covers": statement.covers,
+        "assumes": statement.assumes,
+        "finite_sample": statement.finite_sample,
     }
 
 
-def certified(found: Advantage) -> CertifiedAnswer:
+def interval(estimate: Estimate) -> IntervalAnswer:
+    """A point and its interval."""
+    return {
+        "estimate": estimate.value,
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "confidence": estimate.interval.confidence,
+        "guarantee": guarantee(estimate.interval.guarantee),
+    }
+
+
+def certified(result: Advantage) -> CertifiedAnswer:
     """The optimal advantage."""
     return {
-        **interval(found.estimate),
-        "resolution": found.resolution,
-        "leader": found.leader,
-        "class_rejected": found.class_rejected,
+        **interval(result.estimate),
+        "resolution": result.resolution,
+        "leader": result.leader,
+        "class_rejected": result.class_rejected,
     }
 
 
@@ -131,62 +135,62 @@ def warnings(cautions: Iterable[Caution]) -> list[WarningAnswer]:
     return [{"code": c.code, "message": c.message} for c in dict.fromkeys(cautions)]
 
 
-def paper(found: PaperAdvantage) -> PaperAnswer:
+def paper(result: PaperAdvantage) -> PaperAnswer:
     """The statistic as published."""
     return {
-        "statistic": found.statistic,
-        "estimate": found.value,
-        "lower": found.interval.lower,
-        "upper": found.interval.upper,
-        "covers": found.interval.guarantee.covers,
-        "assumes": found.interval.guarantee.assumes,
-        "finite_sample": found.interval.guarantee.finite_sample,
+        "statistic": result.statistic,
+        "estimate": result.value,
+        "lower": result.interval.lower,
+        "upper": result.interval.upper,
+        "covers": result.interval.guarantee.covers,
+        "assumes": result.interval.guarantee.assumes,
+        "finite_sample": result.interval.guarantee.finite_sample,
     }
 
 
-def metric(found: MetricEstimate) -> MetricAnswer:
+def metric(result: MetricEstimate) -> MetricAnswer:
     """A metric at its optimum."""
-    low, high = found.share_limits
+    low, high = result.share_limits
     return {
-        "name": found.name,
-        "estimate": found.value,
-        "lower": found.interval.lower,
-        "upper": found.interval.upper,
-        "confidence": found.interval.confidence,
-        "guarantee": guarantee(found.interval.guarantee),
-        "threshold": found.threshold,
-        "direction": "above" if found.cut.above else "below",
-        "trivial": found.trivial,
-        "degenerate": None if found.degeneracy is None else found.degeneracy.value,
+        "name": result.name,
+        "estimate": result.value,
+        "lower": result.interval.lower,
+        "upper": result.interval.upper,
+        "confidence": result.interval.confidence,
+        "guarantee": guarantee(result.interval.guarantee),
+        "threshold": result.threshold,
+        "direction": "above" if result.cut.above else "below",
+        "trivial": result.trivial,
+        "degenerate": None if result.degeneracy is None else result.degeneracy.value,
         "least_share": low,
         "most_share": high,
-        "resolution": found.resolution,
-        "leader": found.leader,
-        "paper": found.paper.value,
-        "paper_algorithm": found.paper.algorithm,
-        "sentence": found.sentence,
-        "warnings": warnings(found.cautions),
+        "resolution": result.resolution,
+        "leader": result.leader,
+        "paper": result.paper.value,
+        "paper_algorithm": result.paper.algorithm,
+        "sentence": result.sentence,
+        "warnings": warnings(result.cautions),
     }
 
 
-def roc(found: Assessment) -> RocAnswer | None:
+def roc(result: Assessment) -> RocAnswer | None:
     """Every threshold at once, where scores have an order."""
-    if found.roc is None or found.auc is None:
+    if result.roc is None or result.auc is None:
         return None
-    area = found.auc.estimate
+    area = result.auc.estimate
     return {
-        "fpr": found.roc.fpr.tolist(),
-        "tpr": found.roc.tpr.tolist(),
+        "fpr": result.roc.fpr.tolist(),
+        "tpr": result.roc.tpr.tolist(),
         "auc": float(area.value or 0.0),
         "auc_lower": area.lower,
         "auc_upper": area.upper,
         "guarantee": guarantee(area.interval.guarantee),
         "rates_guarantee": guarantee(OF_RATES),
-        "operating_points": points(found.operating_points),
+        "operating_points": points(result.operating_points),
     }
 
 
-def points(found: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
+def points(rates: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
     """True positive rates at false ones."""
     return [
         {
@@ -195,69 +199,69 @@ def points(found: Iterable[OperatingPoint]) -> list[OperatingPointAnswer]:
             "lower": point.estimate.lower,
             "upper": point.estimate.upper,
         }
-        for point in found
+        for point in rates
     ]
 
 
-def distribution(found: Shape) -> DistributionAnswer:
+def distribution(shape: Shape) -> DistributionAnswer:
     """How scores lie, in bins."""
     return {
-        "kind": "categories" if found.edges is None else "intervals",
-        "edges": None if found.edges is None else found.edges.tolist(),
-        "labels": None if found.labels is None else found.labels.tolist(),
-        "members": found.members.tolist(),
-        "nonmembers": found.nonmembers.tolist(),
-        "outside_members": found.outside_members,
-        "outside_nonmembers": found.outside_nonmembers,
+        "kind": "categories" if shape.edges is None else "intervals",
+        "edges": None if shape.edges is None else shape.edges.tolist(),
+        "labels": None if shape.labels is None else shape.labels.tolist(),
+        "members": shape.members.tolist(),
+        "nonmembers": shape.nonmembers.tolist(),
+        "outside_members": shape.outside_members,
+        "outside_nonmembers": shape.outside_nonmembers,
     }
 
 
-def epsilon(found: EpsilonBound) -> EpsilonAnswer:
+def epsilon(bound: EpsilonBound) -> EpsilonAnswer:
     """What epsilon must be at least."""
     return {
-        "lower_bound": found.value,
-        "delta": found.delta,
-        "confidence": found.confidence,
-        "right": found.right,
-        "guesses": found.guesses,
-        "guarantee": guarantee(found.guarantee),
-        "sentence": found.sentence,
+        "lower_bound": bound.value,
+        "delta": bound.delta,
+        "confidence": bound.confidence,
+        "right": bound.right,
+        "guesses": bound.guesses,
+        "guarantee": guarantee(bound.guarantee),
+        "sentence": bound.sentence,
     }
 
 
-def claim(found: ClaimCheck) -> ClaimAnswer:
+def claim(check: ClaimCheck) -> ClaimAnswer:
     """A promise against the records."""
     return {
-        "epsilon": found.epsilon,
-        "delta": found.delta,
-        "decision": "contradicted" if found.decision == "contradicted" else "not contradicted",
-        "advantage_ceiling": found.ceiling,
-        "sentence": found.sentence,
+        "epsilon": check.epsilon,
+        "delta": check.delta,
+        "decision": "contradicted" if check.decision == "contradicted" else "not contradicted",
+        "advantage_ceiling": check.ceiling,
+        "sentence": check.sentence,
     }
 
 
-def verdict(found: Verdict) -> VerdictAnswer:
+def verdict(result: Verdict) -> VerdictAnswer:
     """A decision at a threshold."""
     return {
-        "threshold": found.threshold,
-        "decision": found.decision.value,
-        "reason": found.reason,
-        "records_needed": found.records_needed,
+        "threshold": result.threshold,
+        "decision": result.decision.value,
+        "reason": result.reason,
+        "records_needed": result.records_needed,
     }
 
 
-def difference(first: str, second: str, found: Difference) -> DifferenceAnswer:
+def difference(first: str, second: str, result: Difference) -> DifferenceAnswer:
     """How much more the first gives away."""
     return {
         "first": first,
         "second": second,
-        "estimate": float(found.estimate.value or 0.0),
-        "lower": found.estimate.lower,
-        "upper": found.estimate.upper,
-        "confidence": found.estimate.interval.confidence,
-        "guarantee": guarantee(found.estimate.interval.guarantee),
-        "decided": found.decided,
-        "sentence": found.sentence,
+        "estimate": float(result.estimate.value or 0.0),
+        "lower": result.estimate.lower,
+        "upper": result.estimate.upper,
+        "confidence": result.estimate.interval.confidence,
+        "guarantee": guarantee(result.estimate.interval.guarantee),
+        "decided": result.decided,
+        "sentence": result.sentence,
     }
 
 
@@ -281,24 +285,24 @@ def provenance(
     }
 
 
-def assessment(found: Assessment, data: Scores | Counts, options: dict[str, object]) -> AdvantageAnswer:
+def assessment(result: Assessment, data: Scores | Counts, options: dict[str, object]) -> AdvantageAnswer:
     """Everything about one sample."""
     return {
-        "sentence": found.sentence,
-        "advantage": certified(found.advantage),
-        "baseline": found.advantage.baseline,
-        "mip_eta": found.advantage.mip_eta,
-        "security": found.advantage.security,
-        "paper": None if found.paper is None else paper(found.paper),
-        "metric": None if found.metric is None else metric(found.metric),
-        "roc": roc(found),
-        "epsilon_lower_bound": None if found.epsilon is None else found.epsilon.value,
-        "epsilon": None if found.epsilon is None else epsilon(found.epsilon),
-        "claim": None if found.claim is None else claim(found.claim),
-        "verdict": None if found.verdict is None else verdict(found.verdict),
-        "warnings": warnings(found.cautions),
+        "sentence": result.sentence,
+        "advantage": certified(result.advantage),
+        "baseline": result.advantage.baseline,
+        "mip_eta": result.advantage.mip_eta,
+        "security": result.advantage.security,
+        "paper": None if result.paper is None else paper(result.paper),
+        "metric": None if result.metric is None else metric(result.metric),
+        "roc": roc(result),
+        "epsilon_lower_bound": None if result.epsilon is None else result.epsilon.value,
+        "epsilon": None if result.epsilon is None else epsilon(result.epsilon),
+        "claim": None if result.claim is None else claim(result.claim),
+        "verdict": None if result.verdict is None else verdict(result.verdict),
+        "warnings": warnings(result.cautions),
         "provenance": provenance(
-            data, found.advantage.provenance.method, found.options.seed, options, found.input_sha256
+            data, result.advantage.provenance.method, result.options.seed, options, result.input_sha256
         ),
     }
 

@@ -14,8 +14,8 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import guarantee, warnings
-from macekit.operations.options import metric, question_of, reply_of, stated, target
-from macekit.operations.samples import posted, sample_of
+from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
+from macekit.operations.samples import sample_of, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
@@ -25,30 +25,30 @@ from macekit.schemas.statements import ProvenanceAnswer
 # A gate's decision as its answer.
 
 
-def judgement(found: Judgement, source: ProvenanceAnswer) -> GateAnswer:
+def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
     """The decision over all limits, and each of them."""
     return {
-        "sentence": found.sentence,
-        "decision": found.decision.value,
-        "records_needed": found.records_needed,
-        "baseline": found.baseline,
-        "limits": [_limit(each) for each in found.limits],
-        "warnings": warnings(found.cautions),
+        "sentence": result.sentence,
+        "decision": result.decision.value,
+        "records_needed": result.records_needed,
+        "baseline": result.baseline,
+        "limits": [_limit(each) for each in result.limits],
+        "warnings": warnings(result.cautions),
         "provenance": source,
     }
 
 
-def _limit(judged: JudgedLimit) -> LimitAnswer:
-    found, verdict = judged.estimate, judged.verdict
+def _limit(limit: JudgedLimit) -> LimitAnswer:
+    measure, verdict = limit.estimate, limit.verdict
     return {
-        "name": judged.name,
-        "about": judged.about,
+        "name": limit.name,
+        "about": limit.about,
         "maximum": verdict.threshold,
-        "estimate": found.value,
-        "lower": found.lower,
-        "upper": found.upper if isfinite(found.upper) else None,
-        "confidence": found.interval.confidence,
-        "guarantee": guarantee(found.interval.guarantee),
+        "estimate": measure.value,
+        "lower": measure.lower,
+        "upper": measure.upper if isfinite(measure.upper) else None,
+        "confidence": measure.interval.confidence,
+        "guarantee": guarantee(measure.interval.guarantee),
         "decision": verdict.decision.value,
         "reason": verdict.reason,
         "records_needed": verdict.records_needed,
@@ -58,14 +58,14 @@ def _limit(judged: JudgedLimit) -> LimitAnswer:
 # --- gate ---------------------------------------------------------------------------------------------------
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """Pass, fail or inconclusive, and what each limit has to do with it."""
-    q = question_of(GateQuestion, material)
-    require_limits(q, grouped=material.groups is not None)
-    data = sample_of(material, q)
-    found = judge(data, _limits(q, material, data), q.prior, q.confidence, q.seed)
-    source = encode.provenance(data, found.provenance.method, q.seed, stated(q, call))
-    return reply_of(call, judgement(found, source), data)
+    q = parse_question(GateQuestion, body)
+    require_limits(q, grouped=body.groups is not None)
+    data = sample_of(body, q)
+    result = judge(data, _limits(q, body, data), q.prior, q.confidence, q.seed)
+    source = encode.provenance(data, result.provenance.method, q.seed, provenance_options(q, call))
+    return reply_of(call, judgement(result, source), data)
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:
@@ -94,18 +94,18 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
 
 
-def _limits(q: GateQuestion, material: DecodedBody, data: Scores | Counts) -> list[Limit]:
+def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
-    chosen = target(q.estimator)
-    bins = chosen.bins if isinstance(chosen, CellsTarget) else None
-    found: list[Limit] = []
+    estimator_target = target(q.estimator)
+    bins = estimator_target.bins if isinstance(estimator_target, CellsTarget) else None
+    limits: list[Limit] = []
     if q.max_advantage is not None:
-        found.append(MaxAdvantage(q.max_advantage, chosen))
+        limits.append(MaxAdvantage(q.max_advantage, estimator_target))
     if q.max_epsilon is not None:
-        found.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
+        limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
     if q.metric is not None and q.max is not None:
-        found.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
+        limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_risk is not None:
-        whole = None if material.units is None or isinstance(data, Counts) else posted(material)
-        found.append(MaxGroupRisk(q.max_group_risk, cast("ArrayLike", material.groups), whole, bins))
-    return found
+        whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body)
+        limits.append(MaxGroupRisk(q.max_group_risk, cast("ArrayLike", body.groups), whole, bins))
+    return limits

@@ -7,18 +7,18 @@ from estimators.report import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import metric, question_of, reply_of, stated
-from macekit.operations.samples import counted, sample_of
+from macekit.operations.options import metric, parse_question, provenance_options, reply_of
+from macekit.operations.samples import sample_of, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import MetricsAnswer
 from macekit.schemas.questions import MetricsQuestion
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """Each metric at its optimum, with an interval of its own."""
-    question = question_of(MetricsQuestion, material)
-    data = sample_of(material, question)
-    counts = counted(data)
+    question = parse_question(MetricsQuestion, body)
+    data = sample_of(body, question)
+    counts = with_counts(data)
     if not isinstance(counts, Counts):
         raise Problem(
             "bad-option",
@@ -26,23 +26,27 @@ def answer(call: Call, material: DecodedBody) -> Reply:
             "or ask /v1/advantage",
             field="members",
         )
-    wanted = question.metrics if question.metrics is not None else list(PRESETS)
-    found = [
+    choice = question.metrics if question.metrics is not None else list(PRESETS)
+    results = [
         metric_optimum(
             counts,
-            metric(given, question.prior),  # type: ignore[arg-type]
+            metric(option, question.prior),  # type: ignore[arg-type]
             question.prior,
             question.min_positive_share,
             question.confidence,
             question.bins,
             question.seed,
         )
-        for given in wanted
+        for option in choice
     ]
-    answered: MetricsAnswer = {
-        "metrics": [encode.metric(each) for each in found],
+    document: MetricsAnswer = {
+        "metrics": [encode.metric(each) for each in results],
         "provenance": encode.provenance(
-            data, found[0].provenance.method, question.seed, stated(question, call), fingerprint(data)
+            data,
+            results[0].provenance.method,
+            question.seed,
+            provenance_options(question, call),
+            fingerprint(data),
         ),
     }
-    return reply_of(call, answered, data)
+    return reply_of(call, document, data)

@@ -44,10 +44,10 @@ from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
-from macekit.schemas.records import Asked
+from macekit.schemas.records import Question
 from macekit.schemas.statements import OriginAnswer
 
-Q = TypeVar("Q", bound=Asked)
+Q = TypeVar("Q", bound=Question)
 
 LEARNERS = {"quadratic": quadratic, "logistic": logistic, "boxes": boxes, "boosting": boosting}
 BANDWIDTHS: dict[str, Bandwidth] = {
@@ -86,7 +86,7 @@ KINDS = {
 """The kind of problem for each fault of pydantic; any other fault is a wrong type."""
 
 
-def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
+def validate(kind: type[Q], options: Mapping[str, object]) -> Q:
     """The question, or the first thing wrong with it."""
     try:
         return kind.model_validate(options)
@@ -94,24 +94,25 @@ def ask(kind: type[Q], options: Mapping[str, object]) -> Q:
         raise _problem(kind, error) from None
 
 
-def heard(kind: type[Asked], options: Mapping[str, object]) -> dict[str, object]:
+def parse_text_options(kind: type[Question], options: Mapping[str, object]) -> dict[str, object]:
     """Options of a question that came as text, as the values they spell; what can only be a list is one."""
     return {
         name: [value] if name in _lists(kind) and not isinstance(value, list) else value
-        for name, value in cast("dict[str, object]", spoken(options)).items()
+        for name, value in cast("dict[str, object]", parse_value(options)).items()
     }
 
 
-def spoken(options: object) -> object:
+def parse_value(options: object) -> object:
     """Options that came as text, as the values they spell: ``0.5``, ``true``; ``a,b`` is a list."""
     if isinstance(options, Mapping):
         return {
-            name: value if name in NAMES else _listed(name, spoken(value)) for name, value in options.items()
+            name: value if name in NAMES else _as_list(name, parse_value(value))
+            for name, value in options.items()
         }
     if not isinstance(options, str):
         return options
     if "," in options:
-        return [spoken(part.strip()) for part in options.split(",")]
+        return [parse_value(part.strip()) for part in options.split(",")]
     try:
         return msgspec.json.decode(options, type=float | int | bool)
     except (msgspec.DecodeError, RecursionError):
@@ -119,22 +120,22 @@ def spoken(options: object) -> object:
 
 
 @cache
-def _lists(kind: type[Asked]) -> frozenset[str]:
+def _lists(kind: type[Question]) -> frozenset[str]:
     """The fields of a question that take nothing but a list."""
     fields = kind.model_json_schema()["properties"].items()
-    taken = {
+    types_of = {
         name: {each.get("type") for each in schema.get("anyOf", [schema])} - {"null"}
         for name, schema in fields
     }
-    return frozenset(name for name, types in taken.items() if types == {"array"})
+    return frozenset(name for name, types in types_of.items() if types == {"array"})
 
 
-def _listed(name: str, value: object) -> object:
+def _as_list(name: str, value: object) -> object:
     """A list of one entry is spelt like the entry."""
     return [value] if name in LISTS and not isinstance(value, list) else value
 
 
-def stated(question: Asked, call: Call) -> dict[str, object]:
+def provenance_options(question: Question, call: Call) -> dict[str, object]:
     """The options of a question as plain values, records left out, and the columns that were named: for provenance."""
     return question.model_dump(exclude=set(columns_of(call.operation)), exclude_none=True) | table_options(
         call
@@ -155,8 +156,8 @@ def target(estimator: Estimator) -> Target | None:
         case "two_sided":
             return TwoSidedTarget()
         case "learned":
-            chosen: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
-            return LearnedTarget(chosen, estimator.bins)
+            learners: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
+            return LearnedTarget(learners, estimator.bins)
     return None
 
 
@@ -171,13 +172,13 @@ def reading(estimator: Estimator) -> EqualWidth | Kernel | None:
     return Kernel(Fixed(estimator.bandwidth))
 
 
-def metric(given: MetricGiven, prior: float) -> Metric:
+def metric(choice: MetricGiven, prior: float) -> Metric:
     """A metric by name, by name and parameters, or by coefficients."""
-    if isinstance(given, LinearMetric):
-        return Metric(given.name, **given.coefficients.model_dump())
-    if isinstance(given, PresetMetric):
-        return preset(given.preset, prior, **given.model_dump(exclude={"preset"}, exclude_none=True))
-    return preset(given, prior)
+    if isinstance(choice, LinearMetric):
+        return Metric(choice.name, **choice.coefficients.model_dump())
+    if isinstance(choice, PresetMetric):
+        return preset(choice.preset, prior, **choice.model_dump(exclude={"preset"}, exclude_none=True))
+    return preset(choice, prior)
 
 
 def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None:
@@ -197,20 +198,20 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "unknown-field":
         return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
     field = ".".join(path)
-    said = _needed(fault["type"], fault["msg"])
+    need = _need(fault["type"], fault["msg"])
     if slug == "missing-field":
         return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
-    return Problem(slug, f"{field}: needs to be {said}", field=field, index=index)
+    return Problem(slug, f"{field}: needs to be {need}", field=field, index=index)
 
 
-def _needed(fault: str, message: str) -> str:
+def _need(fault: str, message: str) -> str:
     """What pydantic says is needed, in our words; numbers of a hundred digits in few."""
     if fault in ("too_short", "too_long"):
         most = re.search(r"at (?:least|most) \d+", message)
         return f"a list of {most[0]}" if most else WORDS[fault]
-    said = WORDS.get(fault) or message.removeprefix("Input should be ")
-    return re.sub(r"\d{16,}", lambda found: f"{float(found[0]):g}", said)
+    need = WORDS.get(fault) or message.removeprefix("Input should be ")
+    return re.sub(r"\d{16,}", lambda digits: f"{float(digits[0]):g}", need)
 
 
 def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str], type[BaseModel]]:
@@ -220,10 +221,10 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
     for part in loc:
         if isinstance(part, int):
             continue
-        known = at.model_fields if at is not None else {}
-        if part in known:
+        fields = at.model_fields if at is not None else {}
+        if part in fields:
             path.append(str(part))
-            at = _class_of(known[part].annotation, None) or at
+            at = _class_of(fields[part].annotation, None) or at
         elif (branch := _BRANCHES.get(str(part))) is not None:
             at = branch
     return path, at
@@ -236,12 +237,12 @@ def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseMod
 _BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}
 
 # --- answering ----------------------------------------------------------------------------------------------
-# What all operations share: the question out of the material, and the answer in the form asked for.
+# What all operations share: the question out of the decoded body, and the answer in the form asked for.
 
 
-def question_of(kind: type[Q], material: DecodedBody) -> Q:
+def parse_question(kind: type[Q], body: DecodedBody) -> Q:
     """The checked question; options that came as text are read first."""
-    return ask(kind, heard(kind, material.options) if material.textual else material.options)
+    return validate(kind, parse_text_options(kind, body.options) if body.textual else body.options)
 
 
 def require_form(call: Call) -> None:
@@ -264,14 +265,14 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
 # Where an answer of theory that looks at no scores comes from.
 
 
-def origin(call: Call, question: Asked, arrays: Mapping[str, Column]) -> OriginAnswer:
+def origin(call: Call, question: Question, arrays: Mapping[str, Column]) -> OriginAnswer:
     """What was asked, of which arrays, by which version."""
     return {
         "method": call.operation,
         "version": VERSION,
         "input_sha256": _fingerprint(arrays) if arrays else None,
         "arrays": sorted(arrays),
-        "options": stated(question, call),
+        "options": provenance_options(question, call),
     }
 
 

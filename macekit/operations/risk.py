@@ -19,12 +19,12 @@ from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
-from macekit.operations.options import metric, question_of, reply_of, require_form, stated
-from macekit.operations.samples import posted, sample_of
+from macekit.operations.options import metric, parse_question, provenance_options, reply_of, require_form
+from macekit.operations.samples import sample_of, submitted_scores
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
-from macekit.schemas.records import Judged
+from macekit.schemas.records import PriorQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
 INTERVALS: dict[str, CellInterval | None] = {
@@ -35,15 +35,15 @@ INTERVALS: dict[str, CellInterval | None] = {
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """A row for each record, a row for each group, and the table of cells they were looked up in."""
-    question = question_of(RiskQuestion, material)
+    question = parse_question(RiskQuestion, body)
     require_form(call)
     if rendered(call) and question.top is None:
         question = question.model_copy(update={"top": TOP_RECORDS})
-    data = sample_of(material, question)
-    targets, groups = _targets(material, data), cast("ArrayLike | None", material.groups)
-    found = individual_risk(
+    data = sample_of(body, question)
+    targets, groups = _targets(body, data), cast("ArrayLike | None", body.groups)
+    result = individual_risk(
         data,
         question.prior,
         question.confidence,
@@ -54,52 +54,56 @@ def answer(call: Call, material: DecodedBody) -> Reply:
         threshold=question.threshold,
         over=OVER[question.over],
     )
-    wanted = None
+    record_metric = None
     if question.metric is not None:
-        chosen = metric(question.metric, question.prior)
-        wanted = individual_metric(
-            found.cells.counts, chosen, question.prior, question.confidence, question.seed
+        definition = metric(question.metric, question.prior)
+        record_metric = individual_metric(
+            result.cells.counts, definition, question.prior, question.confidence, question.seed
         )
-    shown = found if question.top is None else found.top(question.top)
-    index = (
-        shown.index if material.rows is None or material.targets is not None else material.rows[shown.index]
+    listing = result if question.top is None else result.top(question.top)
+    index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
+    columns = _columns(listing, index, record_metric)
+    source = encode.provenance(
+        data, result.provenance.method, question.seed, provenance_options(question, call)
     )
-    columns = _columns(shown, index, wanted)
-    source = encode.provenance(data, found.provenance.method, question.seed, stated(question, call))
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:
         return Reply(200, CSV, csv_bytes(columns), records)
     if call.accept == ARROW:
-        return Reply(200, ARROW, arrow_bytes(columns, _notes(found, source)), records)
-    tables = by_group_of(data, groups, question) if material.targets is None else {}
-    answered = {
-        **summary(found, wanted),
+        return Reply(200, ARROW, arrow_bytes(columns, _notes(result, source)), records)
+    tables = by_group_of(data, groups, question) if body.targets is None else {}
+    document = {
+        **summary(result, record_metric),
         "records": {"metric": None, **columns},
-        "groups": group_rows(found, tables),
+        "groups": group_rows(result, tables),
         "provenance": source,
     }
-    return reply_of(call, answered, data)
+    return reply_of(call, document, data)
 
 
-def summary(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None = None) -> dict[str, object]:
+def summary(
+    result: IndividualRisk | RiskByCell, record_metric: IndividualMetric | None = None
+) -> dict[str, object]:
     """Risk over the score: what the flags mean, what stands behind the limits, and the cells."""
     return {
-        "sentence": found.sentence,
-        "baseline": found.cells.baseline,
+        "sentence": result.sentence,
+        "baseline": result.cells.baseline,
         "flags": {
-            "threshold": found.flags.threshold,
-            "rate": found.flags.rate,
-            "over": found.flags.over.name,
-            "records": found.n_flagged,
+            "threshold": result.flags.threshold,
+            "rate": result.flags.rate,
+            "over": result.flags.over.name,
+            "records": result.n_flagged,
         },
-        "guarantee": encode.guarantee(found.cells.pointwise.guarantee),
-        "simultaneous_guarantee": encode.guarantee(found.cells.simultaneous.guarantee),
-        "cells": _cells(found, wanted),
-        "warnings": encode.warnings(found.cautions),
+        "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
+        "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),
+        "cells": _cells(result, record_metric),
+        "warnings": encode.warnings(result.cautions),
     }
 
 
-def by_group_of(data: Scores | Counts, groups: object, question: Judged) -> dict[object, GroupAdvantage]:
+def by_group_of(
+    data: Scores | Counts, groups: object, question: PriorQuestion
+) -> dict[object, GroupAdvantage]:
     """What each group gives away by itself, where its records are those of the sample."""
     if groups is None or not isinstance(data, Scores):
         return {}
@@ -107,41 +111,41 @@ def by_group_of(data: Scores | Counts, groups: object, question: Judged) -> dict
     if len(labels) != data.n_members + data.n_nonmembers:
         return {}
     sides = labels[: data.n_members], labels[data.n_members :]
-    found = by_group(data, *sides, question.prior, question.confidence, question.seed)
-    return {each.label: each for each in found}
+    groups_of_data = by_group(data, *sides, question.prior, question.confidence, question.seed)
+    return {each.label: each for each in groups_of_data}
 
 
-def _targets(material: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
+def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
     """Scores asked about; all records posted if some were left out because of units."""
-    if material.targets is not None or material.units is None or isinstance(data, Counts):
-        return material.targets
-    return posted(material)
+    if body.targets is not None or body.units is None or isinstance(data, Counts):
+        return body.targets
+    return submitted_scores(body)
 
 
 def _columns(
-    found: IndividualRisk, index: NDArray[np.int64], wanted: IndividualMetric | None
+    result: IndividualRisk, index: NDArray[np.int64], record_metric: IndividualMetric | None
 ) -> dict[str, NDArray[np.generic]]:
     columns: dict[str, NDArray[np.generic]] = {
         "index": index,
-        "risk": found.risk,
-        "lower": found.lower,
-        "upper": found.upper,
-        "simultaneous_lower": found.simultaneous_lower,
-        "simultaneous_upper": found.simultaneous_upper,
-        "signed_risk": found.signed_risk,
-        "posterior": found.posterior,
-        "flagged": found.flagged,
-        "cell": found.cell,
+        "risk": result.risk,
+        "lower": result.lower,
+        "upper": result.upper,
+        "simultaneous_lower": result.simultaneous_lower,
+        "simultaneous_upper": result.simultaneous_upper,
+        "signed_risk": result.signed_risk,
+        "posterior": result.posterior,
+        "flagged": result.flagged,
+        "cell": result.cell,
     }
-    if wanted is not None:
-        known = found.cell >= 0
-        values = wanted.values.filled(np.nan).take(found.cell, mode="clip")
-        columns["metric"] = np.ma.masked_invalid(np.where(known, values, np.nan))
+    if record_metric is not None:
+        inside = result.cell >= 0
+        values = record_metric.values.filled(np.nan).take(result.cell, mode="clip")
+        columns["metric"] = np.ma.masked_invalid(np.where(inside, values, np.nan))
     return columns
 
 
-def _cells(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None) -> dict[str, object]:
-    cells = found.cells
+def _cells(result: IndividualRisk | RiskByCell, record_metric: IndividualMetric | None) -> dict[str, object]:
+    cells = result.cells
     return {
         "cells": cells.counts.cells.to_dict(),
         "members": cells.counts.members,
@@ -153,14 +157,14 @@ def _cells(found: IndividualRisk | RiskByCell, wanted: IndividualMetric | None) 
         "simultaneous_upper": cells.simultaneous.upper,
         "signed_risk": cells.signed_risk,
         "posterior": cells.posterior,
-        "flagged": found.flags.flagged,
-        "metric": None if wanted is None else wanted.values,
+        "flagged": result.flags.flagged,
+        "metric": None if record_metric is None else record_metric.values,
     }
 
 
-def group_rows(found: IndividualRisk, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
+def group_rows(result: IndividualRisk, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
     """What each group bears, and what it gives away by itself."""
-    table = found.groups
+    table = result.groups
     if table is None:
         return []
     rows: list[GroupAnswer] = []
@@ -186,5 +190,5 @@ def group_rows(found: IndividualRisk, alone: dict[object, GroupAdvantage]) -> li
     return rows
 
 
-def _notes(found: IndividualRisk, source: ProvenanceAnswer) -> dict[str, str]:
-    return {"mace": json_bytes({"sentence": found.sentence, "provenance": source}).decode()}
+def _notes(result: IndividualRisk, source: ProvenanceAnswer) -> dict[str, str]:
+    return {"mace": json_bytes({"sentence": result.sentence, "provenance": source}).decode()}

@@ -12,23 +12,23 @@ from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
-from macekit.schemas.records import CELLS, Sampled
+from macekit.schemas.records import CELLS, SampleQuestion
 
 
-def sample_of(material: DecodedBody, question: Sampled) -> Scores | Counts:
+def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     """The single sample of a request, one record a unit if units are named."""
-    if set(material.samples) - {""}:
+    if set(body.samples) - {""}:
         raise Problem(
             "bad-option",
             "queries: this question is about one sample; post several to /v1/compare",
             field="queries",
         )
-    data = data_of(material.samples.get("", Sample()), question.query, "")
-    if material.units is None:
+    data = data_of(body.samples.get("", Sample()), question.query, "")
+    if body.units is None:
         return data
     if isinstance(data, Counts):
         raise Problem("bad-option", "units: counts hold no records, so they cannot be thinned", field="units")
-    n, units = data.n_members, material.units
+    n, units = data.n_members, body.units
     if len(units) != n + data.n_nonmembers:
         raise Problem(
             "dimension-mismatch",
@@ -39,9 +39,9 @@ def sample_of(material: DecodedBody, question: Sampled) -> Scores | Counts:
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
-def posted(material: DecodedBody) -> ArgumentScores:
+def submitted_scores(body: DecodedBody) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
-    sample = material.samples[""]
+    sample = body.samples[""]
     return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
 
 
@@ -67,7 +67,7 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
         raise Problem(
             "unknown-field", f"{where}counts: known are members, nonmembers, edges, cells", field="counts"
         )
-    there = {name: given for name, given in value.items() if given is not None}
+    there = {name: content for name, content in value.items() if content is not None}
     if "cells" in there:
         if "edges" in there:
             raise Problem(
@@ -77,7 +77,7 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
     return Counts.from_dict(there)
 
 
-def counted(data: Scores | Counts) -> Scores | Counts:
+def with_counts(data: Scores | Counts) -> Scores | Counts:
     """Counts where counts are enough, so that a sample asked about often is counted once."""
     return finest(data) if isinstance(data, Scores) and data.dimension == 1 else data
 
@@ -101,11 +101,11 @@ def require_cells(value: object, where: str) -> None:
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in CELLS:
         raise Problem("unknown-name", f"{field}.kind: need {', '.join(CELLS)}", field=f"{field}.kind")
-    known = CELLS[kind].model_fields
+    fields = CELLS[kind].model_fields
     for name in value:
-        if name not in known:
-            raise unknown_field(name, known, field)
-    for name in known:
+        if name not in fields:
+            raise unknown_field(name, fields, field)
+    for name in fields:
         if name not in value:
             raise Problem(
                 "missing-field", f"{field}.{name}: is required and missing", field=f"{field}.{name}"
@@ -117,15 +117,15 @@ def require_cells(value: object, where: str) -> None:
             raise Problem("wrong-type", f"{field}.{name}: need {need}", field=f"{field}.{name}")
 
 
-def _fits(name: str, given: object) -> bool:
+def _fits(name: str, value: object) -> bool:
     if name in WHOLE:
-        return type(given) is int
+        return type(value) is int
     if name not in DTYPES:
         return True
-    if not isinstance(given, list | np.ndarray):
+    if not isinstance(value, list | np.ndarray):
         return False
     try:
-        array = np.asarray(given)
+        array = np.asarray(value)
     except ValueError:  # rows of different length
         return False
     return array.ndim == 1 and (not array.size or array.dtype.kind in DTYPES[name])

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from estimators.statement import at_least, at_most, figures_down, figures_up, percent
 from macekit.reports.model import Cell, Number, Phrase, Quote, Table, Untrusted
-from macekit.text import plain, shown
+from macekit.text import escape_controls, printable
 
 DASH = "–"
 
@@ -80,13 +80,13 @@ def words(cell: Cell) -> str:
         case Number():
             return format_number(cell)
         case Quote(text):
-            return shown(text, LONGEST_SENTENCE)
+            return printable(text, LONGEST_SENTENCE)
         case Untrusted(text):
-            return shown(text)
+            return printable(text)
         case Phrase(parts):
             return "".join(words(part) for part in parts)
         case _:
-            return plain(cell)
+            return escape_controls(cell)
 
 
 def numeric(table: Table) -> tuple[bool, ...]:
@@ -144,7 +144,7 @@ def finite(values: Iterable[float | None]) -> list[float]:
 def short_label(label: object, most: int = MOST) -> str:
     """A name from outside on one line, shortened, with control characters written out."""
     text = short(label) if isinstance(label, float) else str(label)
-    visible = _fitting(plain(text[: most + 1]), most)
+    visible = _fitting(escape_controls(text[: most + 1]), most)
     return visible if visible.strip() else "(blank)"
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from macekit.reports.markdown import escape_markdown
 from macekit.reports.palette import WORDS
-from macekit.text import plain
+from macekit.text import escape_controls
 
 SUITE = "mace gate"
 ELEMENTS = {"fail": "failure", "inconclusive": "error"}
@@ -34,23 +34,23 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     properties = ET.SubElement(suite, "properties")
     source = answer["provenance"]
     for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
-        ET.SubElement(properties, "property", {"name": name, "value": plain(str(source[name]))})
+        ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
-    ET.SubElement(suite, "system-out").text = plain(answer["sentence"])
+    ET.SubElement(suite, "system-out").text = escape_controls(answer["sentence"])
     ET.indent(top)
     document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
 
 
 def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
-    name = f"{plain(limit['about'])}, at most {limit['maximum']:g}"
+    name = f"{escape_controls(limit['about'])}, at most {limit['maximum']:g}"
     case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
     if limit["decision"] in ELEMENTS:
-        reason, stands = plain(limit["reason"]), limit["guarantee"]
+        reason, stands = escape_controls(limit["reason"]), limit["guarantee"]
         attributes = {"type": limit["decision"], "message": reason}
         element = ET.SubElement(case, ELEMENTS[limit["decision"]], attributes)
-        element.text = f"{reason}\nCovers: {plain(stands['covers'])}.\nAssumes: {plain(stands['assumes'])}."
+        element.text = f"{reason}\nCovers: {escape_controls(stands['covers'])}.\nAssumes: {escape_controls(stands['assumes'])}."
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
 
 def annotation(answer: Mapping[str, Any]) -> str:
     """The line GitHub Actions shows beside the job; a percent sign or a line's end within it would end it."""
-    text = plain(answer["sentence"]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = escape_controls(answer["sentence"]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return f"::{LEVELS[answer['decision']]} title=mace gate::{text}"
 
 
@@ -129,4 +129,4 @@ def _number(value: float | None) -> str:
 
 
 def _escape(text: str) -> str:
-    return escape_markdown(plain(text))
+    return escape_markdown(escape_controls(text))

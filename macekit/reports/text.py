@@ -13,7 +13,7 @@ from macekit.catalogue import BY_NAME
 from macekit.reports.formatting import LOWER, UPPER, field_name, numeric, words
 from macekit.reports.model import Bullets, Cell, Figure, Number, Report, Table, paths
 from macekit.reports.palette import WORDS
-from macekit.text import plain, shown
+from macekit.text import escape_controls, printable
 
 WIDTH = 100
 """Columns of a screen, unless another number is passed."""
@@ -42,7 +42,7 @@ def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH) -> str:
     first = screen(operation, answer)
     blocks = [[first.decision]]
     for table in first.tables:
-        caption = [plain(table.caption)] if table.caption and len(first.tables) > 2 else []
+        caption = [escape_controls(table.caption)] if table.caption and len(first.tables) > 2 else []
         blocks.append([*caption, *_lines(table, width)])
     blocks.append(_closing(first.sentences, first.cautions))
     return "\n\n".join("\n".join(block) for block in blocks if any(block))
@@ -72,11 +72,13 @@ def _closing(sentences: Iterable[str], cautions: Iterable[str]) -> list[str]:
 
 def _sentences(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence to decide on; of several metrics, that of the first."""
-    return tuple(plain(part["sentence"]) for part in _parts(answer) if "sentence" in part)[:1]
+    return tuple(escape_controls(part["sentence"]) for part in _parts(answer) if "sentence" in part)[:1]
 
 
 def _cautions(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    messages = (plain(each["message"]) for part in _parts(answer) for each in part.get("warnings", ()))
+    messages = (
+        escape_controls(each["message"]) for part in _parts(answer) for each in part.get("warnings", ())
+    )
     return tuple(dict.fromkeys(messages))
 
 
@@ -125,7 +127,7 @@ def _number(path: str, value: Any) -> Cell:
 
 
 def _label(name: str) -> str:
-    return shown(name.replace("_", " ")).capitalize()
+    return printable(name.replace("_", " ")).capitalize()
 
 
 def _bullets(report: Report) -> Iterator[str]:

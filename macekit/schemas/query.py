@@ -40,11 +40,11 @@ def of_table(operation: str) -> tuple[str, ...]:
     return (COLUMN, *ARRAYS[operation][1:]) if takes_arrays(operation) else TABLE
 
 
-def spelled(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:
+def query_pairs(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:
     """Options as a query string has them; None if it cannot carry one of them."""
     pairs = [(name, _text(name, value)) for name, value in _flattened(options, "")]
-    found = tuple((name, text) for name, text in pairs if text is not None)
-    return found if len(found) == len(pairs) else None
+    texts = tuple((name, text) for name, text in pairs if text is not None)
+    return texts if len(texts) == len(pairs) else None
 
 
 def _flattened(options: Mapping[str, object], above: str) -> Iterator[tuple[str, object]]:
@@ -62,8 +62,8 @@ def _text(name: str, value: object) -> str | None:
         return value  # the reader takes it whole, or knows that it names several
     if isinstance(value, list):
         parts = [_word(each) for each in value]
-        known = [part for part in parts if part is not None]
-        return ",".join(known) if known and len(known) == len(parts) else None
+        texts = [part for part in parts if part is not None]
+        return ",".join(texts) if texts and len(texts) == len(parts) else None
     return _word(value)
 
 
@@ -99,17 +99,17 @@ def kinds(operation: str, field: str) -> frozenset[str]:
     defs = schema.get("$defs", {})
     return frozenset(
         KINDS[items["type"]]
-        for given in _branches(schema["properties"][field], defs)
-        if given.get("type") == "array"
-        for items in _branches(given["items"], defs)
+        for branch in _branches(schema["properties"][field], defs)
+        if branch.get("type") == "array"
+        for items in _branches(branch["items"], defs)
     )
 
 
 @cache
 def required(operation: str) -> tuple[str, ...]:
     """Arrays without which the question is none."""
-    needed = QUESTIONS[operation].model_json_schema().get("required", ())
-    return tuple(name for name in ARRAYS[operation] if name in needed)
+    names = QUESTIONS[operation].model_json_schema().get("required", ())
+    return tuple(name for name in ARRAYS[operation] if name in names)
 
 
 def _branches(schema: Schema, defs: Schema) -> Iterator[Schema]:

@@ -14,19 +14,19 @@ from pydantic import ConfigDict, Discriminator, Field, Tag
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
     SIDES_OR_COUNTS,
-    Asked,
     Confidence,
     CountsGiven,
-    Judged,
     Labels,
     LabelsOfSides,
     Number,
-    Sampled,
+    PriorQuestion,
+    Question,
+    SampleQuestion,
     Share,
     Side,
     Targets,
     absent,
-    given,
+    present,
 )
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -46,7 +46,7 @@ LearnerName = Literal["quadratic", "logistic", "boxes", "boosting"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 
 
-class PresetMetric(Asked):
+class PresetMetric(Question):
     """A named metric with its parameters."""
 
     preset: MetricName
@@ -57,7 +57,7 @@ class PresetMetric(Asked):
     w4: float | None = Field(None, gt=0, le=1e6, description="weighted_accuracy: weight of false negatives")
 
 
-class Coefficients(Asked):
+class Coefficients(Question):
     """(a0 + a11 TP + a10 FP + a01 FN + a00 TN) / (b0 + b11 TP + b10 FP + b01 FN + b00 TN)."""
 
     a0: Number = 0.0
@@ -72,7 +72,7 @@ class Coefficients(Asked):
     b00: Number = 0.0
 
 
-class LinearMetric(Asked):
+class LinearMetric(Question):
     """A metric of your own, by its coefficients."""
 
     coefficients: Coefficients
@@ -94,7 +94,7 @@ MetricGiven = Annotated[
 ]
 
 
-class Estimator(Asked):
+class Estimator(Question):
     """The class of attacks that the certified interval covers, and how the paper's statistic reads the scores."""
 
     kind: Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"] = Field(
@@ -119,7 +119,7 @@ class Estimator(Asked):
     )
 
 
-class AdvantageQuestion(Judged):
+class AdvantageQuestion(PriorQuestion):
     """One sample: the optimal advantage, and everything that belongs to it."""
 
     metric: MetricGiven | None = Field(
@@ -138,7 +138,7 @@ class AdvantageQuestion(Judged):
     )
 
 
-class RiskQuestion(Judged):
+class RiskQuestion(PriorQuestion):
     """The risk of each record, and of each group."""
 
     model_config = ConfigDict(
@@ -182,7 +182,7 @@ class RiskQuestion(Judged):
     )
 
 
-class MetricsQuestion(Judged):
+class MetricsQuestion(PriorQuestion):
     """Several metrics of one sample, each at its optimum."""
 
     metrics: list[MetricGiven] | None = Field(
@@ -203,7 +203,7 @@ class ReportQuestion(AdvantageQuestion):
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
 
 
-class GateQuestion(Judged):
+class GateQuestion(PriorQuestion):
     """The limits that a model must keep before its release; at least one."""
 
     model_config = ConfigDict(
@@ -211,22 +211,22 @@ class GateQuestion(Judged):
             **SIDES_OR_COUNTS,
             "allOf": [
                 {  # as a plain anyOf, makers of clients would take it for several questions
-                    "if": {"not": given("number", "max_advantage")},
+                    "if": {"not": present("number", "max_advantage")},
                     "then": {
                         "anyOf": [
-                            given("number", "max_epsilon"),
-                            given("number", "max"),
-                            given("number", "max_group_risk"),
+                            present("number", "max_epsilon"),
+                            present("number", "max"),
+                            present("number", "max_group_risk"),
                         ]
                     },
                 },
                 {
-                    "if": given("number", "max"),
+                    "if": present("number", "max"),
                     "then": {"required": ["metric"], "properties": {"metric": {"not": {"type": "null"}}}},
                     "else": absent("metric"),
                 },
                 {
-                    "if": given("number", "max_group_risk"),
+                    "if": present("number", "max_group_risk"),
                     "then": {
                         "required": ["groups"],
                         "properties": {"groups": {"not": {"type": "null"}}, "counts": {"type": "null"}},
@@ -234,7 +234,7 @@ class GateQuestion(Judged):
                     "else": absent("groups"),
                 },
                 {
-                    "if": given("number", "max_epsilon"),
+                    "if": present("number", "max_epsilon"),
                     "else": {"properties": {"delta": {"const": 0}}},
                 },
             ],
@@ -259,11 +259,11 @@ class GateQuestion(Judged):
     estimator: Estimator = Estimator()
 
 
-class ColumnsQuestion(Asked):
+class ColumnsQuestion(Question):
     """Which columns a table has; the body is the table, or enough of its head."""
 
 
-class Queried(Asked):
+class Queried(Question):
     """One query, or one model: its scores of both sides, or its counts."""
 
     model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
@@ -273,7 +273,7 @@ class Queried(Asked):
     counts: CountsGiven | None = None
 
 
-class CompareQuestion(Asked):
+class CompareQuestion(Question):
     """Several queries of one model, or several models, side by side."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
@@ -298,7 +298,7 @@ class CompareQuestion(Asked):
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
-class AuditQuestion(Judged):
+class AuditQuestion(PriorQuestion):
     """A promised epsilon and delta, checked against the records."""
 
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
@@ -308,14 +308,14 @@ class AuditQuestion(Judged):
     )
 
 
-class PlanQuestion(Asked):
+class PlanQuestion(Question):
     """How many records are needed for a decision at a threshold, or for an interval of a given width."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": given("number", "width"),
+            "if": present("number", "width"),
             "then": absent("threshold"),
-            "else": given("number", "threshold"),
+            "else": present("number", "threshold"),
         }
     )
 
@@ -327,12 +327,12 @@ class PlanQuestion(Asked):
     confidence: Confidence = Field(0.95, description="confidence of the interval")
 
 
-class CountsQuestion(Sampled):
+class CountsQuestion(SampleQuestion):
     """Scores in, counts out; or several counts, merged."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": given("array", "shards"),
+            "if": present("array", "shards"),
             "then": absent("members", "nonmembers", "counts", "units", "edges"),
             "else": SIDES_OR_COUNTS,
         }
@@ -360,9 +360,9 @@ def columns_of(operation: str) -> frozenset[str]:
     return COLUMNS | set(BY_NAME[operation].arrays)
 
 
-def _class(operation: Operation) -> type[Asked]:
+def _class(operation: Operation) -> type[Question]:
     names = vars(import_module(f"macekit.schemas.{operation.module}")) if operation.paper else globals()
-    question: type[Asked] = names[f"{operation.model}Question"]
+    question: type[Question] = names[f"{operation.model}Question"]
     return question
 
 

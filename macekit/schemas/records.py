@@ -24,13 +24,13 @@ Records = Annotated[int, Field(ge=0, lt=2**62)]
 Position = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
-class Asked(BaseModel):
+class Question(BaseModel):
     """Base of every question: nothing is guessed, nothing unknown is passed over."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def given(kind: str, *names: str) -> JsonDict:
+def present(kind: str, *names: str) -> JsonDict:
     """State that fields are there and not null, which is as good as nothing."""
     return {"required": list(names), "properties": {name: {"type": kind} for name in names}}
 
@@ -41,34 +41,34 @@ def absent(*names: str) -> JsonDict:
 
 
 SIDES_OR_COUNTS: JsonDict = {
-    "if": given("object", "counts"),
+    "if": present("object", "counts"),
     "then": absent("members", "nonmembers"),
-    "else": given("array", "members", "nonmembers"),
+    "else": present("array", "members", "nonmembers"),
 }
 
 
-class CategoryCells(Asked):
+class CategoryCells(Question):
     """One cell a category, in no order that matters."""
 
     kind: Literal["categories"]
     labels: Labels = Field(description="one a cell, ascending")
 
 
-class ValueCells(Asked):
+class ValueCells(Question):
     """One cell a value, in the order of the values."""
 
     kind: Literal["values"]
     labels: Annotated[list[Number], Field(min_length=1)] = Field(description="one a cell, ascending")
 
 
-class IntervalCells(Asked):
+class IntervalCells(Question):
     """Cells between cuts."""
 
     kind: Literal["intervals"]
     cuts: list[Number] = Field(description="inner cuts, ascending: one fewer than cells")
 
 
-class GridCells(Asked):
+class GridCells(Question):
     """Cells of a grid whose step is a power of two: it merges with any other."""
 
     kind: Literal["grid"]
@@ -76,7 +76,7 @@ class GridCells(Asked):
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
 
 
-class LatticeCells(Asked):
+class LatticeCells(Question):
     """Slices of every axis, as the paper cuts vectors."""
 
     kind: Literal["lattice"]
@@ -86,7 +86,7 @@ class LatticeCells(Asked):
     keys: list[Position] = Field(min_length=1, description="which cells, ascending")
 
 
-class BoxCells(Asked):
+class BoxCells(Question):
     """Boxes of a tree that halves the records at each level."""
 
     kind: Literal["boxes"]
@@ -94,7 +94,7 @@ class BoxCells(Asked):
     cuts: list[Number] = Field(description="where it cuts it")
 
 
-CELLS: dict[str, type[Asked]] = {
+CELLS: dict[str, type[Question]] = {
     "categories": CategoryCells,
     "values": ValueCells,
     "intervals": IntervalCells,
@@ -111,7 +111,7 @@ Tallies = Annotated[list[Records], Field(min_length=1, json_schema_extra={"conta
 """Records in each cell: any numbers, as long as there is a record at all."""
 
 
-class CountsGiven(Asked):
+class CountsGiven(Question):
     """Records in each cell, in place of scores: what ``/v1/counts`` answers, or counted by yourself."""
 
     members: Tallies = Field(description="member records in each cell")
@@ -122,7 +122,7 @@ class CountsGiven(Asked):
     cells: CellsGiven | None = Field(None, description="the cells, as /v1/counts writes them")
 
 
-class LabelsOfSides(Asked):
+class LabelsOfSides(Question):
     """Labels side by side, as the scores are."""
 
     members: Labels
@@ -133,7 +133,7 @@ class LabelsOfSides(Asked):
 # What every question about a sample has in common: its records, the prior and the confidence.
 
 
-class Sampled(Asked):
+class SampleQuestion(Question):
     """The records: scores of both sides, or counts."""
 
     model_config = ConfigDict(json_schema_extra=SIDES_OR_COUNTS)
@@ -154,7 +154,7 @@ class Sampled(Asked):
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
 
 
-class Judged(Sampled):
+class PriorQuestion(SampleQuestion):
     """What every question about a sample has in common."""
 
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")

@@ -8,14 +8,14 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
-from macekit.operations.options import origin, question_of, reply_of
+from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.schemas.theory.dp import PROMISES, DpAnswer, DpQuestion, KeepingAnswer
 
 
-def answer_dp(call: Call, material: DecodedBody) -> Reply:
+def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
-    q = question_of(DpQuestion, material)
+    q = parse_question(DpQuestion, body)
     _require_one(q)
     noise = _noise(q)
     result = dp.assess(
@@ -41,7 +41,7 @@ def answer_dp(call: Call, material: DecodedBody) -> Reply:
         "curve": None if curve is None else {"epsilon": list(curve.epsilons), "delta": list(curve.deltas)},
         "keeping": None if result.keeping is None else _keeping(result.keeping),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 

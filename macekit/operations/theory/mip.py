@@ -11,7 +11,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
-from macekit.operations.options import origin, question_of, reply_of
+from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.schemas.theory.mip import (
     CalibrationAnswer,
@@ -22,11 +22,11 @@ from macekit.schemas.theory.mip import (
 )
 
 
-def answer_mip(call: Call, material: DecodedBody) -> Reply:
+def answer_mip(call: Call, body: DecodedBody) -> Reply:
     """Every calibration side by side, and the noise by the certificate that covers most."""
-    q = question_of(MipQuestion, material)
+    q = parse_question(MipQuestion, body)
     draws, before, after, record = (
-        cast("ArrayLike", material.arrays.get(name)) for name in ("draws", "before", "after", "record")
+        cast("ArrayLike", body.arrays.get(name)) for name in ("draws", "before", "after", "record")
     )
     fits = mip.Fits.of(draws, before, after, record)
     result = mip.assess(
@@ -65,15 +65,15 @@ def answer_mip(call: Call, material: DecodedBody) -> Reply:
             "scale": {name: [finite(scale) for scale in scales] for name, scales in result.curve.items()},
         },
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 
 
-def answer_mip_finite(call: Call, material: DecodedBody) -> Reply:
+def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
     """What the best attack attains on every record, exactly, beside its bound by swaps."""
-    q = question_of(MipFiniteQuestion, material)
-    laws = material.arrays.get("laws")
+    q = parse_question(MipFiniteQuestion, body)
+    laws = body.arrays.get("laws")
     if laws is None:
         raise Problem("missing-field", "laws: is required and missing", field="laws")
     result = mip.finite_eta(cast("ArrayLike", laws), q.n, q.k)
@@ -92,7 +92,7 @@ def answer_mip_finite(call: Call, material: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 

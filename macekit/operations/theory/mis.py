@@ -14,7 +14,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds, finite
-from macekit.operations.options import origin, question_of, reply_of
+from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.schemas.theory.mis import (
     CoarsenedAnswer,
@@ -30,10 +30,10 @@ from macekit.schemas.theory.mis import (
 SOURCES = ("values", "tallies", "probabilities")
 
 
-def answer_mis(call: Call, material: DecodedBody) -> Reply:
+def answer_mis(call: Call, body: DecodedBody) -> Reply:
     """Delta of the worst algorithm over sizes, how many records are enough, and what coarsening buys."""
-    q = question_of(MisQuestion, material)
-    source = _source(q, material)
+    q = parse_question(MisQuestion, body)
+    source = _source(q, body)
     result = mis.assess(
         source,
         nonmember_share=q.nonmember_share,
@@ -57,16 +57,16 @@ def answer_mis(call: Call, material: DecodedBody) -> Reply:
         "coarsened": None if result.merges is None else _merges(result.merges),
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 
 
-def answer_mis_overfitting(call: Call, material: DecodedBody) -> Reply:
+def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
     """The least upper bound on security over cuts of the loss, with the cuts."""
-    q = question_of(MisOverfittingQuestion, material)
+    q = parse_question(MisOverfittingQuestion, body)
     train, heldout = (
-        np.asarray(material.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
+        np.asarray(body.arrays[name], dtype=np.float64) for name in ("train_losses", "heldout_losses")
     )
     result = mis.assess_overfitting(
         train,
@@ -95,18 +95,18 @@ def answer_mis_overfitting(call: Call, material: DecodedBody) -> Reply:
             "security_at_most": cuts.at_most.tolist(),
         },
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 
 
-def _source(q: MisQuestion, material: DecodedBody) -> Source:
-    names = [name for name in SOURCES if name in material.arrays]
+def _source(q: MisQuestion, body: DecodedBody) -> Source:
+    names = [name for name in SOURCES if name in body.arrays]
     if len(names) != 1:
         kind = "missing-field" if not names else "bad-option"
         field = names[1] if names else "values"
         raise Problem(kind, f"{field}: give one of {', '.join(SOURCES)}, and only one", field=field)
-    column = material.arrays[names[0]]
+    column = body.arrays[names[0]]
     if names[0] == "probabilities":
         if q.universe is not None:
             raise Problem(

@@ -10,7 +10,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import bounds
-from macekit.operations.options import origin, question_of, reply_of
+from macekit.operations.options import origin, parse_question, reply_of
 from macekit.schemas.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
@@ -19,11 +19,11 @@ from macekit.schemas.theory.pmp import (
 )
 
 
-def answer_pmp_exponential(call: Call, material: DecodedBody) -> Reply:
+def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
     """The exponential mechanism: exactly where training sets can be gone through, with an interval where not."""
-    q = question_of(PmpExponentialQuestion, material)
+    q = parse_question(PmpExponentialQuestion, body)
     result = pmp.assess_exponential(
-        _mechanism(q, material),
+        _mechanism(q, body),
         q.epsilon,
         q.practical_epsilon,
         draws=q.draws,
@@ -52,15 +52,15 @@ def answer_pmp_exponential(call: Call, material: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 
 
-def answer_pmp_gaussian(call: Call, material: DecodedBody) -> Reply:
+def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
     """The Gaussian mechanism of a sum or a mean: Proposition 12, beside what DP promises."""
-    q = question_of(PmpGaussianQuestion, material)
-    points = np.asarray(material.arrays["points"], dtype=np.float64)
+    q = parse_question(PmpGaussianQuestion, body)
+    points = np.asarray(body.arrays["points"], dtype=np.float64)
     result = pmp.assess_gaussian(
         points, q.clip, q.sigma, q.epsilon, q.practical_epsilon, delta=q.delta, query=q.query
     )
@@ -85,13 +85,13 @@ def answer_pmp_gaussian(call: Call, material: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, material.arrays),
+        "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
 
 
-def _mechanism(q: PmpExponentialQuestion, material: DecodedBody) -> pmp.Summed | pmp.Tabled:
-    losses = np.asarray(material.arrays["losses"], dtype=np.float64)
+def _mechanism(q: PmpExponentialQuestion, body: DecodedBody) -> pmp.Summed | pmp.Tabled:
+    losses = np.asarray(body.arrays["losses"], dtype=np.float64)
     if q.rows == "training_sets":
         return pmp.Tabled(losses, q.sensitivity)
     return pmp.Summed(losses, q.sensitivity) if q.loss == "sum" else pmp.Summed.mean(losses, q.sensitivity)

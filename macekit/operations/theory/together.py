@@ -7,17 +7,17 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import finite
-from macekit.operations.options import question_of, reply_of, stated
-from macekit.operations.samples import counted, sample_of
+from macekit.operations.options import parse_question, provenance_options, reply_of
+from macekit.operations.samples import sample_of, with_counts
 from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
-def answer_together(call: Call, material: DecodedBody) -> Reply:
+def answer_together(call: Call, body: DecodedBody) -> Reply:
     """Rows of what is allowed and what was measured."""
-    q = question_of(TogetherQuestion, material)
-    data = sample_of(material, q)
+    q = parse_question(TogetherQuestion, body)
+    data = sample_of(body, q)
     result = agreement(
-        counted(data),
+        with_counts(data),
         q.claimed_epsilon,
         q.claimed_delta,
         q.prior,
@@ -37,7 +37,7 @@ def answer_together(call: Call, material: DecodedBody) -> Reply:
         "baseline": result.baseline,
         "rows": [_row(row) for row in result.rows],
         "warnings": encode.warnings(result.cautions),
-        "provenance": encode.provenance(data, call.operation, q.seed, stated(q, call)),
+        "provenance": encode.provenance(data, call.operation, q.seed, provenance_options(q, call)),
     }
     return reply_of(call, response, data)
 

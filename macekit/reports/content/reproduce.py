@@ -13,9 +13,9 @@ from macekit.call import JSON
 from macekit.catalogue import command, flag
 from macekit.formats import FORMATS, encoding_named, format_named
 from macekit.reports.model import Listing
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
 from macekit.schemas.questions import QUESTIONS, columns_of
-from macekit.text import shown
+from macekit.text import printable
 
 ADDRESS = "http://127.0.0.1:8000"
 SCORES, REQUEST = "scores.csv", "request.json"
@@ -56,7 +56,7 @@ class Reproduction:
     @property
     def flat(self) -> tuple[tuple[str, str], ...] | None:
         """Options as a query string and a shell have them; None if they cannot, or if one would do harm there."""
-        pairs = spelled(self.options)
+        pairs = query_pairs(self.options)
         return pairs if pairs is not None and all(_harmless(text) for _, text in pairs) else None
 
     @property
@@ -160,7 +160,7 @@ def _column_argument(option: str, value: Any) -> Any:
 
 def _typed(name: str, otherwise: str) -> str:
     """A file's name as it is typed, if it is harmless to type."""
-    return f"./{name}" if name.startswith("-") else name if shown(name) == name else otherwise
+    return f"./{name}" if name.startswith("-") else name if printable(name) == name else otherwise
 
 
 def _curl(question: Reproduction, kind: str, data: str, query: str) -> str:
@@ -192,7 +192,7 @@ def _request_file(question: Reproduction) -> str:
 
 def _harmless(text: str) -> bool:
     """Whether names are no more than names where they are typed."""
-    return all(shown(part) == part for part in text.split(","))
+    return all(printable(part) == part for part in text.split(","))
 
 
 def _option(operation: str, name: str, text: str, boolean: bool) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Asked, Number, Share, absent, given
+from macekit.schemas.records import Number, Question, Share, absent, present
 from macekit.schemas.statements import BoundAnswer, OriginAnswer, WarningAnswer
 
 Adjacency = Annotated[
@@ -45,25 +45,25 @@ PROMISES: dict[str, tuple[str, ...]] = {
 def _one_promise() -> JsonDict:
     """At most one kind of promise, each with what belongs to it; none at all only for the epsilon of an advantage."""
     rules: list[JsonDict] = []
-    for name, (kind, *needed) in PROMISES.items():
+    for name, (kind, *companions) in PROMISES.items():
         others = [other for other in PROMISES if other != name]
         then: JsonDict = {**absent(*others)}
-        if needed:
-            then = {"allOf": [then, given("number", *needed)]}
-        rules.append({"if": given(kind, name), "then": then})
+        if companions:
+            then = {"allOf": [then, present("number", *companions)]}
+        rules.append({"if": present(kind, name), "then": then})
     noisy: JsonDict = {"then": absent("adjacency"), "else": absent("steps", "sampling_rate")}
-    rules.append({"if": given("number", "noise_multiplier"), **noisy})
+    rules.append({"if": present("number", "noise_multiplier"), **noisy})
     rules.append(COINS)
     rules.append(
         {
-            "if": {"allOf": [{"not": given(kind, name)} for name, (kind, *_) in PROMISES.items()]},
-            "then": given("number", "advantage"),
+            "if": {"allOf": [{"not": present(kind, name)} for name, (kind, *_) in PROMISES.items()]},
+            "then": present("number", "advantage"),
         }
     )
     return {"allOf": list(rules)}
 
 
-class DpQuestion(Asked):
+class DpQuestion(Question):
     """One promise: epsilon and delta, or mu, or a Renyi curve, or how the noise was added."""
 
     model_config = ConfigDict(json_schema_extra=_one_promise())

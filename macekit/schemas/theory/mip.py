@@ -7,20 +7,20 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Asked, Confidence, Labels, Number, Row, given
+from macekit.schemas.records import Confidence, Labels, Number, Question, Row, present
 from macekit.schemas.statements import BoundAnswer, GuaranteeAnswer, OriginAnswer, WarningAnswer
 
 Parameters = Annotated[list[Number] | list[Row], Field(min_length=1)]
 Eta = Annotated[float, Field(ge=1e-6, le=0.499999)]
 
 
-class MipQuestion(Asked):
+class MipQuestion(Question):
     """How much noise: from parameters fitted to random halves, from pairs that differ by one record, or from both."""
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": given("array", "before"),
-            "then": given("array", "after", "record"),
+            "if": present("array", "before"),
+            "then": present("array", "after", "record"),
             "else": {
                 "required": ["draws"],
                 "properties": {
@@ -71,7 +71,7 @@ class MipQuestion(Asked):
     confidence: Confidence = Field(0.95, description="probability that the certificate holds")
 
 
-class MipFiniteQuestion(Asked):
+class MipFiniteQuestion(Question):
     """What an algorithm with finitely many outputs leaks, exactly."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["laws", "n"]})

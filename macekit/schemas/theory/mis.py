@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Asked, Confidence, Labels, Number, Share, Tallies
+from macekit.schemas.records import Confidence, Labels, Number, Question, Share, Tallies
 from macekit.schemas.statements import (
     BoundAnswer,
     GuaranteeAnswer,
@@ -22,7 +22,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=1e-9, le=1e9)]
 
 
-class MisQuestion(Asked):
+class MisQuestion(Question):
     """What any learning algorithm may give away of data in categories: one of values, tallies, probabilities."""
 
     values: Labels | None = Field(None, description="one categorical value a record")
@@ -61,7 +61,7 @@ class MisQuestion(Asked):
     confidence: Confidence = Field(0.95, description="values, tallies: of every interval")
 
 
-class MisOverfittingQuestion(Asked):
+class MisOverfittingQuestion(Question):
     """An upper limit on security, from training and held-out losses."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["train_losses", "heldout_losses"]})

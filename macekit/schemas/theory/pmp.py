@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import Asked, Confidence, Row
+from macekit.schemas.records import Confidence, Question, Row
 from macekit.schemas.statements import BoundAnswer, IntervalAnswer, OriginAnswer, WarningAnswer
 
 Matrix = Annotated[list[Row], Field(min_length=2)]
@@ -15,7 +15,7 @@ Epsilon = Annotated[float, Field(ge=1e-9, le=1e6)]
 Length = Annotated[float, Field(ge=1e-300, le=1e300)]
 
 
-class PmpExponentialQuestion(Asked):
+class PmpExponentialQuestion(Question):
     """What an exponential mechanism gives away to who knows the 2n records, but not which n were used."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["losses", "sensitivity"]})
@@ -47,7 +47,7 @@ class PmpExponentialQuestion(Asked):
     seed: int = Field(0, ge=0, le=2**53, description="seed of the draws")
 
 
-class PmpGaussianQuestion(Asked):
+class PmpGaussianQuestion(Question):
     """What a sum or mean with Gaussian noise gives away to who knows the 2n records, but not which n were used."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["points", "clip", "delta"]})

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from macekit.schemas.records import SIDES_OR_COUNTS, Judged, Share
+from macekit.schemas.records import SIDES_OR_COUNTS, PriorQuestion, Share
 from macekit.schemas.statements import GuaranteeAnswer, ProvenanceAnswer, WarningAnswer
 from macekit.schemas.theory.dp import COINS, Adjacency, Inclusion
 
 
-class TogetherQuestion(Judged):
+class TogetherQuestion(PriorQuestion):
     """Scores of members and nonmembers, and the epsilon and delta that were claimed."""
 
     model_config = ConfigDict(json_schema_extra={**SIDES_OR_COUNTS, "allOf": [COINS]})

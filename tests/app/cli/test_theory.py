@@ -16,7 +16,7 @@ from app.openapi.files import file_bytes, files, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, Operation, flag
 from macekit.operations import perform
-from macekit.schemas.query import of_table, spelled
+from macekit.schemas.query import of_table, query_pairs
 from macekit.schemas.questions import QUESTIONS
 from tests.app.cli.files import answered
 
@@ -43,7 +43,7 @@ def service(operation: str, media_type: str, body: bytes, *query: tuple[str, str
 
 def pairs_of(operation: str) -> tuple[tuple[str, str], ...]:
     """The options that stand beside the example's file."""
-    found = spelled(options_with(operation))
+    found = query_pairs(options_with(operation))
     assert found is not None
     return found
 
@@ -76,7 +76,7 @@ def test_a_request_is_answered_as_the_service_does(question: Operation, name: st
     words = question.command.split()
     if question.most_files == 0:
         rdp = ",".join(f"{order}:{epsilon}" for order, epsilon in value.get("rdp", ()))
-        plain = spelled({each: option for each, option in value.items() if each != "rdp"})
+        plain = query_pairs({each: option for each, option in value.items() if each != "rdp"})
         assert plain is not None
         asked = [*words, *typed((*plain, *([("rdp", rdp)] if rdp else [])))]
     else:
@@ -140,7 +140,7 @@ def test_losses_may_come_in_two_files(capsys: Capture) -> None:
     np.save("heldout.npy", np.array(value["heldout_losses"], dtype=np.float64))
     wanted = service("theory/mis-overfitting", JSON, json.dumps(value).encode())
     options = {each: option for each, option in value.items() if each not in ARRAYS["theory/mis-overfitting"]}
-    pairs = spelled(options)
+    pairs = query_pairs(options)
     assert pairs is not None
 
     found = answered(

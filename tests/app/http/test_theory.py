@@ -16,7 +16,7 @@ from app.openapi.files import file_bytes, files_of, options_with
 from macekit.call import JSON, NPY, Body, Call
 from macekit.catalogue import ARRAYS, quick
 from macekit.operations import perform
-from macekit.schemas.query import spelled
+from macekit.schemas.query import query_pairs
 from tests.app.http.asked import ENCODERS, post
 from tests.app.running import Running, running
 from tests.macekit.decoding.support import npy_bytes
@@ -50,7 +50,7 @@ def test_every_example_is_answered_as_in_this_process(operation: str, name: str,
 def test_a_compressed_file_is_answered_as_the_same_file_is(
     operation: str, file: str, encoding: str, service: Running
 ) -> None:
-    query, media_type = spelled(options_with(operation)) or (), files_of(operation)[file]
+    query, media_type = query_pairs(options_with(operation)) or (), files_of(operation)[file]
     address, headers = f"/v1/{operation}?{urlencode(query)}", {"Content-Encoding": encoding}
 
     answer = post(service, address, ENCODERS[encoding](file_bytes(file)), media_type, headers)

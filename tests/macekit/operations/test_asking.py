@@ -6,7 +6,7 @@ import pytest
 
 from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.paper import EqualWidth, Kernel
-from macekit.operations.options import ask, metric, reading, spoken, target
+from macekit.operations.options import metric, parse_value, reading, target, validate
 from macekit.problems import Problem
 from macekit.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
 
@@ -38,7 +38,7 @@ def test_a_bad_option_is_named_with_its_kind_of_problem(
     options: dict[str, object], slug: str, field: str
 ) -> None:
     with pytest.raises(Problem) as caught:
-        ask(AdvantageQuestion, options)
+        validate(AdvantageQuestion, options)
 
     assert (caught.value.kind.slug, caught.value.field) == (slug, field)
 
@@ -53,19 +53,19 @@ def test_what_was_submitted_is_never_repeated() -> None:
         {"estimator": {"kind": secret}},
     ):
         with pytest.raises(Problem) as caught:
-            ask(AdvantageQuestion, options)
+            validate(AdvantageQuestion, options)
         assert secret not in str(caught.value.document())
 
 
 def test_the_index_of_a_bad_entry_is_given() -> None:
     with pytest.raises(Problem) as caught:
-        ask(AdvantageQuestion, {"operating_points": [0.1, 0.2, 7.0]})
+        validate(AdvantageQuestion, {"operating_points": [0.1, 0.2, 7.0]})
 
     assert caught.value.index == 2
 
 
 def test_text_options_are_read_as_the_values_they_spell() -> None:
-    read = spoken(
+    read = parse_value(
         {"prior": "0.5", "paired": "true", "metric": "f_beta", "points": "0.1,0.2", "e": {"bins": "7"}}
     )
 
@@ -73,7 +73,7 @@ def test_text_options_are_read_as_the_values_they_spell() -> None:
 
 
 def test_a_name_of_the_callers_own_stays_text_even_if_it_looks_like_a_number() -> None:
-    assert spoken({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
+    assert parse_value({"against": "2024", "seed": "2024"}) == {"against": "2024", "seed": 2024}
 
 
 def test_every_preset_of_the_library_can_be_asked_for() -> None:
@@ -111,9 +111,9 @@ def test_an_estimators_option_that_would_do_nothing_is_refused() -> None:
 )
 def test_a_limit_of_hundreds_of_digits_is_said_in_few(options: dict[str, object], needed: str) -> None:
     with pytest.raises(Problem, match=re.escape(needed)):
-        ask(QUESTIONS["theory/pmp-gaussian"], options)
+        validate(QUESTIONS["theory/pmp-gaussian"], options)
 
 
 def test_how_long_a_list_must_be_is_said() -> None:
     with pytest.raises(Problem, match="a list of at least 2"):
-        ask(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5})
+        validate(QUESTIONS["theory/dp"], {"rdp": [[2.0]], "delta": 1e-5})

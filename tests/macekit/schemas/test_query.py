@@ -11,8 +11,8 @@ from app.cli.options import COLUMNS
 from app.openapi import parameters
 from macekit.call import CSV, Call
 from macekit.decoding.body import options
-from macekit.operations.options import ask, spoken
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, spelled
+from macekit.operations.options import parse_value, validate
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
 from macekit.schemas.questions import QUESTIONS
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [
@@ -33,12 +33,12 @@ CARRIED: list[tuple[str, Mapping[str, Any]]] = [
 def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[str, Any]) -> None:
     question = QUESTIONS[operation]
 
-    query = spelled(asked)
+    query = query_pairs(asked)
 
     assert query is not None
-    read = spoken(options(Call(operation, CSV, query=query)))
+    read = parse_value(options(Call(operation, CSV, query=query)))
     assert isinstance(read, dict)
-    assert ask(question, read) == ask(question, asked)
+    assert validate(question, read) == validate(question, asked)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_what_is_spelled_is_read_as_it_was_meant(operation: str, asked: Mapping[
     ],
 )
 def test_what_a_query_string_cannot_carry_is_not_spelled(asked: Mapping[str, Any]) -> None:
-    assert spelled({"prior": 0.1, **asked}) is None
+    assert query_pairs({"prior": 0.1, **asked}) is None
 
 
 def test_columns_that_were_named_are_spelled_as_they_were() -> None:
     named = {"score": "a,b", "member": "in, or out"}
 
-    assert spelled(named) == tuple(named.items())
+    assert query_pairs(named) == tuple(named.items())
 
 
 def test_the_description_and_the_shell_know_the_same_options_of_a_table() -> None:
