@@ -50,7 +50,8 @@ def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
         reason, stands = escape_controls(limit["reason"]), limit["guarantee"]
         attributes = {"type": limit["decision"], "message": reason}
         element = ET.SubElement(case, ELEMENTS[limit["decision"]], attributes)
-        element.text = f"{reason}\nCovers: {escape_controls(stands['covers'])}.\nAssumes: {escape_controls(stands['assumes'])}."
+        covers, assumes = (escape_controls(stands[name]) for name in ("covers", "assumes"))
+        element.text = f"{reason}\nCovers: {covers}.\nAssumes: {assumes}."
 
 
 # --- openmetrics --------------------------------------------------------------------------------------------
