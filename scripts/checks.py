@@ -116,10 +116,16 @@ def _pins_in(path: Path) -> Iterator[Pin]:
             yield Pin(path.name, Requirement(line.split("--hash")[0].strip()), len(hashes))
 
 
+RUN_EXTRAS = ("learned", "report", "serve")
+"""Extras that the service has, as `all` names them: their pins stand in `requirements/run.txt`."""
+
+
 def project_table() -> dict[str, list[str]]:
     """Return the requirements stated in pyproject.toml: at run time, and to build."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    return {"run": table["project"]["dependencies"], "build": table["build-system"]["requires"]}
+    extras = table["project"]["optional-dependencies"]
+    run = [*table["project"]["dependencies"], *(each for name in RUN_EXTRAS for each in extras[name])]
+    return {"run": run, "build": table["build-system"]["requires"]}
 
 
 def direct() -> dict[str, list[Requirement]]:

@@ -24,6 +24,11 @@ examples:
   mace estimate scores.csv --max-advantage 0.1
   mace COMMAND --help"""
 
+SERVICE = frozenset(
+    {"fastapi", "httptools", "prometheus_client", "pydantic_settings", "starlette", "uvicorn"}
+)
+"""Modules that `mace serve` and `mace config` need, and that come with the extra `serve`."""
+
 OUR_MISTAKE = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -53,6 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard(sys.stdout)
         print(f"mace: {error}", file=sys.stderr)
         return MISUSE
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in SERVICE:
+            traceback.print_exc()
+            return OUR_MISTAKE
+        print(
+            f"mace: needs {error.name}, which is not installed; pip install 'mace-audit[serve]'",
+            file=sys.stderr,
+        )
+        return 1
     except Exception:  # status 1 is a decision: an error of ours must not look like one
         traceback.print_exc()
         return OUR_MISTAKE

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.adversary.holdout import HeldOut, follow_leader, summarise
+from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_rank, resolution
@@ -250,7 +251,14 @@ def _right_guesses(
 
 def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
-    model = learner.build(seed)
+    try:
+        model = learner.build(seed)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        raise NotInstalled(
+            "estimator: needs the package scikit-learn; pip install 'mace-audit[learned]'", field="estimator"
+        ) from None
     with (
         warnings.catch_warnings()
     ):  # collinear or constant coordinates are the user's to send, and harmless here

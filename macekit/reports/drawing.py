@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from macekit.memory import raise_limit
+from macekit.problems import Problem
 from macekit.reports.model import Figure
 from macekit.reports.svg import Drawing, inline, standalone
 
@@ -27,18 +28,26 @@ VERSION = "6.4"
 
 def vega_svg(spec: Mapping[str, Any]) -> str:
     """A specification as SVG, as the engine writes it."""
-    _make_room()
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(dict(spec), vl_version=VERSION, allowed_base_urls=[])
+    drawing: str = _engine().vegalite_to_svg(dict(spec), vl_version=VERSION, allowed_base_urls=[])
+    return drawing
 
 
 def rasterise(svg: str, scale: float) -> bytes:
     """A drawing as PNG."""
-    _make_room()
-    import vl_convert
+    image: bytes = _engine().svg_to_png(svg, scale=scale)
+    return image
 
-    return vl_convert.svg_to_png(svg, scale=scale)
+
+def _engine() -> Any:
+    """The drawing engine, imported when something is drawn."""
+    _make_room()
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        raise Problem(
+            "not-installed", "a picture needs the package vl-convert-python; pip install 'mace-audit[report]'"
+        ) from None
+    return vl_convert
 
 
 @cache

@@ -1,0 +1,110 @@
+"""`macekit` where other code of the caller, or fewer packages than `all` installs, stand around it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Set
+from pathlib import Path
+
+BLOCKED = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+SERVE = {"fastapi", "httptools", "prometheus_client", "pydantic_settings", "starlette", "uvicorn", "uvloop"}
+
+SAMPLE = "counts={'members': [20, 30, 50], 'nonmembers': [50, 40, 10], 'edges': [0.2, 0.7]}"
+
+VECTORS = """
+rows = [[float(i % 7), float(i % 5)] for i in range(60)]
+sides = dict(members=rows, nonmembers=[[a + 1.0, b] for a, b in rows])
+"""
+
+
+def python(code: str, folder: Path, without: Set[str] = frozenset()) -> subprocess.CompletedProcess[str]:
+    blocked = BLOCKED.format(packages=sorted(without))
+    return subprocess.run(
+        [sys.executable, "-c", blocked + code], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_macekit_answers_and_reports_beside_a_folder_called_app(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("")
+    (tmp_path / "app" / "main.py").write_text("app = object()\n")
+
+    done = python(
+        "import macekit, app.main\n"
+        f"result = macekit.estimate({SAMPLE})\n"
+        "result.to_html('report.html')\n"
+        "print(app.main.__file__)\n"
+        "print(result.sentence)\n",
+        tmp_path,
+    )
+
+    assert done.returncode == 0, done.stderr
+    own, sentence = done.stdout.splitlines()
+    assert Path(own) == tmp_path / "app" / "main.py"
+    assert "confidence" in sentence
+    assert "</html>" in (tmp_path / "report.html").read_text()
+
+
+def test_another_package_called_estimators_is_named_by_its_path(tmp_path: Path) -> None:
+    for file in ("estimators/__init__.py", "estimators.py"):
+        folder = tmp_path / Path(file).stem / file.replace("/", "-")
+        (path := folder / file).parent.mkdir(parents=True)
+        path.write_text("raise SystemExit('it was run')\n")
+
+        done = python(f"import macekit; macekit.estimate({SAMPLE})", folder)
+
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("ImportError: macekit needs its own package 'estimators'"), (file, done.stderr)
+        assert str(path) in last, file
+        assert "rename" in last, file
+
+
+def test_macekit_answers_and_the_command_decides_without_any_extra(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text(
+        "score,member\n" + "".join(f"{i / 40},{int(i % 3 > 0)}\n" for i in range(40))
+    )
+
+    done = python(
+        f"import macekit; print(macekit.report({SAMPLE}).to_csv()[:9])\n"
+        "from app.cli import main; sys.exit(main(['estimate', 'scores.csv']))",
+        tmp_path,
+        SERVE | {"vl_convert", "sklearn"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith('"section"')
+
+
+def test_what_an_extra_holds_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    cases = {
+        "report": ("vl_convert", f"macekit.estimate({SAMPLE}).to_html()"),
+        "learned": ("sklearn", VECTORS + "macekit.estimate(**sides, estimator={'kind': 'learned'})"),
+    }
+    for extra, (package, code) in cases.items():
+        done = python("import macekit\n" + code, tmp_path, {package})
+
+        problem = done.stderr.splitlines()[-1]
+        assert "MaceProblem" in problem, done.stderr
+        assert f"pip install 'mace-audit[{extra}]'" in problem, done.stderr
+
+
+def test_the_service_asks_for_its_extra_in_one_line(tmp_path: Path) -> None:
+    for command in ("serve", "config"):
+        done = python(f"from app.cli import main; sys.exit(main(['{command}']))", tmp_path, SERVE)
+
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("mace: needs ")
+        assert line.endswith("pip install 'mace-audit[serve]'")
