@@ -92,7 +92,7 @@ def test_files_that_say_something_else_are_replaced_only_by_force(tmp_path: Path
     refused = mace("demo", folder=tmp_path)
 
     assert refused.returncode == 2
-    assert "optimal advantage" in refused.stdout
+    assert "\nOptimal advantage " in refused.stdout
     assert "mace-demo/scores.csv: is there already; --force replaces it" in refused.stderr
     assert (tmp_path / "mace-demo" / "scores.csv").read_text() == "dear"
     assert [file.name for file in (tmp_path / "mace-demo").iterdir()] == ["scores.csv"]
@@ -107,7 +107,7 @@ def test_in_a_folder_that_may_not_be_written_to_the_answer_is_printed_all_the_sa
     done = mace("demo", folder=sealed, through=HUMBLE)
 
     assert done.returncode == 2
-    assert "optimal advantage" in done.stdout
+    assert "\nOptimal advantage " in done.stdout
     assert "Report:" not in done.stdout
     assert done.stderr.startswith("mace demo: mace-demo: cannot be made: Permission denied\n")
     assert "-o names another folder" in done.stderr
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_is_said(
     assert main(["demo", "-o", str(tmp_path / name)]) == 2
 
     out, err = capsys.readouterr()
-    assert "optimal advantage" in out
+    assert "\nOptimal advantage " in out
     assert err.startswith("mace demo: ")
     assert "Traceback" not in err
 

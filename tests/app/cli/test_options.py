@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from app.cli.catalogue import QUESTIONS, THEORY
 
 from app.cli import main
+from app.cli.commands import QUESTIONS, THEORY
 from app.cli.gate import GATE
 from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
@@ -67,7 +67,7 @@ def test_the_values_of_a_question_are_those_that_it_takes() -> None:
 
 
 def test_an_option_given_twice_is_refused_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [question.name for question in (*QUESTIONS, *THEORY, GATE)]
+    names = [question.command for question in (*QUESTIONS, *THEORY, GATE)]
     commands = [*(f"{name} --output a.json --output a.json" for name in names)]
     commands += ["demo --output mace-demo --output b", "serve --port 1 --port 2"]
     commands += ["compare a.csv b.csv --paired --no-paired", "estimate --prior=0.1 --prior 0.2 a.csv"]

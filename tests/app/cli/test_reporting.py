@@ -80,7 +80,7 @@ def test_without_a_file_the_summary_is_printed_as_estimate_prints_it(folder: Pat
 
     assert report == estimate
     assert main(["report", "scores.csv", "--group", "group"]) == 0
-    assert "group adult " in capsys.readouterr().out
+    assert "\nadult " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("question", SHOWN, ids=lambda question: question.command)

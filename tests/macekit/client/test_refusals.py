@@ -116,7 +116,7 @@ def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
     [
         (shuffled(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
         ({"loss": MEMBERS, "label": MEMBERS > 0}, {"score": "loss"}, "missing-field", "member"),
-        (shuffled(), {"member": "is_train"}, "missing-field", "score"),
+        (shuffled() | {"confidence": shuffled()["loss"]}, {"member": "is_train"}, "missing-field", "score"),
         (shuffled(), {"score": 3, "member": "is_train"}, "wrong-type", "score"),
         (
             shuffled() | {"is_train": [True]},

@@ -12,7 +12,9 @@ from estimators.theory.mis.certified import diversity, worst_delta_from
 from estimators.theory.mis.diversity import c_k
 from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
-from macekit.schemas.theory.mis import ANSWERS, ARRAYS, QUESTIONS
+from macekit.catalogue import ARRAYS
+from macekit.schemas.answers import ANSWERS
+from macekit.schemas.questions import QUESTIONS
 from tests.app import posted
 
 P = [0.4, 0.3, 0.2, 0.1]

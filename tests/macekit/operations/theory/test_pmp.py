@@ -13,7 +13,7 @@ from estimators.theory import shifts
 from estimators.theory.pmp import distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
-from macekit.schemas.theory.pmp import QUESTIONS
+from macekit.schemas.questions import QUESTIONS
 from tests.app.posted import asked, refused
 
 EXPONENTIAL, GAUSSIAN = "theory/pmp-exponential", "theory/pmp-gaussian"
