@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 import numpy as np
@@ -101,8 +101,16 @@ def _versions() -> Versions:
         python=platform.python_version(),
         numpy=np.__version__,
         scipy=version("scipy"),
-        scikit_learn=version("scikit-learn"),
+        scikit_learn=_version("scikit-learn"),
     )
+
+
+def _version(distribution: str) -> str:
+    """The version of a package that an extra brings."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 # --- reference ----------------------------------------------------------------------------------------------
