@@ -138,7 +138,7 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
             material = _counts_of(single, values, source, progress)
         else:
             progress.now("reading")
-            material = _material_of(single, source)
+            material = _decode(single, source)
         if set(material.samples) != {""}:
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = material.samples[""]
@@ -146,7 +146,7 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
     return DecodedBody(samples, dict(values))
 
 
-def _material_of(call: Call, source: Source) -> DecodedBody:
+def _decode(call: Call, source: Source) -> DecodedBody:
     """What one input holds."""
     about = _call_about(call, source)
     if source.media_type == JSON:

@@ -46,11 +46,11 @@ def _walk(at: Mapping[str, Any], path: str) -> Iterator[Row]:
             continue
         here = name if not path or path == "result" else f"{path}.{name}"
         if isinstance(value, Mapping):
-            yield from _statement(value, _called(here, value))
+            yield from _statement(value, _name_of(here, value))
         elif isinstance(value, list):
             for place, each in enumerate(value):
                 if isinstance(each, Mapping):
-                    yield from _statement(each, _called(f"{here}.{place}", each, here))
+                    yield from _statement(each, _name_of(f"{here}.{place}", each, here))
         elif not path or path == "result":
             yield from _alone(here, value)
     if "auc" in at:
@@ -74,7 +74,7 @@ def _alone(name: str, value: object) -> Iterator[Row]:
         yield Row(name, value)
 
 
-def _called(path: str, value: Mapping[str, Any], above: str | None = None) -> str:
+def _name_of(path: str, value: Mapping[str, Any], above: str | None = None) -> str:
     """A place by the name of what stands there, if it has one: ``groups.young`` and not ``groups.0``."""
     if "first" in value and "second" in value:
         return f"{above or path}.{value['first']} - {value['second']}"
@@ -132,8 +132,8 @@ class Chart:
         from macekit.reports.drawing import VERSION
 
         schema = f"https://vega.github.io/schema/vega-lite/v{VERSION.partition('.')[0]}.json"
-        found: dict[str, Any] = json.loads(json.dumps({"$schema": schema, **self.figure.spec}))
-        return found
+        spec: dict[str, Any] = json.loads(json.dumps({"$schema": schema, **self.figure.spec}))
+        return spec
 
     def to_svg(self) -> str:
         """The chart as SVG."""

@@ -210,13 +210,13 @@ def keywords(operation: str) -> frozenset[str]:
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 
 
-def _require_known(name: str, operation: str, given: Mapping[str, Any]) -> None:
+def _require_known(name: str, operation: str, arguments: Mapping[str, Any]) -> None:
     """Refuse what is no keyword of the function that was called, as Python does."""
-    known = keywords(operation)
-    for each in given:
-        if each not in known:
-            near = closest(each, known)
-            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(known))}"
+    names = keywords(operation)
+    for each in arguments:
+        if each not in names:
+            near = closest(each, names)
+            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(names))}"
             raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
 
 

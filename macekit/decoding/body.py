@@ -43,7 +43,7 @@ class DecodedBody:
     rows: NDArray[np.int64] | None = None
 
     def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:
-        """The same material with plain values above its own options; None leaves the options as they came."""
+        """The same body with plain values above its own options; None leaves the options as they came."""
         if options is None:
             return self
         return replace(self, options=_merge(self.options, options), textual=False)

@@ -35,10 +35,10 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
         return Problem.of(error).reply(call.request_id)
 
 
-def answer(call: Call, material: DecodedBody) -> Reply:
+def answer(call: Call, body: DecodedBody) -> Reply:
     """The same for a body that is decoded already."""
     try:
-        return function(call.operation)(call, material)
+        return function(call.operation)(call, body)
     except (Problem, MaceError) as error:
         return Problem.of(error).reply(call.request_id)
 
