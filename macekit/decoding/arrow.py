@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -114,11 +114,18 @@ def _batches(source: _BatchSource) -> Iterator[pa.RecordBatch]:
     """Every batch; a stream must say where it ends, or a cut one would pass for a shorter one."""
     if source.end is None:
         count = source.reader.num_record_batches
-        yield from guarded((source.reader.get_batch(i) for i in range(count)), NAME)
+        yield from guarded(_valid(source.reader.get_batch(i) for i in range(count)), NAME)
         return
-    yield from guarded(iter(source.reader), NAME)
+    yield from guarded(_valid(source.reader), NAME)
     tail, more = source.end()
     if tail != STREAM_END:
         raise Problem("incomplete-body", "the Arrow stream ended without its end marker")
     if more:
         raise Problem("malformed-body", "something follows the end of the Arrow stream")
+
+
+def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches whose buffers are as long as they say: measuring one that is damaged would end the process."""
+    for batch in batches:
+        batch.validate()
+        yield batch
