@@ -1,6 +1,6 @@
 """The memory that a process may take: RLIMIT_DATA, which counts what it allocates and not what it maps.
 
-Linux counts private writable memory (the heap, NumPy's and Arrow's buffers) and leaves out mapped bodies and shared
+Linux counts writable memory of its own (the heap, NumPy's and Arrow's buffers) and leaves out mapped bodies and shared
 libraries. Other systems count less, or nothing: there the limit of the container or of the user must do.
 
 A worker sets its limit by this module and the drawing engine raises it by this module, so that what the engine needs
@@ -54,7 +54,7 @@ def raise_limit(size: int) -> None:
 
 
 def data_bytes() -> int:
-    """Bytes of private writable memory, as RLIMIT_DATA counts them; 0 where the system does not say."""
+    """Bytes of writable memory of its own, as RLIMIT_DATA counts them; 0 where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[5]) * PAGE
     except OSError:

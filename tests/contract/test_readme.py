@@ -12,6 +12,7 @@ import pytest
 
 from app.openapi.document import operation
 from macekit.call import JSON
+from macekit.catalogue import BY_NAME
 from tests.app.running import running
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -57,7 +58,7 @@ def first_request() -> tuple[str, dict[str, str], bytes]:
 def test_the_readmes_first_request_is_swaggers_first_example() -> None:
     path, _, body = first_request()
 
-    examples = operation(path.removeprefix("/v1/"))["requestBody"]["content"][JSON]["examples"]
+    examples = operation(BY_NAME[path.removeprefix("/v1/")])["requestBody"]["content"][JSON]["examples"]
     assert json.loads(body) == next(iter(examples.values()))["value"]
 
 

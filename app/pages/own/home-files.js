@@ -1,4 +1,4 @@
-// What a file is, as in macekit/formats.py, and how much of it tells its columns. Nothing here asks the server.
+// What a file is, as in formats.py, and how much of it tells its columns. Nothing here asks the server.
 "use strict";
 
 const files = (() => {

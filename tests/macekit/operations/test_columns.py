@@ -142,7 +142,8 @@ def test_plain_arrays_have_no_columns() -> None:
     [
         ("score,split", (["score"], "split", None)),
         ("score,label", (["score"], None, None)),
-        ("loss,label,is_train", (None, "is_train", None)),
+        ("loss,label,is_train", (["loss"], "is_train", None)),
+        ("gap,label,is_train", (None, "is_train", None)),
         ("SCORE;is_member;GROUP", (["SCORE"], "is_member", "GROUP")),
         ("loss\tmembership", (["loss"], "membership", None)),
         ("margin,gap,member", (None, "member", None)),
