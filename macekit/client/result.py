@@ -118,7 +118,7 @@ class Result:
         <BLANKLINE>
         Number                                                Estimate  Lower end  Upper end  Confidence
         Optimal advantage                                        0.383      0.231      0.526         95%
-        The paper's statistic W_N                                0.400      0.207      0.593         95%
+        The paper's statistic W_N (its expectation)              0.400      0.207      0.593         95%
         Best accuracy                                            0.692      0.615      0.763         95%
         Area under the ROC (AUC)                                 0.735      0.664      0.796         95%
         True positive rate at a false positive rate of 0.001     0.000      0.000      0.602         95%

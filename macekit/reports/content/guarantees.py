@@ -104,7 +104,7 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     numbers.interval("Optimal advantage", result["advantage"], confidence)
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
     if paper := result["paper"]:
-        label = Phrase(("The paper's statistic ", paper["statistic"].quote()))
+        label = Phrase(("The paper's statistic ", paper["statistic"].quote(), " (its expectation)"))
         numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])

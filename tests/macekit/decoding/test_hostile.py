@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from macekit.call import ARROW, CSV, NPY, PARQUET, Body
@@ -57,6 +57,9 @@ def test_a_body_cut_at_any_of_many_places_is_refused(media_type: str) -> None:
 
 @pytest.mark.parametrize("media_type", FORMATS)
 @settings(max_examples=250, deadline=None, derandomize=True)
+@example(
+    [(361, 233), (438, 10), (1247, 49), (1337, 148)]
+)  # an Arrow dictionary that says it is 2.8e15 texts long
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
 def test_a_body_with_bytes_changed_is_material_or_refused(
     media_type: str, changes: list[tuple[int, int]]
