@@ -14,8 +14,8 @@ from pydantic import BaseModel
 import macekit
 from macekit.catalogue import ARRAYS
 from macekit.client import options
-from macekit.client.client import Theory
 from macekit.client.options import OPTIONS
+from macekit.client.theory import Theory
 from macekit.schemas import questions
 from macekit.schemas.query import TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
