@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from estimators.advantage import CellsTarget, LearnedTarget, advantage, cells_for
+from estimators.advantage import advantage, cells_for
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.audit.roc import auc, operating_point
 from estimators.metric.bounds import View, views_of
@@ -36,6 +36,7 @@ from estimators.sample.cells import Categories, Intervals
 from estimators.sample.counting import by_lattice, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
+from estimators.targets import CellsTarget, LearnedTarget
 from tests.oracles import (
     World,
     atoms,

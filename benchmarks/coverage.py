@@ -20,12 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from estimators.advantage import CellsTarget, LearnedTarget, advantage, cells_for
+from estimators.advantage import advantage, cells_for
 from estimators.adversary.learned import learned_counts, logistic, quadratic
 from estimators.errors import TooManyCells
 from estimators.limits.binomial import lower_limit, mcdiarmid_radius, pools, upper_limit
 from estimators.sample.counting import by_lattice, finest
 from estimators.sample.scores import Query, Scores
+from estimators.targets import CellsTarget, LearnedTarget
 from tests.oracles import WORLDS, World
 
 SIZES = (100, 300, 1_000, 10_000)

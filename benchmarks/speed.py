@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.neighbors import KernelDensity
 from statsmodels.stats.proportion import proportion_confint
 
-from estimators.advantage import ThresholdTarget, advantage
+from estimators.advantage import advantage
 from estimators.audit.roc import auc, roc
 from estimators.density.bandwidth import ImprovedSheatherJones, LeastSquaresCV, Sample, Silverman
 from estimators.density.kernel import LineDensities
@@ -36,6 +36,7 @@ from estimators.report import assess
 from estimators.risk.individual import individual_risk
 from estimators.sample import counting
 from estimators.sample.scores import Query, Scores
+from estimators.targets import ThresholdTarget
 
 Call = Callable[[], object]
 

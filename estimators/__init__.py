@@ -6,14 +6,7 @@
 The library reads in the order the data flows: scores, counts, an adversary, an interval, an answer.
 """
 
-from estimators.advantage import (
-    Advantage,
-    CellsTarget,
-    LearnedTarget,
-    ThresholdTarget,
-    TwoSidedTarget,
-    advantage,
-)
+from estimators.advantage import Advantage, advantage
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
 from estimators.metric.definition import Metric
@@ -26,6 +19,7 @@ from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
+from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 
 __all__ = [
     "PRESETS",

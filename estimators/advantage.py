@@ -6,27 +6,15 @@ end is the best adversary of a declared class on the records it was chosen on, w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from estimators.adversary.families import (
-    Cellwise,
-    Family,
-    Smoothed,
-    Threshold,
-    TwoSided,
-    families_for,
-    in_sample,
-)
-from estimators.adversary.holdout import SHUFFLES, HeldOut, held_out
-from estimators.adversary.insample import (
-    MANY_CELLS,
-    cells_upper,
-    second_moment,
-    threshold_upper,
-    two_sided_upper,
-)
-from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learned_counts, learned_held_out
-from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import Cellwise, families_for, in_sample
+from estimators.adversary.holdout import SHUFFLES, Validation, validate, validate_anywhere
+from estimators.adversary.insample import MANY_CELLS, cells_upper, changes_upper, second_moment
+from estimators.adversary.learned import learned_counts, learned_validation
+from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
 from estimators.sample.counting import finest, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -46,111 +34,20 @@ from estimators.statement import (
     percent,
     sorted_into,
 )
+from estimators.targets import (
+    CellsTarget,
+    LearnedTarget,
+    Target,
+    ThresholdTarget,
+    TwoSidedTarget,
+    require_target,
+)
 
 CUTS = 1024
-"""Cells from which threshold and two-sided adversaries are learned; their upper ends use every cut."""
+"""Cells at which a threshold or two-sided adversary is described; its ends use every cut."""
 
-
-@dataclass(frozen=True, slots=True)
-class CellsTarget:
-    """Adversaries at a stated resolution; every family that can be told apart there competes for the lower end.
-
-    Makes no assumption about how the best adversary decides. In exchange the upper end of the interval speaks only of
-    adversaries who see in which of the cells a score falls, and not where within it.
-
-    Args:
-        bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
-            of the number of records, at least 4. Categories stay as they are.
-        universe: How many categories there are, if more than were seen in the sample, at least 1. The upper end then
-            allows for the unseen ones. Only for categories.
-        name: What the provenance calls this choice; leave it.
-
-    Example:
-        >>> from estimators import CellsTarget, Counts, advantage
-        >>> counts = Counts.of([10, 20, 30, 40], [40, 30, 20, 10], edges=[0.2, 0.5, 0.8])
-        >>> advantage(counts, target=CellsTarget(bins=2)).resolution
-        2
-    """
-
-    bins: int | None = None
-    universe: int | None = None
-    name: str = "cells"
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdTarget:
-    """The optimal adversary, taken to be a threshold.
-
-    The interval is narrower than that of ``CellsTarget`` and has no resolution, but it is right only if higher scores
-    always make membership likelier (or always less likely). If the records contradict that, the upper end is 1.
-
-    Args:
-        name: What the provenance calls this choice; leave it.
-
-    Example:
-        >>> from estimators import Counts, ThresholdTarget, advantage
-        >>> counts = Counts.of([10, 20, 30, 40], [40, 30, 20, 10], edges=[0.2, 0.5, 0.8])
-        >>> print(advantage(counts, target=ThresholdTarget()).estimate.interval.guarantee.assumes)
-        records of each side are independent draws from that side's distribution; the likelihood ratio is monotone
-        in the score, so the best adversary is a threshold
-    """
-
-    name: str = "threshold"
-
-
-@dataclass(frozen=True, slots=True)
-class TwoSidedTarget:
-    """The optimal adversary, taken to be an interval or its complement.
-
-    For scores of which both extremes, or only the middle, speak for membership. If the records contradict that, the
-    upper end is 1.
-
-    Args:
-        name: What the provenance calls this choice; leave it.
-
-    Example:
-        >>> from estimators import Counts, ThresholdTarget, TwoSidedTarget, advantage
-        >>> ends = Counts.of([45, 10, 45], [10, 80, 10], edges=[0.3, 0.7])  # members lie at both ends
-        >>> advantage(ends, target=TwoSidedTarget()).class_rejected
-        False
-        >>> advantage(ends, target=ThresholdTarget()).class_rejected
-        True
-    """
-
-    name: str = "two_sided"
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedTarget:
-    """Any adversary that sees the vector, below; adversaries that see one learned score, above.
-
-    For scores that are rows of several numbers: classifiers learn from one part of the records and are judged on the
-    rest. Needs scikit-learn.
-
-    Args:
-        learners: Which classifiers compete: any of ``quadratic()``, ``logistic()``, ``boxes()`` and ``boosting()`` from
-            ``estimators.adversary.learned``. All four by default.
-        bins: Cells at which the learned score is certified from above, at least 1. None: the cube root of the number
-            of records that certify it, at least 4.
-        name: What the provenance calls this choice; leave it.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import LearnedTarget, Scores, advantage
-        >>> from estimators.adversary.learned import logistic
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
-        >>> result = advantage(scores, target=LearnedTarget(learners=(logistic(),)))
-        >>> 0.3 < result.lower < result.upper
-        True
-    """
-
-    learners: tuple[Learner, ...] = DEFAULT_LEARNERS
-    bins: int | None = None
-    name: str = "learned"
-
-
-Target = CellsTarget | ThresholdTarget | TwoSidedTarget | LearnedTarget
+CURVE = (0, 1, 2, 4, 8, 16, 32)
+"""Numbers of changes at which the upper end is stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +61,8 @@ class Advantage:
         estimate: The point estimate with its interval and guarantee.
         baseline: The advantage of an adversary who sees no score and always guesses the likelier side, |2 x prior - 1|.
         resolution: How many cells the score was joined to.
+        changes: How often an adversary whom the upper end covers may change their guess along the score, at any places;
+            None where the upper end covers the cells alone.
         leader: Which family of adversaries set the lower end, such as ``threshold`` or ``cells``.
         class_rejected: Whether the records contradict what ``target`` assumes; the upper end is then 1.
         class_upper: The upper end before such a contradiction was allowed for.
@@ -183,6 +82,7 @@ class Advantage:
     estimate: Estimate
     baseline: float
     resolution: int
+    changes: int | None
     leader: str
     class_rejected: bool
     class_upper: float
@@ -229,34 +129,46 @@ class Advantage:
         return f"where always guessing the likelier side already gives {self.baseline:.3f}"
 
     @property
+    def attacker(self) -> str:
+        """Whom the upper end covers, in words to put after "attackers who"."""
+        if self.target.name == "threshold":
+            return "accuse the scores on one side of a threshold"
+        if self.target.name == "two_sided":
+            return "accuse the scores inside one interval, or those outside it"
+        score = "the learned score" if self.target.name == "learned" else "the score"
+        cells = sorted_into(self.resolution)
+        if self.changes is None:
+            return f"see {score} {cells}"
+        return f"change their guess {times(self.changes)} along the score, or see it {cells}"
+
+    @property
     def scope(self) -> str:
         """The attackers that the upper end covers, as words to put after "the advantage"."""
-        return {
-            "cells": f" of any attacker who reads this score, {sorted_into(self.resolution)},",
-            "threshold": ", if the best attack is a threshold on the score,",
-            "two_sided": ", if the best attack accuses the scores inside one interval, or those outside it,",
-            "learned": f" of any attacker who reads the learned score, {sorted_into(self.resolution)},",
-        }[self.target.name]
+        return f" of attackers who {self.attacker}"
 
     @property
     def sentence(self) -> str:
-        """The result in plain words."""
-        who = {
-            "cells": f"who reads this score, {sorted_into(self.resolution)},",
-            "threshold": "who reads this score, if the best attack is a threshold on it,",
-            "two_sided": "who reads this score, if the best attack accuses the scores inside one interval, or those "
-            "outside it,",
-            "learned": "who reads this vector",
-        }[self.target.name]
+        """The result in plain words: what is certified, and what the upper end covers."""
+        reader = "vector" if self.target.name == "learned" else "score"
         interval = self.estimate.interval
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
-        tail = (
-            f" The upper end is for attackers who read the learned score, {sorted_into(self.resolution)}."
-            if self.target.name == "learned"
-            else ""
+        return (
+            f"With {percent(interval.confidence)} confidence the best attacker who reads this {reader} has an "
+            f"advantage {bound}, {self.over}. The upper end covers attackers who {self.attacker}; no others."
         )
-        sure = percent(interval.confidence)
-        return f"With {sure} confidence the best attacker {who} has an advantage {bound}, {self.over}.{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesLimit:
+    """The upper end for attackers who change their guess at most so many times along the score, wherever."""
+
+    changes: int
+    upper: float
+
+
+def times(changes: int) -> str:
+    """How often at most, in words."""
+    return {0: "never", 1: "at most once", 2: "at most twice"}.get(changes, f"at most {changes} times")
 
 
 def advantage(
@@ -302,41 +214,132 @@ def advantage(
     require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
-    _check_target(target)
+    require_target(target)
+    return ends_of(data, prior, target, seed, shuffles).at(confidence)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ends:
+    """Both ends of the interval, at any level: the rules are fitted and judged once."""
+
+    fine: Counts
+    counts: Counts
+    prior: float
+    target: Target
+    validation: Validation
+    source: Provenance
+
+    def lower(self, alpha: float) -> float:
+        """The lower end of level 1 - alpha."""
+        return self.validation.at(alpha).lower
+
+    def upper(self, alpha: float) -> float:
+        """The upper end of level 1 - alpha, for the adversaries that the target names."""
+        if isinstance(self.target, ThresholdTarget):
+            return changes_upper(self.fine, self.prior, alpha, 1)
+        if isinstance(self.target, TwoSidedTarget):
+            return changes_upper(self.fine, self.prior, alpha, 2)
+        universe = self.target.universe if isinstance(self.target, CellsTarget) else None
+        upper = cells_upper(self.counts, self.prior, alpha, universe)
+        if self.changes is None:
+            return upper
+        return max(upper, changes_upper(self.fine, self.prior, alpha, self.changes))
+
+    @property
+    def changes(self) -> int | None:
+        """Changes of their guess that adversaries may make anywhere; None where every rule reads the cells."""
+        cells = self.counts is self.fine or not self.fine.cells.ordered
+        return None if cells or not isinstance(self.target, CellsTarget) else self.target.changes
+
+    def at(self, confidence: float) -> Advantage:
+        """The whole answer at a confidence."""
+        alpha = (1.0 - confidence) / 2.0
+        below, above = self.validation.at(alpha), self.upper(alpha)
+        rejected = above < below.lower
+        point = (below.value + _flattered(below.leader, self.fine, self.counts, self.prior)) / 2.0
+        guarantee = _guarantee(self.counts, self.target, self.changes, below.exact)
+        # a rejected class bounds nothing from above: the only honest upper end left is 1
+        interval = Interval(below.lower, 1.0 if rejected else above, confidence, guarantee)
+        return Advantage(
+            # the lower end is at least the baseline
+            Estimate(min(interval.upper, max(point, interval.lower)), interval),
+            baseline(self.prior),
+            self.counts.size,
+            self.changes,
+            below.leader,
+            rejected,
+            above,
+            tuple(_cautions(self.counts, self.target, rejected)),
+            self.source,
+            self.target,
+        )
+
+
+def ends_of(
+    data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int = SHUFFLES
+) -> Ends:
+    """Fit and judge the target's adversaries."""
     target = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
-    alpha = (1.0 - confidence) / 2.0
+    source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     if isinstance(target, LearnedTarget):
         if not isinstance(data, Scores):
             raise InputError("a learned adversary needs scores, not counts", field="estimator")
         if "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
             raise InputError("a learned adversary needs numbers, got text", field="estimator")
-        below = learned_held_out(data, prior, alpha, seed, target.learners)
+        validation = learned_validation(data, prior, seed, target.learners)
         counts, _ = learned_counts(data, prior, seed, target.learners, target.bins)
-        upper = cells_upper(counts, prior, alpha)
-        return _answer(
-            counts, prior, confidence, target, below, upper, seed, data.n_members, data.n_nonmembers
-        )
+        return Ends(counts, counts, prior, target, validation, source)
     fine = data if isinstance(data, Counts) else finest(data)
     counts = cells_for(fine, target)
-    families = families_for(counts)
-    below = held_out(counts, prior, families, alpha, seed, shuffles)
-    upper = _upper(fine, counts, target, prior, alpha)
-    return _answer(counts, prior, confidence, target, below, upper, seed, fine.n_members, fine.n_nonmembers)
+    if counts is fine or not fine.cells.ordered:
+        validation = validate(counts, prior, families_for(counts), seed, shuffles)
+    else:
+        cells = counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
+        validation = validate_anywhere(fine, prior, cells, seed, shuffles)
+    return Ends(fine, counts, prior, target, validation, source)
 
 
-def _check_target(target: object) -> None:
-    """Refuse a target that is none, and counts of its cells that are no counts."""
-    if not isinstance(target, Target | None):
-        raise OptionError(
-            f"target: got {type(target).__name__}, need CellsTarget(), ThresholdTarget(), TwoSidedTarget() "
-            "or LearnedTarget()",
-            field="estimator",
-        )
-    for name in ("bins", "universe"):
-        if getattr(target, name, None) is not None:
-            require_count(name, getattr(target, name))
-    if isinstance(target, LearnedTarget) and not target.learners:
-        raise OptionError("learners: got none, need at least 1", field="estimator")
+def upper_by_changes(
+    data: Scores | Counts,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    changes: Sequence[int] = CURVE,
+) -> tuple[ChangesLimit, ...]:
+    """Upper ends at full resolution, for attackers who may change their guess more and more often along the score.
+
+    Each holds by itself. If an end is at or below a maximum, the score keeps within it unless its posterior crosses one
+    half more often than that.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``), with an order.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        changes: At how many changes to state the upper end, each at least 0.
+
+    Returns:
+        a ``ChangesLimit`` for each number of changes; none for scores without an order.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.advantage import upper_by_changes
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
+        >>> for limit in upper_by_changes(scores, changes=(1, 2, 8)):
+        ...     print(limit.changes, round(limit.upper, 3))
+        1 0.226
+        2 0.226
+        8 0.281
+    """
+    prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
+    require_data(data, Scores, Counts)
+    fine = data if isinstance(data, Counts) else finest(data)
+    if not fine.cells.ordered:
+        return ()
+    alpha = (1.0 - confidence) / 2.0
+    return tuple(
+        ChangesLimit(each, changes_upper(fine, prior, alpha, each)) for each in changes if each < fine.size
+    )
 
 
 def cells_for(fine: Counts, target: Target) -> Counts:
@@ -353,66 +356,26 @@ def cells_for(fine: Counts, target: Target) -> Counts:
     return fine.coarsen(CUTS)
 
 
-def _upper(fine: Counts, counts: Counts, target: Target, prior: float, alpha: float) -> float:
-    if isinstance(target, ThresholdTarget):
-        return threshold_upper(fine, prior, alpha)
-    if isinstance(target, TwoSidedTarget):
-        return two_sided_upper(fine, prior, alpha)
-    universe = target.universe if isinstance(target, CellsTarget) else None
-    return cells_upper(counts, prior, alpha, universe)
+def _flattered(leader: str, fine: Counts, counts: Counts, prior: float) -> float:
+    """What the leading family's best rule has on the very records it was chosen on."""
+    changes = {"threshold": 1, "two_sided": 2}.get(leader)
+    if changes is not None:
+        value = float(best_by_changes(fine.weights(prior), changes)[-1])
+    else:
+        families = {family.name: family for family in families_for(counts) if family.name != "kde"}
+        value = in_sample(families.get(leader, Cellwise("cells")), counts, prior)
+    return min(value, second_moment(counts, prior)) if counts.size > MANY_CELLS else value
 
 
-def _answer(
-    counts: Counts,
-    prior: float,
-    confidence: float,
-    target: Target,
-    below: HeldOut,
-    above: float,
-    seed: int,
-    n_members: int,
-    n_nonmembers: int,
-) -> Advantage:
-    rejected = above < below.lower
-    flattered = in_sample(_class_of(below.leader, counts), counts, prior)
-    if counts.size > MANY_CELLS:
-        flattered = min(flattered, second_moment(counts, prior))
-    point = (below.value + flattered) / 2.0
-    # a rejected class bounds nothing from above: the only honest upper end left is 1
-    interval = Interval(
-        below.lower, 1.0 if rejected else above, confidence, _guarantee(counts, prior, target, below.exact)
-    )
-    cautions = tuple(_cautions(counts, target, rejected))
-    return Advantage(
-        Estimate(
-            min(interval.upper, max(point, interval.lower)), interval
-        ),  # the lower end is at least the baseline
-        baseline(prior),
-        counts.size,
-        below.leader,
-        rejected,
-        above,
-        cautions,
-        Provenance(f"{target.name}+progressive", VERSION, n_members, n_nonmembers, prior, seed),
-        target,
-    )
-
-
-def _class_of(leader: str, counts: Counts) -> Family:
-    families: dict[str, Family] = {f.name: f for f in families_for(counts)} | {
-        "threshold": Threshold(),
-        "two_sided": TwoSided(),
-    }
-    family = families.get(leader, Cellwise("cells"))
-    return Cellwise("cells") if isinstance(family, Smoothed) else family
-
-
-def _guarantee(counts: Counts, prior: float, target: Target, exact_lower: bool) -> Guarantee:
+def _guarantee(counts: Counts, target: Target, changes: int | None, exact_lower: bool) -> Guarantee:
+    cells = f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells"
+    if changes is not None:
+        cells = (
+            "lower end: the optimal advantage; upper end: that of adversaries that change their guess "
+            f"{times(changes)} along the score, or see it at a resolution of {counts.size} cells"
+        )
     covers, assumes = {
-        "cells": (
-            f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells",
-            IID,
-        ),
+        "cells": (cells, IID),
         "threshold": ("the optimal advantage", MLR),
         "two_sided": ("the optimal advantage", UNIMODAL),
         "learned": (

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from estimators.advantage import Advantage, Target, advantage
+from estimators.advantage import Advantage, Ends, advantage, ends_of
 from estimators.errors import OptionError, require_open_unit
+from estimators.limits.two_rates import Design
 from estimators.risk.groups import group_counts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
+from estimators.targets import Target, require_target
+
+Floats = NDArray[np.float64]
+
+STEPS = 13
+"""Levels at which both ends of an answer are taken for a difference, besides the lowest."""
 
 GROUP_CELLS = 1024
 """Cells shared by all groups; each group joins them to its own resolution."""
@@ -121,8 +129,13 @@ def compare(
     if len(queries) < 2:
         raise OptionError(f"compare needs at least 2 queries, got {len(queries)}", field="queries")
     corrected = 1.0 - (1.0 - confidence) / len(queries)
-    answers = {name: advantage(data, prior, target, corrected, seed) for name, data in queries.items()}
-    plain = [advantage(data, prior, target, confidence, seed) for data in queries.values()]
+    prior = require_open_unit("prior", prior)
+    require_target(target)
+    for data in queries.values():
+        require_data(data, Scores, Counts)
+    ends = {name: ends_of(data, prior, target, seed) for name, data in queries.items()}
+    answers = {name: each.at(corrected) for name, each in ends.items()}
+    above = max(_sound_upper(each, (1.0 - confidence) / 2.0) for each in ends.values())
     names = sorted(answers, key=lambda name: -answers[name].value)
     lower = np.array([answers[name].lower for name in names])
     upper = np.array([answers[name].upper for name in names])
@@ -136,7 +149,7 @@ def compare(
         IID,
         all(a.estimate.interval.guarantee.finite_sample for a in answers.values()),
     )
-    interval = Interval(float(lower.max()), max(a.upper for a in plain), confidence, guarantee)
+    interval = Interval(float(lower.max()), max(above, float(lower.max())), confidence, guarantee)
     note = Caution(
         "joint_query_may_exceed",
         "an adversary who sees all queries together may do better than with any one; ask for the vector to bound it",
@@ -154,7 +167,8 @@ def difference(
 ) -> Difference:
     """Advantage against the first minus that against the second, from samples drawn independently.
 
-    The two answers' errors are independent and add in quadrature (MOVER, Zou and Donner 2008).
+    The errors of the two answers are independent, so a weighted product of the levels at which each would be wrong is
+    seldom small (Fisher 1932, Good 1955). Valid whenever the ends of each answer are.
 
     Args:
         first: Scores or counts of the first model.
@@ -177,11 +191,9 @@ def difference(
         With 95% confidence the advantage against the first minus that against the second lies between 0.271 and
         0.612: they differ.
     """
-    a, b = (advantage(data, prior, target, confidence, seed) for data in (first, second))
-    value = a.value - b.value
-    lower = value - float(np.hypot(max(a.value - a.lower, 0.0), max(b.upper - b.value, 0.0)))
-    upper = value + float(np.hypot(max(a.upper - a.value, 0.0), max(b.value - b.lower, 0.0)))
-    return _difference(a, b, lower, upper, confidence, "samples of the two models are independent; " + IID)
+    return differences(
+        {"first": first, "second": second}, [("first", "second")], False, prior, target, confidence, seed
+    )[0]
 
 
 def paired_difference(
@@ -219,20 +231,90 @@ def paired_difference(
         (True, 0.487)
     """
     confidence = require_open_unit("confidence", confidence)
-    shared = 1.0 - (1.0 - confidence) / 2.0
-    a, b = (advantage(data, prior, target, shared, seed) for data in (first, second))
-    return _difference(
-        a, b, a.lower - b.upper, a.upper - b.lower, confidence, "any dependence between the two; " + IID
-    )
+    return differences(
+        {"first": first, "second": second}, [("first", "second")], True, prior, target, confidence, seed
+    )[0]
+
+
+def differences(
+    queries: Mapping[str, Scores | Counts],
+    pairs: Sequence[tuple[str, str]],
+    paired: bool,
+    prior: float = 0.5,
+    target: Target | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[Difference, ...]:
+    """The differences of pairs of queries, all holding together (Bonferroni); each query is worked out once.
+
+    Args:
+        queries: Scores or counts of each query under its name.
+        pairs: Names of two queries each; the second is subtracted from the first.
+        paired: Whether the same records were scored each time, or independent samples.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of. None: cells, or a learned adversary if scores are vectors.
+        confidence: Probability that all intervals hold together, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Difference`` for each pair.
+    """
+    prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
+    require_target(target)
+    alpha = (1.0 - confidence) / 2.0 / max(1, len(pairs))
+    names = dict.fromkeys(name for pair in pairs for name in pair)
+    ends = {name: ends_of(queries[name], prior, target, seed) for name in names}
+    answers = {name: each.at(1.0 - 2.0 * alpha) for name, each in ends.items()}
+    lower = cache(lambda name, level: ends[name].lower(level))
+    upper = cache(lambda name, level: _sound_upper(ends[name], level))
+    results = []
+    for first, second in pairs:
+        levels = [(alpha / 2.0, alpha / 2.0)] if paired else _levels(ends[first], ends[second], alpha)
+        least = min(lower(first, a) - upper(second, b) for a, b in levels)
+        most = max(upper(first, a) - lower(second, b) for a, b in levels)
+        results.append(_difference(answers[first], answers[second], least, most, confidence, paired))
+    return tuple(results)
+
+
+def _levels(first: Ends, second: Ends, alpha: float) -> list[tuple[float, float]]:
+    """Pairs of levels that cover what a weighted product of two independent p-values leaves: one holds at least.
+
+    The weights suit the samples' sizes. Between two neighbours of a grid each end is taken at the smaller level, and
+    none beyond one half.
+    """
+    a, b = (np.sqrt(_error(each)) for each in (first, second))
+    share = min(max(round(float(a / (a + b)), 1), 0.1), 0.9)
+    design, half = Design.of(share, alpha), np.log(2.0)
+    last = (design.total - (1.0 - share) * half) / share
+    grid = np.linspace(max(half, design.low), min(last, design.high), STEPS)
+    grid, before = np.append(grid, design.high), np.append(design.low, grid)
+    other = np.maximum(design.other(before), half)
+    return [(float(np.exp(-e)), float(np.exp(-f))) for e, f in zip(grid, other, strict=True)]
+
+
+def _error(ends: Ends) -> float:
+    """Standard error of an advantage from a sample of this size, at worst."""
+    p, source = ends.prior, ends.source
+    return float(np.sqrt(p**2 / source.n_members + (1.0 - p) ** 2 / source.n_nonmembers))
+
+
+def _sound_upper(ends: Ends, alpha: float) -> float:
+    """The upper end, or 1 where the lower end contradicts it."""
+    upper = ends.upper(alpha)
+    return upper if upper >= ends.lower(alpha) else 1.0
 
 
 def _difference(
-    a: Advantage, b: Advantage, lower: float, upper: float, confidence: float, assumes: str
+    a: Advantage, b: Advantage, lower: float, upper: float, confidence: float, paired: bool
 ) -> Difference:
+    assumes = "any dependence between the two; " if paired else "samples of the two models are independent; "
     guarantee = Guarantee(
-        f"the difference of two advantages, each as: {a.estimate.interval.guarantee.covers}", assumes, False
+        f"the difference of two advantages, each as: {a.estimate.interval.guarantee.covers}",
+        assumes + IID,
+        False,
     )
-    return Difference(Estimate(a.value - b.value, Interval(lower, upper, confidence, guarantee)), a, b)
+    interval = Interval(lower, max(lower, upper), confidence, guarantee)
+    return Difference(Estimate(min(max(a.value - b.value, lower), interval.upper), interval), a, b)
 
 
 def _ranks(place: RankedQuery) -> str:

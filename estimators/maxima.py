@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.advantage import CellsTarget, LearnedTarget, Target, advantage
+from estimators.advantage import advantage
 from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -29,6 +29,7 @@ from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
+from estimators.targets import CellsTarget, LearnedTarget, Target
 from estimators.theory.dp import epsilon_from_advantage
 
 T = TypeVar("T")

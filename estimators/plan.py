@@ -24,6 +24,9 @@ NEAR = 1e-12
 
 NONE_SETTLES = "in practice no number of records will settle"
 
+FINE = 256
+"""Cells that stand for the score's full resolution in the world of a plan."""
+
 RUNS = 40
 POWER = 0.8
 
@@ -288,7 +291,7 @@ def _smallest(
         rng = np.random.default_rng(records)
         members = max(8, round(share * records))
         nonmembers = max(8, records - members)
-        cells = _cells(shift, share, resolution(members + nonmembers))
+        cells = _cells(shift, share, max(FINE, resolution(members + nonmembers)))
         successes, quota = 0, POWER * RUNS
         for run in range(RUNS):
             counts = _draw(shift, members, nonmembers, cells, rng)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import Advantage, LearnedTarget, Target, advantage
+from estimators.advantage import Advantage, advantage
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
 from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
@@ -30,6 +30,7 @@ from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
+from estimators.targets import LearnedTarget, Target
 
 
 @dataclass(frozen=True, slots=True)

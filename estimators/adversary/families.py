@@ -68,21 +68,29 @@ class TwoSided:
         return guesses
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, slots=True)
 class Cellwise:
-    """Member wherever the cell, joined with its neighbours by ``starts`` if given, holds more member weight."""
+    """Member wherever the cell holds more member weight."""
 
     name: str
-    starts: NDArray[np.int64] | None = None
 
     def fit(self, gain: Floats, tie: bool) -> Guesses:
-        """Sign of the gain of each group of cells (MACE, Lemma 1 with the plug-in posterior)."""
-        if self.starts is None:
-            return np.where(gain == 0.0, tie, gain > 0.0)
-        grouped = np.add.reduceat(gain, self.starts, axis=1)
-        lengths = np.diff(self.starts, append=gain.shape[1])
-        guesses: Guesses = np.repeat(np.where(grouped == 0.0, tie, grouped > 0.0), lengths, axis=1)
-        return guesses
+        """Sign of the gain of each cell (MACE, Lemma 1 with the plug-in posterior)."""
+        return np.where(gain == 0.0, tie, gain > 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenLabels:
+    """The same, but the other guess where no record was seen, or as many of either side as balance.
+
+    Where most members have a label of their own, what was never seen is a member.
+    """
+
+    name: str = "unseen_labels"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """Sign of the gain of each cell, the unlikelier side where there is none."""
+        return np.where(gain == 0.0, not tie, gain > 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +113,42 @@ class Smoothed:
         return np.where(smooth == 0.0, tie, smooth > 0.0)
 
 
-def families_for(counts: Counts) -> tuple[Family, ...]:
-    """The adversaries that compete on these cells, simplest first: in a draw the first one leads."""
+@dataclass(frozen=True, eq=False, slots=True)
+class OnGroups:
+    """A family that sees cells joined with their neighbours by ``starts``."""
+
+    family: Family
+    starts: NDArray[np.int64]
+
+    @property
+    def name(self) -> str:
+        """The name of the family that decides."""
+        return self.family.name
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """The family's best rule on the groups, for each of their cells."""
+        guesses = self.family.fit(np.add.reduceat(gain, self.starts, axis=1), tie)
+        return np.repeat(guesses, np.diff(self.starts, append=gain.shape[1]), axis=1)
+
+
+def families_for(counts: Counts, cells: int | None = None) -> tuple[Family, ...]:
+    """The adversaries that compete on these cells, simplest first: in a draw the first one leads.
+
+    With ``cells`` those that decide cell by cell see so many groups of equal mass; thresholds see every cell.
+    """
     if not counts.cells.ordered:
-        return (Cellwise("cells"),)
-    if counts.size <= 12:
-        return (Threshold(), TwoSided(), Cellwise("cells"))
-    coarse = Cellwise("coarse_cells", counts.group_starts(COARSE))
-    return (Threshold(), TwoSided(), coarse, Smoothed(max(1.0, counts.size / 16)), Cellwise("cells"))
+        return (Cellwise("cells"), UnseenLabels())
+    starts = counts.group_starts(counts.size if cells is None else cells)
+    every: list[Family] = [Cellwise("cells")]
+    if len(starts) > 12:
+        every = [
+            OnGroups(Cellwise("coarse_cells"), counts.group_starts(COARSE)),
+            OnGroups(Smoothed(max(1.0, len(starts) / 16)), starts),
+            OnGroups(Cellwise("cells"), starts),
+        ]
+    elif len(starts) < counts.size:
+        every = [OnGroups(Cellwise("cells"), starts)]
+    return (Threshold(), TwoSided(), *every)
 
 
 def in_sample(family: Family, counts: Counts, prior: float) -> float:

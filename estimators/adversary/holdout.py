@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.families import Family
-from estimators.limits.binomial import lower_limit, pools, weighted_accuracy_lower
+from estimators.adversary.families import Family, TwoSided, families_for
+from estimators.limits.binomial import lower_limit, pools
+from estimators.limits.two_rates import weighted_accuracy_lower
+from estimators.sample.cells import Intervals
 from estimators.sample.counts import HYPERGEOMETRIC_LIMIT, Counts
 from estimators.statement import baseline
 
@@ -24,6 +26,12 @@ Integers = NDArray[np.int64]
 
 GROWTH = 1.35
 SHUFFLES = 5
+PILOT = 1000
+"""Records a side, at most, that show where a score should be looked at closely; they judge no rule."""
+
+PARTS = 8
+"""Parts into which the gap between two records of the pilot is divided around a cut."""
+
 SIMPLER = 1.0
 """Standard errors by which a richer rule must win before the point estimate follows it."""
 
@@ -60,6 +68,34 @@ class GuessRecord:
         return 2.0 * weighted_accuracy_lower(tp, n1, tn, n0, prior, alpha) - 1.0
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Validation:
+    """What the rules of these families achieved on records that they had not seen, before any level is chosen."""
+
+    outcome: GuessRecord
+    names: tuple[str, ...]
+    prior: float
+    pooled: bool
+
+    def at(self, alpha: float) -> HeldOut:
+        """Median over shuffles of the limit of level 1 - alpha, never below what the likelier side earns for free."""
+        floor, outcome, prior = baseline(self.prior), self.outcome, self.prior
+        limits = outcome.lower(prior, alpha, self.pooled)
+        middle = np.median(np.column_stack([limits, outcome.by_rule]), axis=0)
+        lower, by_rule = float(middle[0]), middle[1:]
+        # the simplest rule within a standard error of the best: a rich one fits noise and flatters the estimate
+        error = np.hypot(
+            prior / np.sqrt(outcome.n_members[0]), (1.0 - prior) / np.sqrt(outcome.n_nonmembers[0])
+        )
+        leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
+        return HeldOut(
+            max(lower, floor),
+            max(float(by_rule[leader]), floor),
+            self.names[leader],
+            self.pooled and len(outcome.by_rule) == 1,
+        )
+
+
 def block_fractions(n_members: int, n_nonmembers: int) -> Floats:
     """A first part to learn from, then blocks that grow by a third: at least ten records a side to start."""
     first = max(0.1, min(0.5, 10.0 / min(n_members, n_nonmembers)))
@@ -67,52 +103,91 @@ def block_fractions(n_members: int, n_nonmembers: int) -> Floats:
     return np.diff(np.concatenate([[0.0], ends[ends < 1.0 - 1e-9], [1.0]]))
 
 
-def held_out(
-    counts: Counts,
-    prior: float,
-    families: Sequence[Family],
-    alpha: float,
-    seed: int,
-    shuffles: int = SHUFFLES,
-) -> HeldOut:
-    """Lower limit of the advantage, of level 1 - alpha, from rules measurable on the cells of ``counts``.
+def validate(
+    counts: Counts, prior: float, families: Sequence[Family], seed: int, shuffles: int = SHUFFLES
+) -> Validation:
+    """Progressive validation of rules measurable on the cells of ``counts``.
 
-    With one shuffle the limit is exact when n1 = pN; the median of five hardly depends on the seed,
+    With one shuffle a limit is exact when n1 = pN; the median of five hardly depends on the seed,
     missed at most 1.6% at a nominal 2.5% in simulation, and is proven at twice the level (Rueger 1978).
     """
     rng = np.random.default_rng(seed)
-    outcome = _guess_record(counts, prior, families, shuffles, rng)
+    fractions = block_fractions(counts.n_members, counts.n_nonmembers)
+    blocks = counts.shuffles(fractions, rng, shuffles)
+    return _validation(counts, blocks, prior, families)
+
+
+def validate_anywhere(
+    fine: Counts, prior: float, cells: int, seed: int, shuffles: int = SHUFFLES
+) -> Validation:
+    """The same for a score with an order, by rules on so many cells and rules that cut the score anywhere.
+
+    The first records of all, from which every rule learns and on which none is judged, show where the best cuts lie;
+    around these the score is looked at closely. Everywhere else it is joined to cells of equal mass.
+    """
+    rng = np.random.default_rng(seed)
+    fractions = block_fractions(fine.n_members, fine.n_nonmembers)
+    ends = [side.cumsum() for side in (fine.members, fine.nonmembers)]
+    pilot = [_draw(end, min(PILOT, round(float(fractions[0] * end[-1]))), rng) for end in ends]
+    starts = _close_to_cuts(ends[0] + ends[1], pilot, prior, fine.group_starts(cells), fine.n_records / cells)
+    first = [np.bincount(np.searchsorted(starts, side, "right") - 1, minlength=len(starts)) for side in pilot]
+    whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
+    joined = Intervals(fine.lower_edges()[starts[1:]])
+    rest = Counts.trusted(whole[0] - first[0], whole[1] - first[1], joined)
+    share = fractions * fine.n_records  # the pilot is part of the first block, or all of it
+    share[0] = max(0.0, share[0] - len(pilot[0]) - len(pilot[1]))
+    blocks = rest.shuffles(share / share.sum(), rng, shuffles)
+    for side, shown in zip(blocks, first, strict=True):
+        side[:, 0] += shown
+    counts = Counts.trusted(whole[0], whole[1], joined)
+    return _validation(counts, blocks, prior, families_for(counts, cells))
+
+
+def _draw(ends: Integers, size: int, rng: np.random.Generator) -> Integers:
+    """The cells of so many records drawn at random; cells end at these numbers of records."""
+    return np.searchsorted(ends, rng.choice(int(ends[-1]), size, replace=False, shuffle=False), side="right")
+
+
+def _close_to_cuts(
+    ends: Integers, pilot: Sequence[Integers], prior: float, starts: Integers, width: float
+) -> Integers:
+    """First cell of each group: groups of about ``width`` records that begin at ``starts``, cut further near cuts.
+
+    Between the two records of the pilot next to its best cut all cuts are alike to it: that gap is divided evenly by
+    records, and outward the groups double until they are as wide as the others.
+    """
+    places, at = np.unique(np.concatenate(pilot), return_inverse=True)
+    sides = (
+        np.bincount(at[: len(pilot[0])], minlength=len(places)),
+        np.bincount(at[len(pilot[0]) :], minlength=len(places)),
+    )
+    gain = prior * sides[0] / len(pilot[0]) - (1.0 - prior) * sides[1] / len(pilot[1])
+    guesses = TwoSided().fit(gain[None, :], False)
+    changes = np.flatnonzero((guesses[:, 1:] != guesses[:, :-1]).any(axis=0)) + 1
+    unit = ends[-1] / len(at)
+    outward = unit * 2.0 ** np.arange(np.ceil(np.log2(max(2.0, width / unit))))
+    low, high = ends[places[changes - 1]][:, None], ends[places[changes] - 1][:, None]
+    inside = low + (high - low) * np.arange(PARTS + 1) / PARTS
+    targets = np.concatenate([inside, low - outward, high + outward], axis=1).ravel()
+    near = np.searchsorted(ends, targets[(targets > 0) & (targets < ends[-1])]) + 1
+    return np.unique(np.concatenate([starts, near[near < len(ends)]]))
+
+
+def _validation(
+    counts: Counts, blocks: tuple[Integers, Integers], prior: float, families: Sequence[Family]
+) -> Validation:
+    """Rules fitted on the blocks before each block, judged on it."""
     fixed = counts.n_records < HYPERGEOMETRIC_LIMIT  # beyond, block sizes are random too (Counts.blocks)
     pooled = fixed and pools(counts.n_members, counts.n_nonmembers, prior)
-    return summarise(outcome, [f.name for f in families], pooled, prior, alpha)
-
-
-def summarise(
-    outcome: GuessRecord, names: Sequence[str], pooled: bool, prior: float, alpha: float
-) -> HeldOut:
-    """Median over shuffles, never below what guessing the likelier side earns for free."""
-    floor = baseline(prior)
-    middle = np.median(np.column_stack([outcome.lower(prior, alpha, pooled), outcome.by_rule]), axis=0)
-    lower, by_rule = float(middle[0]), middle[1:]
-    # the simplest rule within a standard error of the best: a rich one fits noise and flatters the point estimate
-    error = np.hypot(prior / np.sqrt(outcome.n_members[0]), (1.0 - prior) / np.sqrt(outcome.n_nonmembers[0]))
-    leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
-    return HeldOut(
-        max(lower, floor),
-        max(float(by_rule[leader]), floor),
-        names[leader],
-        pooled and len(outcome.by_rule) == 1,
-    )
+    return Validation(_guess_record(*blocks, prior, families), tuple(f.name for f in families), prior, pooled)
 
 
 def _guess_record(
-    counts: Counts, prior: float, families: Sequence[Family], shuffles: int, rng: np.random.Generator
+    members: Integers, nonmembers: Integers, prior: float, families: Sequence[Family]
 ) -> GuessRecord:
-    """What the rules of all shuffles and blocks, fitted in one go, achieved."""
-    fractions = block_fractions(counts.n_members, counts.n_nonmembers)
-    members, nonmembers = counts.shuffles(fractions, rng, shuffles)  # (shuffles, blocks, cells)
+    """What the rules of all shuffles and blocks, (shuffles, blocks, cells), fitted in one go, achieved."""
     gain = prior * _past_shares(members) - (1.0 - prior) * _past_shares(nonmembers)
-    rows = gain.reshape(-1, counts.size)
+    rows = gain.reshape(-1, gain.shape[-1])
     guesses = np.stack([family.fit(rows, prior > 0.5).reshape(gain.shape) for family in families])
     next_members, next_nonmembers = members[:, 1:], nonmembers[:, 1:]
     hits = np.einsum("fsbc,sbc->sfb", guesses, next_members)

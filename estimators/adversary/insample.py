@@ -2,7 +2,8 @@
 
 For the unknown best rule of a class fixed in advance, the in-sample optimum of that class is at
 least that rule's in-sample advantage. So any upper limit that is valid for one fixed rule, taken at
-the in-sample optimum, is valid for the class, with no correction for the search (study 2.2).
+the in-sample optimum, is valid for the class, with no correction for the search (study 2.2). Nor do several classes
+need one: the best rule of all is in one of them, so the largest of their limits stands.
 """
 
 from __future__ import annotations
@@ -12,41 +13,43 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.families import Cellwise, Threshold, TwoSided, in_sample
+from estimators.adversary.changes import best_by_changes
 from estimators.errors import OutOfRange
-from estimators.limits.binomial import normal_quantile, pools, upper_limit, weighted_accuracy_upper
+from estimators.limits.binomial import normal_quantile, pools, upper_limit
+from estimators.limits.two_rates import ALONE, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
 Floats = NDArray[np.float64]
+Support = Callable[[float], float]
 
 MANY_CELLS = 64
 """Past this many cells the noise of W_K outweighs a split of the error over second-moment bounds."""
 
-HULL_POINTS = 256
-HULL_ROUNDS = 8
-HULL_SLACK = 1e-3
-THRESHOLD_BLOCKS = 512
+TILTS = (0.0, 0.25, 0.75, 1.5, 3.0)
+"""How far from the prior, in log-odds, the lines lie that enclose what a class reaches."""
+
+RARE_ALONE = 0.4
+"""Part of the level at which either rate is refused by itself where sets of few records decide."""
+
+PIECES = 48
+ROUNDS = 24
+SLACK = 0.01
 
 
-def threshold_upper(counts: Counts, prior: float, alpha: float) -> float:
-    """Upper limit for the best single cut; equals the optimal advantage under a monotone likelihood ratio."""
-    if pools(counts.n_members, counts.n_nonmembers, prior):
-        return _exact(in_sample(Threshold(), counts, prior), counts, alpha)
+def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> float:
+    """Upper limit for every rule that changes its guess at most so many times along the score, wherever.
+
+    It equals the optimal advantage if the posterior crosses 1/2 no more often.
+    """
+
+    def reach(share: float) -> float:
+        return float(best_by_changes(counts.weights(share), changes)[-1])
+
     n1, n0 = counts.n_members, counts.n_nonmembers
-    above = n1 - np.concatenate([[0], np.cumsum(counts.members)])
-    below = np.concatenate([[0], np.cumsum(counts.nonmembers)])
-    upward = _best_pointwise(above, below, n1, n0, prior, alpha)
-    downward = _best_pointwise((n1 - above)[::-1], (n0 - below)[::-1], n1, n0, prior, alpha)
-    return _clip(2.0 * max(upward, downward) - 1.0, prior)
-
-
-def two_sided_upper(counts: Counts, prior: float, alpha: float) -> float:
-    """Upper limit for the best interval or its complement."""
-    value = in_sample(TwoSided(), counts, prior)
-    if pools(counts.n_members, counts.n_nonmembers, prior):
-        return _exact(value, counts, alpha)
-    return _worst_variance(value, counts, prior, alpha)
+    if pools(n1, n0, prior):
+        return _clip(_exact(reach(prior), counts.n_records, alpha), prior)
+    return _clip(2.0 * _largest_along(*_enclosing(reach, prior), n1, n0, prior, alpha) - 1.0, prior)
 
 
 def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None = None) -> float:
@@ -70,9 +73,30 @@ def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None
     return _clip(min(bounds), prior)
 
 
-def _exact(value: float, counts: Counts, alpha: float) -> float:
+def subsets_within(counts: Counts, prior: float, alpha: float, most: float) -> bool:
+    """Whether upper limits of p TPR + (1-p) TNR of all sets of cells are at most ``most``, whatever the prior."""
+    sides = counts.n_members, counts.n_nonmembers
+    return _largest_along(*_hull(counts), *sides, prior, alpha, most, RARE_ALONE) <= most
+
+
+def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    if pools(n1, n0, prior):
+        return _clip(_exact(float(np.abs(counts.weights(prior)).sum()), counts.n_records, alpha), prior)
+    return _clip(2.0 * _largest_along(*_hull(counts), n1, n0, prior, alpha) - 1.0, prior)
+
+
+def _hull(counts: Counts) -> tuple[Floats, Floats]:
+    """Rates along the upper hull of all sets of cells: TPR rising, TNR falling from the most member-like cell on."""
+    x, y = counts.members, counts.nonmembers
+    order = np.argsort(-x / np.maximum(x + y, 1), kind="stable")
+    hits, alarms = (np.concatenate([[0], side[order].cumsum()]) for side in (x, y))
+    tpr, at = np.unique(hits, return_index=True)
+    return tpr / counts.n_members, 1.0 - alarms[at] / counts.n_nonmembers
+
+
+def _exact(value: float, n: int, alpha: float) -> float:
     """2 CP_U(N (1+W)/2, N) - 1: exact when n1 = pN (Hoeffding 1956: pooling unequal rates only helps)."""
-    n = counts.n_records
     return min(1.0, 2.0 * upper_limit(min(n * (1.0 + value) / 2.0, float(n)), n, alpha) - 1.0)
 
 
@@ -80,123 +104,78 @@ def _clip(value: float, prior: float) -> float:
     return float(min(1.0, max(value, baseline(prior))))
 
 
-def _all_subsets(counts: Counts, prior: float, alpha: float) -> float:
-    if pools(counts.n_members, counts.n_nonmembers, prior):
-        return _clip(_exact(in_sample(Cellwise("cells"), counts, prior), counts, alpha), prior)
-    return _clip(2.0 * _best_on_hull(counts, prior, alpha) - 1.0, prior)
+def _enclosing(reach: Support, prior: float) -> tuple[Floats, Floats]:
+    """Corners of a chain of lines below which every rule of a class lies: TPR rising, TNR falling.
+
+    ``reach`` is the in-sample advantage of the class's best rule if members had a share p of all: p TPR + (1-p) TNR is
+    at most (1 + reach)/2 at every p, of which these are a few.
+    """
+    tilts = np.unique(np.concatenate([TILTS, np.negative(TILTS)]))
+    odds = prior / (1.0 - prior) * np.exp(tilts)
+    shares = np.unique(odds / (1.0 + odds))
+    shares = shares[(shares > 1e-12) & (shares < 1.0 - 1e-12)]  # at the ends, a line cannot be told from a rate of 1
+    most = np.array([1.0, *((1.0 + reach(float(share))) / 2.0 for share in shares), 1.0])
+    shares = np.concatenate([[0.0], shares, [1.0]])  # at the ends, that neither rate exceeds 1
+    step = np.diff(shares)
+    tpr = ((1.0 - shares[:-1]) * most[1:] - (1.0 - shares[1:]) * most[:-1]) / step
+    tnr = (shares[1:] * most[:-1] - shares[:-1] * most[1:]) / step
+    tpr, tnr = np.clip(tpr, 0.0, 1.0), np.clip(tnr, 0.0, 1.0)
+    tpr, first = np.unique(np.maximum.accumulate(tpr), return_index=True)
+    return tpr, np.maximum.accumulate(tnr[::-1])[::-1][first]
 
 
-def likelihood_order(counts: Counts) -> NDArray[np.int64]:
-    """Cells from the most to the least member-like; their running totals trace the upper hull of every rule."""
-    x, y = counts.members.astype(np.float64), counts.nonmembers.astype(np.float64)
-    order = np.argsort(-x / np.maximum(x + y, 1.0), kind="stable")
-    return order[(x + y)[order] > 0]
-
-
-def _best_on_hull(counts: Counts, prior: float, alpha: float) -> float:
-    """Largest upper limit of p TPR + (1-p) TNR over all sets of cells, from above."""
-    n1, n0 = counts.n_members, counts.n_nonmembers
-
-    def limit(tp: Floats, fp: Floats) -> Floats:
-        return weighted_accuracy_upper(np.minimum(tp, n1), n1, np.maximum(n0 - fp, 0.0), n0, prior, alpha)
-
-    return largest_on_hull(counts, limit, max(prior, 1.0 - prior), HULL_SLACK)
-
-
-def largest_on_hull(
-    counts: Counts,
-    limit: Callable[[Floats, Floats], Floats],
-    least: float,
-    slack: float,
+def _largest_along(
+    tpr: Floats,
+    tnr: Floats,
+    n1: int,
+    n0: int,
+    prior: float,
+    alpha: float,
     enough: float = 1.0,
+    alone: float = ALONE,
 ) -> float:
-    """Largest value over all sets of cells, from above, of a limit that rises with TP and falls with FP.
+    """Largest upper limit of p TPR + (1-p) TNR of a rule below a falling chain, from above.
 
-    No set of cells has more true positives and fewer false ones at once than a point of the hull, and
-    along a step of the hull the corner at its upper left dominates. Steps whose corner exceeds what a
-    point of the hull reaches are cut finer until that no longer matters: a share ``slack`` of what is left to 1,
-    or a point that reaches more than ``enough``.
+    A rule has whole numbers of right guesses. Those with between i and j of them on the first side are at most as good
+    as one with j of them and the most of the other side that i leave. The likeliest stretches are split until what
+    is left to gain no longer matters, or it is plain on which side of ``enough`` the largest lies.
     """
-    order = likelihood_order(counts)
-    hits = np.concatenate([[0.0], np.cumsum(counts.members[order])])
-    alarms = np.concatenate([[0.0], np.cumsum(counts.nonmembers[order])])
-    pieces = max(2, HULL_POINTS // len(order))
-    upper = lower = max(float(limit(hits, alarms).max()), least)
-    left = np.arange(len(order), dtype=np.float64)
-    width = 1.0
-    for _ in range(HULL_ROUNDS):
-        width /= pieces
-        left = (left[:, None] + width * np.arange(pieces)).ravel()
-        at = [
-            np.interp(left + shift, np.arange(len(hits)), side)
-            for side, shift in ((hits, width), (alarms, 0.0))
-        ]
-        corner = limit(at[0], at[1])
-        lower = max(lower, float(limit(np.interp(left, np.arange(len(hits)), hits), at[1]).max()))
-        above = corner > lower
-        upper = max(lower, float(corner.max()))
-        near = upper - lower < slack * (1.0 - lower) or lower > enough
-        if near or not 0 < above.sum() <= 4 * HULL_POINTS:
+
+    def most(hits: Floats) -> Floats:
+        return np.floor(n0 * np.interp(hits / n1, tpr, tnr) + 1e-6)
+
+    def limits(first: Floats, last: Floats, floor: float) -> tuple[Floats, int]:
+        rates = TwoRates.of_guesses(last, n1, most(first), n0, prior, alone)
+        largest = rates.largest(prior, 1.0 - prior, alpha, floor)
+        return largest.bound, largest.at
+
+    seen = float((prior * tpr + (1.0 - prior) * tnr).max())
+    whole = np.unique(np.floor(n1 * tpr + 1e-6))
+    lower = float(limits(whole, whole, -np.inf)[0].max())
+    cuts = np.unique(np.concatenate([whole, np.floor(np.linspace(whole[0], whole[-1], PIECES))]))
+    first, last = cuts, np.concatenate([cuts[1:] - 1.0, cuts[-1:]])
+    bound, at = limits(first, last, lower)
+    for _ in range(ROUNDS):
+        lower = max(lower, float(limits(first[at : at + 1], first[at : at + 1], lower)[0][0]))
+        open_ = np.flatnonzero((bound > lower) & (last > first))
+        upper = max(lower, float(bound.max()))
+        if (
+            upper - lower <= SLACK * (upper - seen)
+            or not open_.size
+            or lower > enough
+            or upper <= enough < 1.0
+        ):
             break
-        left, pieces = left[above], 4
-    return upper
-
-
-def _best_pointwise(
-    tp: NDArray[np.int64], tn: NDArray[np.int64], n1: int, n0: int, prior: float, alpha: float
-) -> float:
-    """Largest upper limit of p TPR + (1-p) TNR over cuts along which TP falls and TN rises.
-
-    The limit grows with both, so a block of cuts is bounded by its corner; only blocks whose corner
-    beats the best cut seen are looked into. Where too many do, their corners serve: still valid.
-    """
-
-    def limit(a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
-        return weighted_accuracy_upper(a.astype(np.float64), n1, b.astype(np.float64), n0, prior, alpha)
-
-    if len(tp) <= 2 * THRESHOLD_BLOCKS:
-        return float(limit(tp, tn).max())
-    ends = np.unique(np.linspace(0, len(tp) - 1, THRESHOLD_BLOCKS).astype(np.int64))
-    best = float(limit(tp[ends], tn[ends]).max())
-    corners = limit(tp[ends[:-1]], tn[ends[1:]])
-    open_blocks = np.flatnonzero(corners > best)
-    size = int(np.sum(ends[open_blocks + 1] - ends[open_blocks]))
-    if size > 16 * THRESHOLD_BLOCKS:
-        return float(corners.max())
-    for block in open_blocks[np.argsort(-corners[open_blocks])]:
-        if corners[block] > best:
-            cuts = slice(ends[block], ends[block + 1] + 1)
-            best = max(best, float(limit(tp[cuts], tn[cuts]).max()))
-    return best
-
-
-def _worst_variance(value: float, counts: Counts, prior: float, alpha: float) -> float:
-    """Solve U - W - min(p/n1, (1-p)/n0) = z sqrt(vmax(U)), vmax the largest variance a rule of advantage U has.
-
-    Plugging in the selected rule's own variance misses up to 46%: near the baseline the selected rule
-    is a constant and has none (study T-B6).
-    """
-    n1, n0 = counts.n_members, counts.n_nonmembers
-    z, correction = normal_quantile(alpha), min(prior / n1, (1.0 - prior) / n0)
-
-    def short(u: float) -> bool:
-        return bool(u - value - correction < z * np.sqrt(_largest_variance(u, prior, n1, n0)))
-
-    low, high = max(value, baseline(prior)), 1.0
-    if short(high):
-        return 1.0
-    for _ in range(50):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if short(middle) else (low, middle)
-    return _clip(high, prior)
-
-
-def _largest_variance(advantage: float, prior: float, n1: int, n0: int) -> float:
-    """max 4 [p^2 a(1-a)/n1 + (1-p)^2 b(1-b)/n0] over rates with p a + (1-p) b = (1 + advantage)/2."""
-    right = (1.0 + advantage) / 2.0
-    a = np.linspace(max(0.0, (right - (1.0 - prior)) / prior), min(1.0, right / prior), 513)
-    b = np.clip((right - prior * a) / (1.0 - prior), 0.0, 1.0)
-    return float((4.0 * (prior**2 * a * (1.0 - a) / n1 + (1.0 - prior) ** 2 * b * (1.0 - b) / n0)).max())
+        top = open_[np.argsort(-bound[open_])[:PIECES]]
+        keep = np.setdiff1d(np.flatnonzero(bound > lower), top)
+        at_ = np.linspace(0.0, 1.0, 5)
+        begin = np.floor(first[top][:, None] + at_[:-1] * (last[top] + 1.0 - first[top])[:, None])
+        end = np.floor(first[top][:, None] + at_[1:] * (last[top] + 1.0 - first[top])[:, None]) - 1.0
+        begin, end = begin[end >= begin], end[end >= begin]
+        new, at = limits(begin, end, lower)
+        first, last = np.concatenate([begin, first[keep]]), np.concatenate([end, last[keep]])
+        bound = np.concatenate([new, bound[keep]])
+    return min(max(lower, float(bound.max())), 1.0)
 
 
 def second_moment(counts: Counts, prior: float) -> float:
@@ -205,15 +184,25 @@ def second_moment(counts: Counts, prior: float) -> float:
 
 
 def _chi_square(counts: Counts, prior: float, alpha: float) -> float:
-    """Adv = E|g| <= sqrt(E g^2), whose square has an unbiased estimate cell by cell (Cover and Hart 1967)."""
-    square, spread, slope, several, alone = _chi_square_terms(counts, prior)
-    return float(
-        several * np.sqrt(_second_moment_limit(square, spread, slope, alpha)) + (1.0 - several) * alone
-    )
+    """Adv = E|g| <= sqrt(E g^2), whose square has an unbiased estimate cell by cell (Cover and Hart 1967).
+
+    Records alone in their cell have no such estimate. What they can give is their own share, and that has an exact
+    limit like any other pair of rates.
+    """
+    square, spread, slope, several = _chi_square_terms(counts, prior)
+    alone = counts.pooled == 1
+    lone = 0.0
+    if alone.any():
+        first, second = int(counts.members[alone].sum()), int(counts.nonmembers[alone].sum())
+        lone = float(
+            weighted_accuracy_upper(first, counts.n_members, second, counts.n_nonmembers, prior, alpha / 2.0)
+        )
+        alpha /= 2.0
+    return several * float(np.sqrt(_second_moment_limit(square, spread, slope, alpha))) + lone
 
 
-def _chi_square_terms(counts: Counts, prior: float) -> tuple[float, float, float, float, float]:
-    """Estimate of E g^2, its variance at 0 and per unit, share of records not alone, most a lone one can give."""
+def _chi_square_terms(counts: Counts, prior: float) -> tuple[float, float, float, float]:
+    """Estimate of E g^2 in cells of several records, its variance at 0 and per unit, and the share of these records."""
     share = counts.member_share
     up, down = prior / share, -(1.0 - prior) / (1.0 - share)
     m = counts.pooled.astype(np.float64)
@@ -222,13 +211,20 @@ def _chi_square_terms(counts: Counts, prior: float) -> tuple[float, float, float
     several = m >= 2
     m2, s2, t2 = m[several], s[several], t[several]
     n2 = m2.sum()
-    alone = min(1.0, max(up, -down))
     if n2 == 0:
-        return 1.0, 0.0, 0.0, 0.0, 1.0
+        return 1.0, 0.0, 0.0, 0.0
     square = (s2**2 - t2) / (m2 * (m2 - 1.0))
     spread = float(((m2 / n2) ** 2 * 2.0 * (t2 / m2) ** 2 / (m2 * (m2 - 1.0))).sum())
-    slope = 4.0 * float((t2 / m2).mean()) / n2
-    return max(0.0, float((m2 * square).sum() / n2)), spread, slope, float(n2 / counts.n_records), alone
+    mass, signal = m2 / n2, np.maximum(square, 0.0) * m2
+    noise = float((mass * t2 / m2).sum())  # of a record, by mass, or where g^2 lies if it is larger there
+    if signal.sum() > 0.0:
+        noise = max(noise, float((signal * t2 / m2).sum() / signal.sum()))
+    return (
+        max(0.0, float((m2 * square).sum() / n2)),
+        spread,
+        4.0 * noise / n2,
+        float(n2 / counts.n_records),
+    )
 
 
 def _uniform_weights(counts: Counts, prior: float, alpha: float, universe: int) -> float:

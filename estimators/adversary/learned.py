@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.holdout import HeldOut, follow_leader, summarise
+from estimators.adversary.holdout import Validation, follow_leader
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
@@ -172,15 +172,14 @@ TRAINING_SHARE = 0.4
 DEFAULT_LEARNERS = (quadratic(), logistic(), boxes(), boosting())
 
 
-def learned_held_out(
+def learned_validation(
     scores: Scores,
     prior: float,
-    alpha: float,
     seed: int,
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
     shuffles: int = 1,
-) -> HeldOut:
-    """Lower limit of the advantage of any adversary that sees the vector, by progressive validation."""
+) -> Validation:
+    """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)
     right = np.array([_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)])
     n1, n0 = (
@@ -188,7 +187,7 @@ def learned_held_out(
     )
     outcome = follow_leader(right[:, 0], n1, right[:, 1], n0, prior)
     pooled = pools(scores.n_members, scores.n_nonmembers, prior)
-    return summarise(outcome, [learner.name for learner in learners], pooled, prior, alpha)
+    return Validation(outcome, tuple(learner.name for learner in learners), prior, pooled)
 
 
 def learned_counts(

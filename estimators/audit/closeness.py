@@ -17,19 +17,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import CellsTarget, cells_for
-from estimators.adversary.insample import largest_on_hull
+from estimators.advantage import cells_for
+from estimators.adversary.insample import subsets_within
 from estimators.limits.binomial import lower_limit, upper_limit
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
+from estimators.targets import CellsTarget
 
 Floats = NDArray[np.float64]
 
-LARGEST = 50.0
+LARGEST = 15.0
 """An epsilon beyond it is as good as none."""
-
-SLACK = 1e-3
-"""How closely the largest limit over all sets is found, as a share of delta."""
 
 STEP = 1e-4
 """How closely the smallest epsilon is found."""
@@ -115,11 +113,12 @@ def plug_in_epsilon(counts: Counts, delta: float, start: float = 1.0) -> float |
 def within(counts: Counts, epsilon: float, delta: float, alpha: float) -> bool:
     """Whether upper limits, each of level 1 - alpha, of both divergences at e^epsilon are at most delta.
 
-    One fixed set's excess r(A) - g q(A) is below U(r) - g L(q) by exact limits at alpha/2 each; no set beats the hull.
+    An excess r(A) - g q(A) of at most delta is an accuracy of at most (g + delta)/(1 + g) at the prior 1/(1 + g).
     """
     g = float(np.exp(epsilon))
     turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
-    return all(_within(side, g, delta, alpha) for side in (counts, turned))
+    most = (g + delta) / (1.0 + g)
+    return all(subsets_within(side, 1.0 / (1.0 + g), alpha, most) for side in (counts, turned))
 
 
 def records_to_pass(counts: Counts, epsilon: float, delta: float, alpha: float, most: int) -> int | None:
@@ -145,17 +144,8 @@ def records_to_pass(counts: Counts, epsilon: float, delta: float, alpha: float, 
     while high / low > 1.05:
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if passes(middle) else (middle, high)
-    return int(np.ceil(high * records))
-
-
-def _within(counts: Counts, g: float, delta: float, alpha: float) -> bool:
-    n1, n0 = float(counts.n_members), float(counts.n_nonmembers)
-
-    def limit(inside: Floats, outside: Floats) -> Floats:
-        high = upper_limit(np.minimum(inside, n1), n1, alpha / 2.0)
-        return high - g * lower_limit(np.maximum(outside, 0.0), n0, alpha / 2.0)
-
-    return largest_on_hull(counts, limit, delta, SLACK * delta, enough=delta) <= delta
+    total = int(np.ceil(high * records))
+    return total if total <= most else None
 
 
 def _smallest(passes: Callable[[float], bool], start: float) -> float | None:

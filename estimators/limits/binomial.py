@@ -1,7 +1,6 @@
 """Limits for proportions, and for what is made of two of them.
 
-Everything certified here rests on three tools: the exact limit of one proportion, the limit of a
-weighted sum of two independent proportions, and the limit of a ratio that is linear in both.
+Everything certified here rests on the exact limit of one proportion; ``two_rates`` has that of two together.
 """
 
 from __future__ import annotations
@@ -83,58 +82,6 @@ def mcdiarmid_radius(prior: float, n_members: int, n_nonmembers: int, delta: flo
     return float(np.sqrt(2.0 * np.log(2.0 / delta) * spread))
 
 
-MOVER_LEVEL = 0.6
-"""Share of its error a quadrature limit may use: exact enumeration then never exceeds the nominal level."""
-
-FEW = 40
-"""Up to this many errors of both kinds the limits are skewed and quadrature alone would be too short."""
-
-
-def weighted_accuracy_upper(
-    true_positives: Numbers,
-    n_members: Numbers,
-    true_negatives: Numbers,
-    n_nonmembers: Numbers,
-    prior: float,
-    alpha: float,
-) -> Floats:
-    """Upper limit of level 1 - alpha for p TPR + (1-p) TNR of a fixed adversary.
-
-    The exact limits of the two rates are put together as independent errors, in quadrature (MOVER, Zou
-    and Donner 2008). Where both rates are all but 1 that misses up to 7% at a nominal 2.5%; there the
-    weighted sum of the few errors is bounded as one binomial of matched moments (Fay and Feuer 1997).
-    """
-    tp, tn = np.asarray(true_positives, dtype=np.float64), np.asarray(true_negatives, dtype=np.float64)
-    level = MOVER_LEVEL * alpha
-    gap = np.hypot(
-        prior * (_distinct(upper_limit, tp, n_members, level) - tp / n_members),
-        (1.0 - prior) * (_distinct(upper_limit, tn, n_nonmembers, level) - tn / n_nonmembers),
-    )
-    errors, misses = n_members - tp, n_nonmembers - tn
-    gap, few = np.atleast_1d(gap), np.atleast_1d((errors <= FEW) & (misses <= FEW))
-    errors, misses = np.atleast_1d(errors), np.atleast_1d(misses)
-    if few.any():
-        a, b = prior / n_members, (1.0 - prior) / n_nonmembers
-        total, square = a * errors + b * misses, a**2 * errors + b**2 * misses
-        gap[few] = np.maximum(gap[few], _few_gap(total[few], square[few], level))
-    return np.minimum(prior * tp / n_members + (1.0 - prior) * tn / n_nonmembers + gap.reshape(tp.shape), 1.0)
-
-
-def weighted_accuracy_lower(
-    true_positives: Numbers,
-    n_members: Numbers,
-    true_negatives: Numbers,
-    n_nonmembers: Numbers,
-    prior: float,
-    alpha: float,
-) -> Floats:
-    """Lower limit: one minus the upper limit of the opposite adversary, who is right where this one is wrong."""
-    tp, tn = np.asarray(true_positives, dtype=np.float64), np.asarray(true_negatives, dtype=np.float64)
-    return 1.0 - weighted_accuracy_upper(
-        n_members - tp, n_members, n_nonmembers - tn, n_nonmembers, prior, alpha
-    )
-
-
 def _distinct(
     limit: Callable[[Floats, Numbers, float], Floats], hits: Floats, trials: Numbers, alpha: float
 ) -> Floats:
@@ -149,15 +96,6 @@ def _distinct(
         return table[whole]
     distinct, back = np.unique(hits, return_inverse=True)
     return limit(distinct, trials, alpha)[back.reshape(hits.shape)]
-
-
-def _few_gap(total: Floats, square: Floats, alpha: float) -> Floats:
-    """How far below its estimate the weighted ``total`` of a few errors may lie; ``square`` has squared weights."""
-    some = total > 0
-    gap = np.zeros_like(total)
-    hits, trials = total[some] ** 2 / square[some], total[some] / square[some]
-    gap[some] = total[some] - lower_limit(hits, np.maximum(trials, hits), alpha)
-    return gap
 
 
 def normal_quantile(alpha: float) -> float:

@@ -10,17 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.holdout import SHUFFLES, block_fractions
-from estimators.limits.binomial import (
-    FEW,
-    MOVER_LEVEL,
-    clopper_pearson,
+from estimators.limits.fieller import ratio_range
+from estimators.limits.two_rates import (
+    Linear,
+    TwoRates,
     weighted_accuracy_lower,
     weighted_accuracy_upper,
 )
-from estimators.limits.fieller import ratio_limits, ratio_range
 from estimators.metric.optimum import Objective, best_prefix, likelihood_order, optimum
 from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
@@ -102,11 +101,10 @@ def held_out(
     One shuffle has the level of MOVER; the median of several is steadier.
     """
     rng = np.random.default_rng(seed)
-    top, bottom = objective.metric.linear(objective.prior)
     lowers, values, leaders = [], [], []
     for _ in range(shuffles):
         tp, n1, fp, n0, leader = _progressive(fine, views, objective, rng)
-        lowers.append(float(ratio_limits(tp, n1, fp, n0, top, bottom, alpha)[0]))
+        lowers.append(float(rule_lower(tp, n1, fp, n0, objective, alpha)))
         value = float(objective.metric.value(tp / n1, fp / n0, objective.prior))
         values.append(objective.trivial if np.isnan(value) else value)
         leaders.append(leader)
@@ -176,33 +174,60 @@ def upper_limit(fine: Counts, views: Sequence[View], objective: Objective, alpha
     alarms = np.concatenate([c for _, c in corners])
     hits, alarms = np.concatenate([hits, n1 - hits]), np.concatenate([alarms, n0 - alarms])
     if objective.constrained:
-        rates, level = (hits, n1, alarms, n0, objective.prior), alpha * SHARE_OF_ALPHA
-        least, most = weighted_accuracy_lower(*rates, level), weighted_accuracy_upper(*rates, level)
+        shares, level = (hits, n1, alarms, n0, objective.prior), alpha * SHARE_OF_ALPHA
+        least, most = weighted_accuracy_lower(*shares, level), weighted_accuracy_upper(*shares, level)
         possible = (most >= objective.low) & (least <= objective.high)
         hits, alarms, alpha = hits[possible], alarms[possible], alpha * (1.0 - SHARE_OF_ALPHA)
-    limits = rule_upper(hits, n1, alarms, n0, objective, alpha)
-    return max(float(limits.max(initial=-np.inf)), objective.trivial)
+    if not hits.size:
+        return objective.trivial
+    ratio = _ratio_of(objective)
+    rates = _rates(hits, n1, alarms, n0, ratio)
+    return rates.largest_ratio(*ratio, alpha, metric_range(objective), objective.trivial)
 
 
 def rule_upper(
-    hits: Floats, n_members: float, alarms: Floats, n_nonmembers: float, objective: Objective, alpha: float
+    hits: ArrayLike,
+    n_members: float,
+    alarms: ArrayLike,
+    n_nonmembers: float,
+    objective: Objective,
+    alpha: float,
 ) -> Floats:
-    """Upper limit, of level 1 - alpha, of the metric of each fixed rule.
+    """Upper limit, of level 1 - alpha, of the metric of each fixed rule."""
+    ratio = _ratio_of(objective)
+    rates = _rates(hits, n_members, alarms, n_nonmembers, ratio)
+    return rates.ratio_upper(*ratio, alpha, metric_range(objective))
 
-    MOVER-Fieller at its nominal level misses up to 7% instead of 2.5% where both kinds of error are all but
-    absent: there the exact limits of the two rates, half the error each, stand beside it.
-    """
-    top, bottom = objective.metric.linear(objective.prior)
-    limits = ratio_limits(hits, n_members, alarms, n_nonmembers, top, bottom, MOVER_LEVEL * alpha)[1]
-    perfect = np.maximum(n_members - hits, alarms) <= FEW
-    reversed_ = np.maximum(hits, n_nonmembers - alarms) <= FEW
-    few = np.flatnonzero(perfect | reversed_)
-    ends_a = clopper_pearson(hits[few], n_members, alpha / 2.0)
-    ends_c = clopper_pearson(alarms[few], n_nonmembers, alpha / 2.0)
-    for a in ends_a:
-        for c in ends_c:  # a ratio of linear forms is largest at a corner of the box
-            limits[few] = np.fmax(limits[few], objective.metric.value(a, c, objective.prior))
-    return limits
+
+def rule_lower(
+    hits: ArrayLike,
+    n_members: float,
+    alarms: ArrayLike,
+    n_nonmembers: float,
+    objective: Objective,
+    alpha: float,
+) -> Floats:
+    """Lower limit, of level 1 - alpha, of the metric of each fixed rule."""
+    (e0, ea, ec), bottom = _ratio_of(objective)
+    low, high = metric_range(objective)
+    rates = _rates(hits, n_members, alarms, n_nonmembers, ((e0, ea, ec), bottom))
+    return -rates.ratio_upper((-e0, -ea, -ec), bottom, alpha, (-high, -low))
+
+
+def _ratio_of(objective: Objective) -> tuple[Linear, Linear]:
+    """The metric's numerator and denominator, linear in TPR and FPR, the denominator positive."""
+    (e0, ea, ec), (h0, ha, hc) = objective.metric.linear(objective.prior)
+    if h0 + (ha + hc) / 2.0 < 0.0:  # it does not change its sign on the unit square
+        return (-e0, -ea, -ec), (-h0, -ha, -hc)
+    return (e0, ea, ec), (h0, ha, hc)
+
+
+def _rates(
+    hits: ArrayLike, n_members: float, alarms: ArrayLike, n_nonmembers: float, ratio: tuple[Linear, Linear]
+) -> TwoRates:
+    """The two rates, weighted as they weigh in the metric."""
+    (_, ea, ec), (_, ha, hc) = ratio
+    return TwoRates.of(hits, n_members, alarms, n_nonmembers, abs(ea) + abs(ha), abs(ec) + abs(hc))
 
 
 def _chain(groups: Counts, view: View) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from estimators.advantage import Advantage, CellsTarget, advantage
+from estimators.advantage import Advantage, advantage
 from estimators.adversary.holdout import SHUFFLES
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
@@ -29,6 +29,7 @@ from estimators.statement import (
     percent,
     sorted_into,
 )
+from estimators.targets import CellsTarget
 
 LEAST_RECORDS = 3
 """One of each side to learn from, one to choose by and one to judge on (MACE, Algorithm 3)."""

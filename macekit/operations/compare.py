@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from estimators import Caution, Counts, LearnedTarget, Scores, compare, difference, paired_difference
+from estimators import Caution, Counts, LearnedTarget, Scores, compare
+from estimators.compare import differences
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -76,13 +77,14 @@ def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str,
 def _differences(
     question: CompareQuestion, data: dict[str, Scores | Counts], pairs: list[tuple[str, str]]
 ) -> list[DifferenceAnswer]:
-    """All at once with the confidence asked for (Bonferroni over the pairs)."""
-    between = paired_difference if question.paired else difference
-    corrected = 1.0 - (1.0 - question.confidence) / max(1, len(pairs))
-    estimator_target = target(question.estimator)
-    return [
-        encode.difference(
-            a, b, between(data[a], data[b], question.prior, estimator_target, corrected, question.seed)
-        )
-        for a, b in pairs
-    ]
+    """All at once with the confidence asked for."""
+    results = differences(
+        data,
+        pairs,
+        question.paired,
+        question.prior,
+        target(question.estimator),
+        question.confidence,
+        question.seed,
+    )
+    return [encode.difference(a, b, result) for (a, b), result in zip(pairs, results, strict=True)]

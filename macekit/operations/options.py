@@ -23,7 +23,6 @@ from estimators import (
     TwoSidedTarget,
     preset,
 )
-from estimators.advantage import Target
 from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
 from estimators.density.bandwidth import (
     Bandwidth,
@@ -35,6 +34,7 @@ from estimators.density.bandwidth import (
 )
 from estimators.paper import EqualWidth, Kernel
 from estimators.report import digest
+from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from estimators.compare import by_group, compare, difference, paired_difference
+from estimators.compare import by_group, compare, difference, differences, paired_difference
 from estimators.errors import OptionError
 from estimators.sample.scores import Query, Scores
 from tests.oracles import World, gaussian_shift, identical
@@ -115,3 +115,38 @@ def test_no_group_is_called_a_leak_when_none_leaks() -> None:
         )
 
     assert wrong <= most_misses(runs, 0.025)
+
+
+@pytest.mark.parametrize(
+    ("first_n", "second_n", "first", "second"),
+    [(100, 10_000, 0.0, 0.2), (1000, 10_000, 0.0, 0.2), (100, 1000, 0.0, 0.2), (1000, 1000, 0.2, 0.2)],
+    ids=["38% missed in quadrature", "25%", "17%", "1%"],
+)
+def test_a_model_without_leak_does_not_shrink_the_error_of_a_difference(
+    first_n: int, second_n: int, first: float, second: float
+) -> None:
+    """Its estimate lies above its lower end by a bias, which quadrature took for an error."""
+    rng, runs, above, below = np.random.default_rng(8), 60, 0, 0
+    worlds = [gaussian_shift(a) if a else identical() for a in (first, second)]
+    for run in range(runs):
+        samples = [draw(world, n, rng) for world, n in zip(worlds, (first_n, second_n), strict=True)]
+        interval = difference(samples[0], samples[1], seed=run).estimate.interval
+        above += interval.lower > first - second + 1e-9
+        below += interval.upper < first - second - 1e-9
+
+    assert max(above, below) <= most_misses(runs, 0.025)
+
+
+def test_differences_of_many_pairs_hold_together() -> None:
+    rng = np.random.default_rng(9)
+    queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+
+    together = differences(queries, pairs, paired=False)
+    alone = difference(queries["a"], queries["b"], confidence=1 - 0.05 / 3)
+
+    assert together[0].estimate.lower == pytest.approx(alone.estimate.lower, abs=1e-12)
+    assert (
+        together[0].estimate.interval.width > difference(queries["a"], queries["b"]).estimate.interval.width
+    )
+    assert all(each.estimate.interval.confidence == 0.95 for each in together)

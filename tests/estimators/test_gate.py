@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from estimators.advantage import CellsTarget, LearnedTarget, ThresholdTarget, advantage
+from estimators.advantage import advantage
 from estimators.adversary.learned import quadratic
 from estimators.errors import InputError, OptionError, OutOfRange
 from estimators.gate import judge
@@ -17,6 +17,7 @@ from estimators.plan import Decision, verdict
 from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
+from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget
 from tests.oracles import World, gaussian_shift, identical, rare_leak, xor
 
 

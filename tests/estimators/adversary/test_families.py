@@ -5,7 +5,15 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from estimators.adversary.families import Cellwise, Smoothed, Threshold, TwoSided, families_for, in_sample
+from estimators.adversary.families import (
+    Cellwise,
+    OnGroups,
+    Smoothed,
+    Threshold,
+    TwoSided,
+    families_for,
+    in_sample,
+)
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
@@ -47,7 +55,7 @@ def test_no_set_of_cells_beats_the_cellwise_rule() -> None:
 
 
 def test_joined_cells_share_one_guess() -> None:
-    guesses = Cellwise("coarse", np.array([0, 3, 5])).fit(GAINS, tie=False)
+    guesses = OnGroups(Cellwise("coarse"), np.array([0, 3, 5])).fit(GAINS, tie=False)
 
     assert (guesses[:, 0] == guesses[:, 2]).all()
     assert (guesses[:, 3] == guesses[:, 4]).all()
@@ -87,7 +95,7 @@ def test_the_in_sample_cellwise_value_is_the_papers_statistic() -> None:
 
 
 def test_unordered_cells_offer_no_threshold() -> None:
-    assert [f.name for f in families_for(Counts.of([5, 3, 2], [1, 4, 5]))] == ["cells"]
+    assert [f.name for f in families_for(Counts.of([5, 3, 2], [1, 4, 5]))] == ["cells", "unseen_labels"]
 
 
 def test_ordered_cells_offer_every_family_simplest_first() -> None:

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from estimators.adversary.insample import RARE_ALONE
 from estimators.audit.closeness import (
     LARGEST,
     epsilon_lower,
@@ -75,7 +76,7 @@ def test_at_delta_zero_there_is_no_upper_end_whatever_the_records() -> None:
 
 def test_where_nothing_was_seen_the_rule_of_four_over_n_limits_delta() -> None:
     counts = counts_of(np.array([1000, 0]), np.array([1000, 0]))
-    least = 1 - (ALPHA / 2) ** (1 / 1000)  # of what nobody was seen in
+    least = 1 - (RARE_ALONE * ALPHA) ** (1 / 1000)  # of what nobody was seen in
 
     assert epsilon_upper(counts, 0.9 * least, ALPHA) is None
     assert epsilon_upper(counts, 4 * least, ALPHA) is not None

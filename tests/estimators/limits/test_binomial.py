@@ -9,9 +9,8 @@ from estimators.limits.binomial import (
     lower_limit,
     mcdiarmid_radius,
     upper_limit,
-    weighted_accuracy_lower,
-    weighted_accuracy_upper,
 )
+from estimators.limits.two_rates import weighted_accuracy_lower, weighted_accuracy_upper
 
 
 def test_limits_are_the_textbook_ones() -> None:

@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from estimators.advantage import CellsTarget, ThresholdTarget, advantage
+from estimators.advantage import advantage
 from estimators.errors import MetricError, OutOfRange, TooFewRecords, TooManyCells
 from estimators.limits.fieller import ratio_limits
-from estimators.metric.bounds import held_out, rule_upper, upper_limit, views_of
+from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.estimate import metric_optimum
 from estimators.metric.optimum import HALVES, THIRDS, Objective, algorithm_2, algorithm_3, optimum, posteriors
@@ -24,6 +24,7 @@ from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.statement import at_least
+from estimators.targets import CellsTarget, ThresholdTarget
 from tests.oracles import gaussian_shift, shift_for
 
 NAMES = sorted(PRESETS)
@@ -260,7 +261,7 @@ def test_each_rules_limits_miss_at_most_25_of_1000_enumerated_samples(name, prio
     goal = objective(name, prior, 0.0)
     x, y = (side.ravel() for side in np.meshgrid(np.arange(n1 + 1.0), np.arange(n0 + 1.0), indexing="ij"))
     upper = rule_upper(x, n1, y, n0, goal, 0.025)
-    lower, _ = ratio_limits(x, n1, y, n0, *goal.metric.linear(prior), 0.025)
+    lower = rule_lower(x, n1, y, n0, goal, 0.025)
 
     for a, c in [
         (0.997, 0.003),

@@ -1,0 +1,37 @@
+"""The best rule with a few changes of its guess is the best of all such rules."""
+
+import numpy as np
+import pytest
+
+from estimators.adversary.changes import best_by_changes
+
+
+def best_by_trying(gain: np.ndarray, most: int) -> np.ndarray:
+    """By dynamic programming over cells: the best value ending in each guess after so many changes."""
+    value = np.full((2, most + 1), -np.inf)
+    value[:, 0] = 0.0
+    for place, each in enumerate(gain):
+        if place:
+            value[:, 1:] = np.maximum(value[:, 1:], value[::-1, :-1])
+        value = value + np.array([[each], [-each]])
+    return np.maximum.accumulate(value.max(axis=0))
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize("ties", [True, False])
+def test_it_is_what_trying_every_rule_gives(most: int, ties: bool) -> None:
+    rng = np.random.default_rng(most)
+    for _ in range(300):
+        size = int(rng.integers(1, 30))
+        gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
+        np.testing.assert_allclose(best_by_changes(gain, most), best_by_trying(gain, most), atol=1e-9)
+
+
+def test_runs_that_only_grow_are_given_up_one_by_one() -> None:
+    gain = np.arange(1.0, 41.0) * np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+
+    np.testing.assert_allclose(best_by_changes(gain, 12), best_by_trying(gain, 12))
+
+
+def test_without_any_gain_every_rule_is_worth_nothing() -> None:
+    assert best_by_changes(np.zeros(5), 4).tolist() == [0.0] * 5

@@ -1,0 +1,150 @@
+"""Limits of two rates hold at every level, and are as close as the p-values behind them allow."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from estimators.limits.binomial import upper_limit
+from estimators.limits.two_rates import (
+    CLOSE,
+    Design,
+    TwoRates,
+    weighted_accuracy_lower,
+    weighted_accuracy_upper,
+)
+
+
+def grid_upper(x: float, n: int, y: float, m: int, prior: float, alpha: float) -> float:
+    """The limit by brute force: the best of a thousand points of the border."""
+    design = Design.of(TwoRates.of_guesses(x, n, y, m, prior).share, alpha)
+    e = np.linspace(design.low, design.high, 1001)
+    a = [1.0 if x >= n else upper_limit(x, n, float(np.exp(-each))) for each in e]
+    c = [1.0 if y >= m else upper_limit(y, m, float(np.exp(-each))) for each in design.other(e)]
+    return float((prior * np.array(a) + (1.0 - prior) * np.array(c)).max())
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "prior", "alpha"),
+    [
+        (1000, 1000, 0.5, 0.025),
+        (100, 9900, 0.01, 0.025),
+        (8, 300, 0.3, 2.5e-4),
+        (60, 300, 0.9, 5e-4),
+        (8, 8, 0.5, 1e-6),
+    ],
+)
+def test_a_limit_is_that_of_the_whole_border_and_hardly_above_it(
+    n: int, m: int, prior: float, alpha: float
+) -> None:
+    rng = np.random.default_rng(0)
+    corners = [(0, 0), (0, m), (n, 0), (n, m), (n - 1, m), (n, m - 1), (1, m - 1), (n - 0.5, 0.25)]
+    pairs = corners + [(rng.integers(0, n + 1), rng.integers(0, m + 1)) for _ in range(24)]
+    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+
+    upper = weighted_accuracy_upper(x, n, y, m, prior, alpha)
+
+    for limit, a, c in zip(upper, x, y, strict=True):
+        best = grid_upper(a, n, c, m, prior, alpha)
+        seen = prior * a / n + (1.0 - prior) * c / m
+        assert best - 1e-9 <= limit <= best + 2.0 * CLOSE * (best - seen) + 1e-9
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize(("alpha", "alone"), [(0.1, 0.1), (0.025, 0.1), (0.025, 0.4)])
+def test_a_design_refuses_uniform_p_values_as_often_as_it_says(
+    share: float, alpha: float, alone: float
+) -> None:
+    design = Design.of(share, alpha, alone)
+    first, second = np.random.default_rng(1).exponential(size=(2, 400_000))
+
+    refused = (
+        (first > design.cap) | (second > design.cap) | (share * first + (1 - share) * second > design.total)
+    )
+
+    assert refused.mean() == pytest.approx(alpha, abs=4.0 * np.sqrt(alpha / 400_000))
+
+
+def worst_miss(n: int, m: int, prior: float, alpha: float) -> float:
+    """How often, at worst over a fine grid of rates, either limit is wrong, as a multiple of its level."""
+    x, y = (side.ravel() for side in np.meshgrid(np.arange(n + 1.0), np.arange(m + 1.0), indexing="ij"))
+    high = weighted_accuracy_upper(x, n, y, m, prior, alpha).reshape(n + 1, m + 1)
+    low = weighted_accuracy_lower(x, n, y, m, prior, alpha).reshape(n + 1, m + 1)
+    worst = 0.0
+    rates = [np.concatenate([[1.0], 1.0 - np.geomspace(1e-4, 0.6 * k, 24) / k]) for k in (n, m)]
+    laws = [
+        np.stack([binom.pmf(np.arange(k + 1), k, rate) for rate in side])
+        for k, side in zip((n, m), rates, strict=True)
+    ]
+    for i, a in enumerate(rates[0]):
+        for j, c in enumerate(rates[1]):
+            truth = prior * a + (1.0 - prior) * c
+            worst = max(
+                worst,
+                float(laws[0][i] @ (high < truth - 1e-12) @ laws[1][j]),
+                float(laws[0][i] @ (low > truth + 1e-12) @ laws[1][j]),
+            )
+    return worst / alpha
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99, 0.999, 0.9999])
+@pytest.mark.parametrize(("n", "m", "prior"), [(8, 60, 0.3), (30, 100, 0.9), (20, 20, 0.1)])
+def test_limits_of_two_rates_never_miss_more_often_than_their_level(
+    confidence: float, n: int, m: int, prior: float
+) -> None:
+    assert worst_miss(n, m, prior, (1.0 - confidence) / 2.0) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "prior", "tpr", "tnr"),
+    [(60, 300, 0.9, 0.99875, 0.86478), (8, 300, 0.3, 0.9731, 0.8479)],
+    ids=["limits in quadrature missed 18 times their level at 99.9%", "and more than it at 95%"],
+)
+@pytest.mark.parametrize("alpha", [0.025, 0.005, 0.0025, 0.0005])
+def test_where_limits_in_quadrature_missed_far_too_often_these_do_not(
+    n: int, m: int, prior: float, tpr: float, tnr: float, alpha: float
+) -> None:
+    x, y = np.arange(n + 1.0)[:, None], np.arange(m + 1.0)[None, :]
+    high = weighted_accuracy_upper(x, n, y, m, prior, alpha)
+    weight = binom.pmf(x, n, tpr) * binom.pmf(y, m, tnr)
+
+    assert weight[high < prior * tpr + (1.0 - prior) * tnr].sum() <= alpha
+
+
+def test_the_largest_limit_is_that_of_the_list() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 201, 60), rng.integers(0, 901, 60)
+    rates = TwoRates.of_guesses(x, 200, y, 900, 0.3)
+
+    each = rates.upper(0.3, 0.7, 0.025)
+    largest = rates.largest(0.3, 0.7, 0.025)
+
+    assert largest.value == pytest.approx(each.max(), rel=1e-3)
+    assert rates.largest(0.3, 0.7, 0.025, floor=2.0).value <= 2.0
+
+
+def test_a_falling_slope_takes_the_lower_limit_of_its_rate() -> None:
+    rates = TwoRates.of(30, 100, 40, 100, 1.0, 1.0)
+
+    difference = float(rates.upper(1.0, -1.0, 0.025))
+    turned = float(TwoRates.of(30, 100, 60, 100, 1.0, 1.0).upper(1.0, 1.0, 0.025)) - 1.0
+
+    assert difference == pytest.approx(turned, abs=1e-12)
+    assert difference > -0.1
+
+
+@pytest.mark.parametrize("alpha", [0.025, 5e-4])
+def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha: float) -> None:
+    top, bottom = (0.0, 0.3, 0.0), (0.0, 0.3, 0.7)  # precision at prior 0.3
+    rates = TwoRates.of([0, 5, 40, 100], 100, [0, 3, 90, 900], 900, 0.3, 0.7)
+
+    limits = rates.ratio_upper(top, bottom, alpha, (0.0, 1.0))
+
+    assert limits[0] == 1.0  # 0/0: nothing is known
+    for i, rho in enumerate(limits[1:], 1):
+        one = TwoRates(rates.hits_a[i], rates.n_a[i], rates.hits_c[i], rates.n_c[i], rates.share)
+        assert float(one.upper(0.3 * (1.0 - rho), -0.7 * rho, alpha)) <= 1e-6
+        assert rho == 1.0 or float(one.upper(0.3 * (1.0 - rho + 0.01), -0.7 * (rho - 0.01), alpha)) > 0.0
+    assert rates.largest_ratio(top, bottom, alpha, (0.0, 1.0), 0.3) == pytest.approx(1.0)
+    few = TwoRates.of([40, 80], 100, [300, 500], 900, 0.3, 0.7)
+    each = few.ratio_upper(top, bottom, alpha, (0.0, 1.0))
+    assert few.largest_ratio(top, bottom, alpha, (0.0, 1.0), 0.0) == pytest.approx(each.max(), rel=2e-3)
