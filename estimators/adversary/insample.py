@@ -113,7 +113,9 @@ def _enclosing(reach: Support, prior: float) -> tuple[Floats, Floats]:
     tilts = np.unique(np.concatenate([TILTS, np.negative(TILTS)]))
     odds = prior / (1.0 - prior) * np.exp(tilts)
     shares = np.unique(odds / (1.0 + odds))
-    shares = shares[(shares > 1e-12) & (shares < 1.0 - 1e-12)]  # at the ends, a line cannot be told from a rate of 1
+    shares = shares[
+        (shares > 1e-12) & (shares < 1.0 - 1e-12)
+    ]  # at the ends, a line cannot be told from a rate of 1
     most = np.array([1.0, *((1.0 + reach(float(share))) / 2.0 for share in shares), 1.0])
     shares = np.concatenate([[0.0], shares, [1.0]])  # at the ends, that neither rate exceeds 1
     step = np.diff(shares)

@@ -104,14 +104,15 @@ class TwoRates:
         form = Ratio.of(numerator, denominator)
         rho = np.full(self.hits_a.size, range_[0], dtype=np.float64)
         open_ = np.arange(rho.size)
-        x, n, y, m = (each.ravel() for each in (self.hits_a, self.n_a, self.hits_c, self.n_c))
         for _ in range(ROUNDS):
-            some = TwoRates(x[open_], n[open_], y[open_], m[open_], self.share, self.alone)
+            some = self._only(open_)
             limit = some._search(*form.slopes(rho[open_]), alpha, None)
             beyond = form.beyond(rho[open_], limit.bound, limit.a, limit.c)
             step = np.minimum(beyond, range_[1]) - rho[open_]
             rho[open_] += np.maximum(step, 0.0)
-            open_ = open_[(step > CLOSEST * (range_[1] - range_[0])) & (rho[open_] < range_[1])]
+            hair = CLOSEST * (range_[1] - range_[0])
+            rho[open_[rho[open_] >= range_[1] - hair]] = range_[1]
+            open_ = open_[(step > hair) & (rho[open_] < range_[1])]
             if not open_.size:
                 break
         rho[open_] = range_[1]
@@ -126,18 +127,25 @@ class TwoRates:
         least: float,
     ) -> float:
         """The largest of those limits, or ``least`` if none is above it."""
-        form, rho = Ratio.of(numerator, denominator), np.array([least])
+        form, rho, some = Ratio.of(numerator, denominator), np.array([least]), self
+        hair = CLOSEST * (range_[1] - range_[0])
         for _ in range(ROUNDS):
             slope_a, slope_c = (float(each[0]) for each in form.slopes(rho))
-            limit = self.largest(slope_a, slope_c, alpha, float(-form.constant(rho)[0]))
+            floor = float(-form.constant(rho)[0])
+            limit = some.largest(slope_a, slope_c, alpha, floor)
             at = slice(limit.at, limit.at + 1)
             step = form.beyond(rho, limit.bound[at], limit.a[at], limit.c[at]) - rho
-            if step[0] <= CLOSEST * (range_[1] - range_[0]):
+            if step[0] <= hair:
                 return float(rho[0])
             rho = rho + step
-            if rho[0] >= range_[1]:
+            if rho[0] >= range_[1] - hair:
                 break
+            some = some._only(limit.bound > floor)  # what cannot reach rho cannot reach more
         return range_[1]
+
+    def _only(self, keep: NDArray[np.bool_] | NDArray[np.int64]) -> TwoRates:
+        x, n, y, m = (each.ravel()[keep] for each in (self.hits_a, self.n_a, self.hits_c, self.n_c))
+        return TwoRates(x, n, y, m, self.share, self.alone)
 
     def _search(self, slope_a: ArrayLike, slope_c: ArrayLike, alpha: float, floor: float | None) -> Largest:
         x, n, y, m, s, t = (

@@ -13,13 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.holdout import SHUFFLES, block_fractions
+from estimators.limits.binomial import clopper_pearson
 from estimators.limits.fieller import ratio_range
-from estimators.limits.two_rates import (
-    Linear,
-    TwoRates,
-    weighted_accuracy_lower,
-    weighted_accuracy_upper,
-)
+from estimators.limits.two_rates import Linear, TwoRates
 from estimators.metric.optimum import Objective, best_prefix, likelihood_order, optimum
 from estimators.sample.cells import Categories
 from estimators.sample.counting import resolution
@@ -174,15 +170,17 @@ def upper_limit(fine: Counts, views: Sequence[View], objective: Objective, alpha
     alarms = np.concatenate([c for _, c in corners])
     hits, alarms = np.concatenate([hits, n1 - hits]), np.concatenate([alarms, n0 - alarms])
     if objective.constrained:
-        shares, level = (hits, n1, alarms, n0, objective.prior), alpha * SHARE_OF_ALPHA
-        least, most = weighted_accuracy_lower(*shares, level), weighted_accuracy_upper(*shares, level)
+        level, p = alpha * SHARE_OF_ALPHA / 2.0, objective.prior
+        ends = zip(clopper_pearson(hits, n1, level), clopper_pearson(alarms, n0, level), strict=True)
+        least, most = (p * a + (1.0 - p) * c for a, c in ends)
         possible = (most >= objective.low) & (least <= objective.high)
         hits, alarms, alpha = hits[possible], alarms[possible], alpha * (1.0 - SHARE_OF_ALPHA)
     if not hits.size:
         return objective.trivial
     ratio = _ratio_of(objective)
     rates = _rates(hits, n1, alarms, n0, ratio)
-    return rates.largest_ratio(*ratio, alpha, metric_range(objective), objective.trivial)
+    at_least = max(objective.trivial, float(objective.value(hits / n1, alarms / n0).max()))
+    return rates.largest_ratio(*ratio, alpha, metric_range(objective), at_least)
 
 
 def rule_upper(
