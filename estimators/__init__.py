@@ -7,6 +7,7 @@ The library reads in the order the data flows: scores, counts, an adversary, an 
 """
 
 from estimators.advantage import Advantage, advantage
+from estimators.audit.exposure import Exposure, exposure
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
 from estimators.metric.definition import Metric
@@ -32,6 +33,7 @@ __all__ = [
     "Counts",
     "Decision",
     "Estimate",
+    "Exposure",
     "Guarantee",
     "IndividualMetric",
     "IndividualRisk",
@@ -51,6 +53,7 @@ __all__ = [
     "by_group",
     "compare",
     "difference",
+    "exposure",
     "individual_metric",
     "individual_risk",
     "metric_optimum",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from estimators.audit.exposure import Exposure, exposure
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import GateSample, JudgedLimit, Limit
 from estimators.plan import NONE_SETTLES, Decision, overall
@@ -28,6 +29,8 @@ class Judgement:
         limits: Each limit with its interval and its own verdict.
         confidence: 1 less twice the probability that the decision errs either way.
         provenance: Method, version, numbers of records, prior and seed.
+        exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, whatever the
+            limits are; None for vectors.
 
     Example:
         >>> from estimators import Counts
@@ -41,6 +44,7 @@ class Judgement:
     limits: tuple[JudgedLimit, ...]
     confidence: float
     provenance: Provenance
+    exposure: Exposure | None
 
     @property
     def baseline(self) -> float:
@@ -62,8 +66,9 @@ class Judgement:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What to know first, each once."""
-        return tuple(dict.fromkeys(caution for each in self.limits for caution in each.cautions))
+        """What to know first, each once: before all that members are exposed whom no limit may have shown."""
+        first = () if self.exposure is None or self.decision is Decision.FAIL else self.exposure.cautions
+        return tuple(dict.fromkeys((*first, *(caution for each in self.limits for caution in each.cautions))))
 
     @property
     def sentence(self) -> str:
@@ -101,7 +106,7 @@ def judge(
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
-        limits: At least one of ``MaxAdvantage``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
+        limits: At least one of ``MaxAdvantage``, ``MaxTpr``, ``MaxMetric``, ``MaxEpsilon`` and ``MaxGroupRisk`` from
             ``estimators.maxima``.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
@@ -137,4 +142,5 @@ def judge(
     sample = GateSample(data, fine, prior, confidence, below, seed)
     results = tuple(limit.judge(sample) for limit in limits)
     source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
-    return Judgement(results, confidence, source)
+    tails = None if fine is None else exposure(fine, confidence, prior)
+    return Judgement(results, confidence, source, tails)

@@ -1,4 +1,4 @@
-"""What may be limited, each by a maximum: the advantage, a metric, epsilon, the risk of any group.
+"""What may be limited, each by a maximum: the advantage, a true positive rate, a metric, epsilon, a group's risk.
 
 A limit passes if the upper end of what it limits is at or below the maximum, and fails if the lower end is above it.
 """
@@ -21,7 +21,16 @@ from estimators.audit.closeness import (
     tail_cells,
 )
 from estimators.audit.epsilon import epsilon_lower_bound
-from estimators.errors import InputError, OptionError, require_nonnegative, require_share
+from estimators.audit.roc import operating_point
+from estimators.errors import (
+    InputError,
+    OptionError,
+    OutOfRange,
+    require_nonnegative,
+    require_number,
+    require_open_unit,
+    require_share,
+)
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import metric_optimum
 from estimators.plan import Decision, Verdict, beneath_baseline, decide, most_records, records_needed
@@ -133,6 +142,74 @@ class MaxAdvantage:
             decide(about, estimate, self.maximum, records, above.scope),
             cautions,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MaxTpr:
+    """The true positive rate at a false positive rate, of whichever end of the score speaks more for membership.
+
+    It limits what an average hides: how many members are found by an attacker who must hardly ever be wrong.
+
+    Args:
+        maximum: Largest true positive rate that is acceptable, from 0 to 1.
+        fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.gate import judge
+        >>> from estimators.maxima import MaxTpr
+        >>> release = Counts.of([4750, 250], [5000, 0], edges=[1.0])  # one training row in twenty, word for word
+        >>> judge(release, [MaxTpr(0.01, fpr=0.001)]).decision.value
+        'fail'
+    """
+
+    maximum: float
+    fpr: float
+
+    def judge(self, sample: GateSample) -> JudgedLimit:
+        """By operating points of both directions, of which the higher counts.
+
+        Which it is is fixed, if unknown, so upper ends need no correction; lower ends share the error.
+
+        Args:
+            sample: The records, the prior and the confidence; ``judge`` makes it.
+        """
+        fine, most = sample.counts("max_tpr"), require_number("max_tpr", self.maximum)
+        rate = require_open_unit("at_fpr", self.fpr)
+        if not 0.0 <= most <= 1.0:
+            raise OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
+        if not fine.cells.ordered:
+            raise OptionError(
+                "max_tpr: categories have no order, so they have no true positive rate at a false positive rate",
+                field="max_tpr",
+            )
+        turned = Counts.trusted(fine.members[::-1], fine.nonmembers[::-1], fine.cells)
+        shared = 1.0 - (1.0 - sample.below) / 2.0
+        above = [operating_point(side, rate, sample.confidence) for side in (fine, turned)]
+        below = [operating_point(side, rate, shared) for side in (fine, turned)]
+        guarantee = Guarantee(
+            "the TPR of the threshold with the FPR asked for, in the direction in which it is higher",
+            IID,
+            False,
+        )
+        interval = Interval(
+            max(each.estimate.lower for each in below),
+            max(each.estimate.upper for each in above),
+            sample.confidence,
+            guarantee,
+        )
+        value = max(float(each.estimate.value or 0.0) for each in above)
+        estimate = _between(interval.lower, value, interval.upper, interval)
+        records = records_needed(estimate, most, sample.records)
+        if (
+            records is not None and value > most
+        ):  # too few nonmembers show nothing at this rate, whatever the members
+            nonmembers = np.log((1.0 - shared) / 2.0) / np.log1p(-rate)
+            records = max(records, int(np.ceil(nonmembers * sample.records / fine.n_nonmembers)))
+            records = None if records > most_records(sample.records) else records
+        about = f"the true positive rate at a false positive rate of {rate:g}"
+        cautions = tuple(dict.fromkeys(caution for each in below for caution in each.cautions))
+        return JudgedLimit("tpr", about, estimate, decide(about, estimate, most, records), cautions)
 
 
 @dataclass(frozen=True, slots=True)

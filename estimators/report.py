@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from estimators.advantage import Advantage, advantage
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
+from estimators.audit.exposure import Exposure, exposure
 from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
     AreaUnderCurve,
@@ -25,7 +26,7 @@ from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, PaperAdvantage, algorithm_1, discrete_advantage
-from estimators.plan import Verdict, beneath_baseline, verdict
+from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
@@ -86,7 +87,9 @@ class Assessment:
         roc: The ROC curve, a higher score meaning member; None without an order.
         auc: The area under that curve, with its interval.
         operating_points: The true positive rate at each false positive rate that was asked for, with intervals.
-        epsilon: What the records say epsilon must be at least.
+        epsilon: What the records say epsilon of the mechanism must be at least.
+        exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, and what the
+            epsilon of the score's own distributions is at least; None for vectors.
         claim: Whether the records contradict ``claimed_epsilon``; None if nothing was claimed.
         verdict: The decision at ``threshold``; None without one.
         cautions: What to know before using the numbers, each once.
@@ -111,6 +114,7 @@ class Assessment:
     auc: AreaUnderCurve | None
     operating_points: tuple[OperatingPoint, ...]
     epsilon: EpsilonBound | None
+    exposure: Exposure | None
     claim: ClaimCheck | None
     verdict: Verdict | None
     cautions: tuple[Caution, ...]
@@ -181,6 +185,9 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     points = (
         () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     )
+    tails = None if fine is None else exposure(fine, options.confidence, options.prior)
+    decision = None if options.threshold is None else verdict(result, options.threshold)
+    first = () if tails is None or (decision and decision.decision is Decision.FAIL) else tails.cautions
     parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
     return Assessment(
         options,
@@ -191,9 +198,10 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         area,
         points,
         epsilon,
+        tails,
         claim,
-        None if options.threshold is None else verdict(result, options.threshold),
-        _cautions([beneath, result.cautions, missing, *(each.cautions for each in parts)]),
+        decision,
+        _cautions([first, beneath, result.cautions, missing, *(each.cautions for each in parts)]),
         fingerprint(data),
         fine,
     )

@@ -1,0 +1,474 @@
+"""Whether an end of the score holds members that no nonmember, or almost none, reaches.
+
+An advantage is an average: one training row in a hundred that a release prints word for word moves it by 0.01. This
+looks at the ends of the score, at tails fixed in advance by how many nonmembers may lie in them (0, 1, 2, 4, ...).
+
+Let the tail end at the (k+1)-th nonmember from outside. What share of nonmembers it truly holds is at most U, the
+(k+1)-th smallest of n0 uniform numbers; if the share of members is at most g times that, its members are no more than
+those of n1 uniform numbers V that are smaller than g U. So m of them or more have probability at most
+
+    P(V_(m) <= g U_(k+1)),   V_(m) ~ Beta(m, n1 - m + 1),  U_(k+1) ~ Beta(k + 1, n0 - k) independent,
+
+exactly so for a score without ties; at g = 1 it is the hypergeometric law of the pooled ranks. The largest g at which
+that is at most the level is the limit. Levels are shared by directions, equally, and by tails, of which the j-th gets
+1/(j(j+1)): the purest tail gets half, and no number of further tails takes anything away from it (docs/methods.md,
+section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
+
+from estimators.audit.epsilon import Direction, direction_of
+from estimators.errors import require_open_unit
+from estimators.limits.binomial import lower_limit, upper_limit
+from estimators.sample.cells import Categories
+from estimators.sample.counting import finest
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Scores
+from estimators.statement import IID, Caution, Guarantee, at_least, at_most, percent
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CLEAR = 4.0
+"""A tail exposes its members if they are seen in it at least so many times as often as nonmembers are."""
+
+NODES = 40
+"""Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""
+
+OUTSIDE = 1e-6
+"""Probability of the law that lies beyond those points, at either end, as a share of the level."""
+
+NORMAL = 100.0
+"""From so many records on either side of a cut its law is normal enough to say where those points are."""
+
+SKEW = 4.0
+"""With fewer records on one side of the cut the law has one long end, and takes more points."""
+
+HOPEFUL = 0.6
+"""Share of a normal limit's reach that no exact limit falls short of: what is not above even so is passed over."""
+
+SURE = 0.95
+"""The same, of the limit that endless sides would have."""
+
+FEW = 100
+"""Nonmembers below which it is no guide."""
+
+NEAR = 1e-5
+"""How closely the logarithm of a ratio is found."""
+
+LONGEST_LABEL = 60
+"""Characters of a label that a sentence repeats."""
+
+OF_TAILS = Guarantee(
+    "the log of how many times as often as nonmembers members lie beyond the best cut of this score, from below; "
+    "the share of members, the share of nonmembers and the probability each by itself, whichever tail is named",
+    IID,
+    finite_sample=True,
+)
+OF_LABELS = Guarantee(
+    "the log of how many times as often as nonmembers members have the best label, from below; "
+    "the share of members, the share of nonmembers and the probability each by itself, whichever label is named",
+    IID,
+    finite_sample=False,
+)
+"""What the limits cover. Of labels the false alarms without a leak are proven, the rest was checked by simulation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """An end of the score, or a label, and what is shown of it.
+
+    Attributes:
+        direction: ``"high"`` or ``"low"``: which end of the score it is; ``"label"`` where scores have no order.
+        label: The label; None where scores have an order.
+        members: How many of the members lie in it.
+        nonmembers: How many of the nonmembers do.
+        tpr_lower: Lower limit of the share of members in it: the true positive rate of accusing it.
+        fpr_upper: Upper limit of the share of nonmembers in it: the false positive rate.
+        precision_lower: Lower limit of the probability that a record in it is a member, at the prior.
+        score_epsilon: Lower limit of log(TPR/FPR).
+
+    Example:
+        >>> from estimators import Counts, exposure
+        >>> tail = exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).tail
+        >>> tail.direction, tail.members, tail.nonmembers
+        ('high', 50, 0)
+        >>> round(tail.tpr_lower, 4), round(tail.fpr_upper, 4), round(tail.precision_lower, 2)
+        (0.0068, 0.001, 0.9)
+    """
+
+    direction: str
+    label: object
+    members: int
+    nonmembers: int
+    tpr_lower: float
+    fpr_upper: float
+    precision_lower: float
+    score_epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Whether some members have scores that no nonmember has, or almost none; ``exposure`` makes it.
+
+    Attributes:
+        tail: The tail that shows most; None if none is shown to hold more than nothing leaking explains.
+        alarm: True if the tail exposes its members: they are seen in it at least four times as often as nonmembers.
+        least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
+        n_members: Member records in all.
+        n_nonmembers: Nonmember records in all.
+        prior: Probability that a record is a member before its score is seen.
+        confidence: Twice the error of each limit is 1 less this, over all tails and both directions.
+        guarantee: What the limits cover and assume.
+
+    Example:
+        >>> from estimators import Counts, exposure
+        >>> print(exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).sentence)
+        50 of 5,000 members have scores that no nonmember has, at the high end. With 97.5% confidence such a score makes
+        membership at least 90.3% probable, at a prior of 0.5; at least 0.682% of members and at most 0.102% of
+        nonmembers have one. So the epsilon of this score's two distributions is at least 2.23; it is not that of the
+        mechanism.
+    """
+
+    tail: Tail | None
+    alarm: bool
+    least: int | None
+    n_members: int
+    n_nonmembers: int
+    prior: float
+    confidence: float
+    guarantee: Guarantee
+
+    @property
+    def score_epsilon(self) -> float:
+        """What the epsilon of the score's two distributions is at least, at delta 0; not that of the mechanism."""
+        return 0.0 if self.tail is None else self.tail.score_epsilon
+
+    @property
+    def finding(self) -> str:
+        """Who is exposed, in one sentence without its stop."""
+        tail = self.tail
+        if tail is None:
+            return "no members are shown to have scores that no nonmember has, or almost none"
+        who = f"{tail.members:,} of {self.n_members:,} members"
+        if tail.nonmembers:
+            who += f" and {tail.nonmembers:,} of {self.n_nonmembers:,} nonmembers"
+        if tail.direction == "label":
+            return f"{who} have the label {_short(tail.label)!r}" + (
+                "" if tail.nonmembers else ", which no nonmember has"
+            )
+        which = "beyond one cut" if tail.nonmembers else "that no nonmember has"
+        return f"{who} have scores {which}, at the {tail.direction} end"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        sure, tail = percent((1.0 + self.confidence) / 2.0), self.tail
+        if tail is None:
+            blind = (
+                "too few records for that, however they fall"
+                if self.least is None
+                else f"fewer than {self.least:,} beyond every nonmember would not show"
+            )
+            return f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."
+        one = "such a label" if tail.direction == "label" else "such a score"
+        member, share = _percent_down(tail.precision_lower), _percent_down(tail.tpr_lower)
+        return (
+            f"{self.finding}. With {sure} confidence {one} makes membership at least {member} probable, at a prior of "
+            f"{self.prior:g}; at least {share} of members and at most {_percent_up(tail.fpr_upper)} of nonmembers have "
+            f"one. So the epsilon of this score's two distributions is at least {at_least(self.score_epsilon, 2)}; it "
+            "is not that of the mechanism."
+        )
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """That members are exposed, whatever is true on average."""
+        if not self.alarm or self.tail is None:
+            return ()
+        one = "label" if self.tail.direction == "label" else "score"
+        message = (
+            f"{self.finding}: such a {one} makes membership at least {_percent_down(self.tail.precision_lower)} "
+            f"probable at a prior of {self.prior:g}, which an advantage, being an average, hides"
+        )
+        return (Caution("rare_exposure", message),)
+
+
+def exposure(
+    data: Scores | Counts,
+    confidence: float = 0.95,
+    prior: float = 0.5,
+    direction: Direction | str = Direction.EITHER,
+) -> Exposure:
+    """Look for members whose scores no nonmember has, or almost none, at either end of the score.
+
+    The limits hold for whichever tail is named: the error is shared by all of them. Of categories, which have no
+    order, every label is a tail of its own.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. A limit is one end of
+            such an interval.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. The
+            probability of membership within the tail depends on it, and nothing else does.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes the limits sharper; it has to be known before the scores are looked at.
+
+    Returns:
+        an ``Exposure``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, exposure
+        >>> rng = np.random.default_rng(0)
+        >>> members = np.concatenate([rng.normal(0, 1, 990), rng.normal(9, 1, 10)])  # one in a hundred is exposed
+        >>> result = exposure(Scores.of(members, rng.normal(0, 1, 1000)))
+        >>> result.alarm, result.tail.members, result.tail.nonmembers
+        (True, 11, 0)
+        >>> exposure(Scores.of(rng.normal(0, 1, 1000), rng.normal(0, 1, 1000))).alarm
+        False
+    """
+    require_data(data, Scores, Counts)
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    prior = require_open_unit("prior", prior)
+    ends = direction_of(direction)
+    counts = data if isinstance(data, Counts) else finest(data)
+    ordered = counts.cells.ordered
+    candidates = _tails(counts, alpha, ends) if ordered else _labels(counts, alpha)
+    tail, alarm = _clearest(counts, candidates, prior)
+    level = (
+        float(candidates.levels[0]) if len(candidates.levels) else 0.0
+    )  # of the purest tail, or of any label
+    return Exposure(
+        tail,
+        alarm,
+        _least_visible(counts.n_members, counts.n_nonmembers, level),
+        counts.n_members,
+        counts.n_nonmembers,
+        prior,
+        confidence,
+        OF_TAILS if ordered else OF_LABELS,
+    )
+
+
+# --- tails --------------------------------------------------------------------------------------------------
+# What is looked at, each with its share of the error.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each."""
+
+    places: list[tuple[str, int]]
+    members: Integers
+    nonmembers: Integers
+    ended_by: Integers
+    levels: Floats
+
+
+def _tails(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
+    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    members, nonmembers = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
+    most = np.array([0] + [2**j for j in range(62) if 2**j < n0], dtype=np.int64)
+    place = np.arange(1, len(most) + 1)
+    levels = alpha / (place * (place + 1.0)) / (2.0 if ends is Direction.EITHER else 1.0)
+    sides: list[tuple[str, Integers, Integers]] = []
+    if ends is not Direction.LOW:
+        last = np.searchsorted(nonmembers, n0 - most)  # the tail is what lies above this cell
+        sides.append(("high", n1 - members[last], n0 - nonmembers[last]))
+    if ends is not Direction.HIGH:
+        cells = np.searchsorted(nonmembers, most, side="right")
+        below = [np.concatenate([[0], side])[cells] for side in (members, nonmembers)]
+        sides.append(("low", below[0], below[1]))
+    return _Candidates(
+        [(name, 0) for name, _, _ in sides for _ in most],
+        np.concatenate([inside for _, inside, _ in sides]),
+        np.concatenate([inside for _, _, inside in sides]),
+        np.tile(most, len(sides)),
+        np.tile(levels, len(sides)),
+    )
+
+
+def _labels(counts: Counts, alpha: float) -> _Candidates:
+    """Each label by itself; of those with as many nonmembers only the one with most members can say the most."""
+    labels = _labels_seen(counts)
+    if labels < 2:
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Candidates([], nothing, nothing, nothing, np.zeros(0))
+    order = np.lexsort((-counts.members, counts.nonmembers))
+    members = counts.members[order]
+    best = np.concatenate([[True], members[1:] > np.maximum.accumulate(members)[:-1]])
+    keep = order[best & (members > 0)]
+    inside = counts.nonmembers[keep]
+    levels = np.full(len(keep), alpha / labels)
+    return _Candidates([("label", int(at)) for at in keep], counts.members[keep], inside, inside, levels)
+
+
+def _labels_seen(counts: Counts) -> int:
+    return int(np.count_nonzero(counts.pooled))
+
+
+def _clearest(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool]:
+    """The tail with the largest limit, and whether it is an exposure; one that is goes before one that is not."""
+    n1, n0 = counts.n_members, counts.n_nonmembers
+    clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
+    limits, which = {True: 0.0, False: 0.0}, {True: -1, False: -1}
+    hopeful = list(_hopeful(tails, n1, n0))
+    for pure in (True, False):
+        for at, hope in hopeful if which[True] < 0 else ():
+            if clear[at] == pure and hope > limits[pure]:
+                m, k = int(tails.members[at]), int(tails.ended_by[at])
+                limit = ratio_limit(m, n1, k, n0, float(tails.levels[at]), limits[pure])
+                if limit > limits[pure]:
+                    limits[pure], which[pure] = limit, at
+    alarm = which[True] >= 0
+    at = which[alarm]
+    if at < 0:
+        return None, False
+    direction, cell = tails.places[at]
+    level, epsilon = float(tails.levels[at]), limits[alarm]
+    m, k = int(tails.members[at]), int(tails.nonmembers[at])
+    label = None
+    if direction == "label":
+        label = counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell
+    return Tail(
+        direction,
+        label,
+        m,
+        k,
+        lower_limit(m, n1, level),
+        upper_limit(int(tails.ended_by[at]), n0, level),
+        float(expit(epsilon + logit(prior))),
+        epsilon,
+    ), alarm
+
+
+def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]]:
+    """Tails whose limit may lie above 0, and what it is at most, the largest first.
+
+    Were both sides endless, V_(m) / (V_(m) + U_(k+1)) would follow a beta law; that they end makes the ratio less
+    uncertain by a factor that is known well enough to tell which tails are worth an exact limit.
+    """
+    m, k = np.maximum(tails.members, 1).astype(np.float64), tails.ended_by.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        observed = np.log(tails.members / n1) - np.log((k + 0.5) / n0)
+    endless = 1.0 / m + 1.0 / (k + 1.0)
+    steady = np.sqrt(np.maximum(endless - 1.0 / n1 - 1.0 / n0, 0.0) / endless)
+    rough = observed + HOPEFUL * ndtri(tails.levels) * np.sqrt(endless) * steady
+    some = np.flatnonzero((rough > 0.0) | (observed > 0.0) & ((n0 < FEW) | (2 * tails.members > n1)))
+    share = betaincinv(m[some], k[some] + 1.0, tails.levels[some])
+    with np.errstate(divide="ignore"):
+        limit = logit(share) + np.log(n0 / n1)
+    reach = np.maximum(observed[some] - limit, 0.0)
+    hope = np.minimum(rough[some], limit + reach * (1.0 - SURE * steady[some]))
+    short = (n0 < FEW) | (2 * tails.members[some] > n1)  # one side ends so soon that nothing simple is close
+    hope = np.where(short, observed[some], hope)
+    for at in np.argsort(-hope, kind="stable"):
+        if not hope[at] > 0.0:
+            return
+        yield int(some[at]), float(hope[at])
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+
+def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0.0) -> float:
+    """Largest log g with P(V_(m) <= g U_(k+1)) at most ``level``; ``start``, which is not negative, if none is above.
+
+    Args:
+        m: Members in the tail, at least 1.
+        n1: Members in all.
+        k: Nonmembers that the tail may hold: it ends at the next one.
+        n0: Nonmembers in all, more than k.
+        level: The probability that the limit may be wrong.
+        start: The logarithm that the limit has to exceed.
+    """
+    if k >= n0:
+        return start
+    a, b, c, d = float(m), n1 - m + 1.0, k + 1.0, float(n0 - k)
+    uncertain_members, uncertain_end = (
+        float(np.sqrt(polygamma(1, one) - polygamma(1, one + other))) for one, other in ((a, b), (c, d))
+    )
+    if uncertain_members <= 3.0 * uncertain_end:
+        values, weights = _law(a, b, OUTSIDE * level, 2.0 * uncertain_members / uncertain_end)
+    else:  # then g U is far below 1, where the law of V_(m) has its corner
+        values, weights = _law(c, d, OUTSIDE * level, 1.0)
+
+    def excess(log_ratio: float) -> float:
+        g = np.exp(log_ratio)
+        if uncertain_members <= 3.0 * uncertain_end:
+            p = weights @ betaincc(c, d, values / g)
+        else:
+            p = weights @ betainc(a, b, np.minimum(values * g, 1.0))
+        return float(np.log(max(float(p), 1e-300) / level))
+
+    if excess(start) > 0.0:
+        return start
+    share = betaincinv(float(m), k + 1.0, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
+    guess = float(logit(share)) + np.log(n0 / n1) if 0.0 < share < 1.0 else start
+    low, high, step = start, max(start, guess - 0.005), 0.01
+    while excess(high) <= 0.0:
+        low, high, step = high, high + step, 4.0 * step
+    return max(start, float(brentq(excess, low, high, xtol=NEAR / 2.0)) - NEAR)
+
+
+def _law(a: float, b: float, outside: float, times: float) -> tuple[Floats, Floats]:
+    """Values of a beta law and their weights, by the trapezoidal rule in the log odds, where its density is smooth.
+
+    With steps small beside all that is summed, the rule converges faster than any power of them.
+    """
+    centre = np.log(a / b)
+    if min(a, b) >= NORMAL:
+        high = -float(ndtri(outside)) * float(np.sqrt(polygamma(1, a) + polygamma(1, b)))
+        low = -high
+    else:
+        low = float(logit(betaincinv(a, b, outside))) - centre
+        high = -float(logit(betaincinv(b, a, outside))) - centre
+    away = np.linspace(low, high, int(NODES * max(1.0, times) * (1.0 if min(a, b) >= SKEW else 4.0)))
+    density = a * away - (a + b) * np.log1p(a / (a + b) * np.expm1(away))
+    weights = np.exp(density - density.max())
+    return expit(away + centre), weights / weights.sum()
+
+
+def _least_visible(n1: int, n0: int, level: float) -> int | None:
+    """Fewest members beyond every nonmember that have at most this probability without a leak."""
+    if not level:
+        return None
+    before = np.arange(min(n1, 4096), dtype=np.float64)
+    chances = np.cumsum(np.log((n1 - before) / (n1 + n0 - before)))
+    few = np.flatnonzero(chances <= np.log(level))
+    if len(few):
+        return int(few[0]) + 1
+    # of a side so much larger the draws are as good as independent, and that errs to the safe side
+    many = int(np.ceil(np.log(level) / np.log(n1 / (n1 + n0))))
+    return many if many <= n1 else None
+
+
+def _percent_down(share: float) -> str:
+    """A lower limit as a percentage of three figures, rounded down."""
+    return f"{at_least(100.0 * share, _digits(share))}%"
+
+
+def _percent_up(share: float) -> str:
+    """An upper limit likewise, rounded up."""
+    return f"{at_most(100.0 * share, _digits(share))}%"
+
+
+def _digits(share: float) -> int:
+    """Digits after the point that leave a small percentage three figures, and tell a large one from 100%."""
+    if share <= 0.5:
+        return max(1, 2 - int(np.floor(np.log10(100.0 * (share or 1.0)))))
+    return max(1, 1 - int(np.floor(np.log10(100.0 * ((1.0 - share) or 1.0)))))
+
+
+def _short(label: object) -> str:
+    text = str(label)
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"

@@ -1,0 +1,285 @@
+"""Members that no nonmember reaches are reported, and no more often without a leak than the confidence allows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import betaincc, expit
+from scipy.stats import hypergeom
+
+from estimators.audit.exposure import CLEAR, Exposure, _Candidates, _hopeful, exposure, ratio_limit
+from estimators.errors import OutOfRange, UnknownName
+from estimators.sample.cells import Categories, Intervals, Values
+from estimators.sample.counting import by_grid, finest
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from tests.oracles import gaussian_shift
+
+LEVEL = 0.025
+
+
+def ranks(members: np.ndarray, nonmembers: np.ndarray) -> Counts:
+    """Every record a cell, as of continuous scores."""
+    side = (np.argsort(np.concatenate([members, nonmembers])) < len(members)).astype(np.int64)
+    return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))
+
+
+def table(
+    members: np.ndarray, nonmembers: np.ndarray, size: int, cells: type[Categories] = Categories
+) -> Counts:
+    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
+    return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
+
+
+def verbatim(rows: int, copies: int, seed: int) -> Scores:
+    """Closeness to the nearest synthetic row: copies stand at the very top."""
+    rng = np.random.default_rng(seed)
+    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
+    closeness[0][:copies] = 0.0
+    return Scores.of(closeness[0], closeness[1])
+
+
+def chance(m: int, n1: int, k: int, n0: int, log_ratio: float) -> float:
+    """P(V_(m) <= g U_(k+1)) by a sum over 40,001 points."""
+    odds = np.linspace(-30, 30, 40_001)
+    density = m * odds - (n1 + 1.0) * np.logaddexp(0, odds)
+    weights = np.exp(density - density.max())
+    return float(weights @ betaincc(k + 1, n0 - k, expit(odds) / np.exp(log_ratio)) / weights.sum())
+
+
+def test_a_release_with_one_row_in_a_hundred_word_for_word_alarms_every_time() -> None:
+    for seed in range(50):
+        result = exposure(verbatim(5000, 50, seed))
+
+        assert result.alarm
+        assert result.tail is not None
+        assert (result.tail.direction, result.tail.nonmembers) == ("high", 0)
+        assert result.tail.members >= 50
+        assert result.score_epsilon > 2.2
+        assert result.tail.precision_lower > 0.9
+        assert result.tail.tpr_lower < 0.0105
+
+
+def test_the_epsilon_of_a_rare_leak_is_at_least_three() -> None:
+    rng = np.random.default_rng(0)
+    lower = []
+    for _ in range(20):
+        members = rng.random(10_000) + 2.0 * (rng.random(10_000) < 0.02)
+        lower.append(exposure(ranks(members, rng.random(10_000))).score_epsilon)
+
+    assert np.mean(lower) > 3.4
+    assert min(lower) > 3.0
+
+
+@pytest.mark.parametrize(
+    ("n1", "n0", "runs"), [(8, 8, 600), (100, 100, 600), (15, 1000, 400), (1000, 15, 400)]
+)
+def test_without_a_leak_alarms_are_as_rare_as_the_confidence_says(n1: int, n0: int, runs: int) -> None:
+    rng = np.random.default_rng(1)
+    positive = sum(exposure(ranks(rng.random(n1), rng.random(n0))).score_epsilon > 0.0 for _ in range(runs))
+
+    assert positive <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+@pytest.mark.parametrize("cells", [Values, Categories])
+@pytest.mark.parametrize("sides", [(100, 100), (60, 600)])
+def test_so_they_are_with_ties_and_with_labels(cells: type[Categories], sides: tuple[int, int]) -> None:
+    rng = np.random.default_rng(2)
+    positive, runs = 0, 400
+    for _ in range(runs):
+        members, nonmembers = (np.minimum(rng.zipf(1.6, n), 200) - 1 for n in sides)
+        positive += exposure(table(members, nonmembers, 200, cells)).score_epsilon > 0.0
+
+    assert positive <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+@pytest.mark.parametrize("ratio", [2.0, 20.0])
+def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio: float) -> None:
+    rng = np.random.default_rng(3)
+    runs = 200
+    above = sum(
+        exposure(ranks(rng.random(200) / ratio, rng.random(200))).score_epsilon > np.log(ratio)
+        for _ in range(runs)
+    )
+
+    assert above <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+def test_it_holds_for_the_worst_label_too() -> None:
+    rng = np.random.default_rng(4)
+    runs, r = 200, np.array([0.4] + [0.02] * 30)
+    q = np.array([0.1] + [0.03] * 30)
+    above = 0
+    for _ in range(runs):
+        members, nonmembers = (rng.choice(31, 150, p=law) for law in (r, q))
+        above += exposure(table(members, nonmembers, 31)).score_epsilon > np.log(4.0)
+
+    assert above <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+def test_without_a_leak_the_chance_is_that_of_the_pooled_ranks() -> None:
+    for m, n1, k, n0 in ((8, 8, 0, 8), (3, 10, 1, 50), (5, 100, 3, 1000), (30, 60, 9, 40)):
+        of_ranks = float(hypergeom.cdf(k, n1 + n0, n0, m + k))
+
+        assert chance(m, n1, k, n0, 0.0) == pytest.approx(of_ranks, rel=1e-6)
+        assert ratio_limit(m, n1, k, n0, of_ranks * 0.999) == 0.0
+        assert ratio_limit(m, n1, k, n0, of_ranks * 1.01) > 0.0
+
+
+def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_that_has_one() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(80):
+        n1, n0 = (int(np.exp(rng.uniform(np.log(2), np.log(20_000)))) for _ in range(2))
+        m, k = int(np.ceil(n1 ** rng.uniform())), max(0, int(n0 ** rng.uniform(-0.4)) - 1)
+        level = float(np.exp(rng.uniform(np.log(1e-6), np.log(0.05))))
+        limit = ratio_limit(m, n1, k, n0, level)
+        if limit == 0.0:
+            continue
+
+        assert chance(m, n1, k, n0, limit) <= level
+        assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
+        at = [np.array([value]) for value in (m, k, k)]
+        hope = dict(_hopeful(_Candidates([("high", 0)], *at, np.array([level])), n1, n0))
+        assert hope[0] >= limit
+
+
+def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
+    whole = ratio_limit(50, 5000, 0, 5000, 0.005)
+
+    assert ratio_limit(50, 5000, 0, 5000, 0.005, 1.0) == pytest.approx(whole, abs=2e-5)
+    assert ratio_limit(50, 5000, 0, 5000, 0.005, 3.0) == 3.0
+    assert ratio_limit(50, 5000, 5000, 5000, 0.005) == 0.0
+
+
+def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
+    scores = verbatim(5000, 50, 0)
+    high = exposure(scores)
+    low = exposure(Scores.of(-scores.members, -scores.nonmembers))
+    known = exposure(scores, direction="high")
+
+    assert high.tail is not None
+    assert low.tail is not None
+    assert (high.tail.direction, low.tail.direction) == ("high", "low")
+    assert high.score_epsilon == low.score_epsilon
+    assert known.score_epsilon > high.score_epsilon
+    assert not exposure(scores, direction="low").alarm
+
+
+def test_only_the_order_of_scores_counts() -> None:
+    scores = verbatim(2000, 30, 3)
+
+    assert exposure(scores) == exposure(Scores.of(np.exp(scores.members), np.exp(scores.nonmembers)))
+    assert exposure(scores).tail == exposure(finest(scores)).tail
+
+
+def test_counts_on_a_grid_show_the_same_copies() -> None:
+    scores = verbatim(5000, 50, 0)
+    result = exposure(by_grid(scores))
+
+    assert result.alarm
+    assert result.score_epsilon == pytest.approx(exposure(scores).score_epsilon, abs=0.1)
+
+
+def test_a_column_that_says_exact_copy_is_enough() -> None:
+    copies, others = np.r_[np.ones(250, int), np.zeros(4750, int)], np.zeros(5000, int)
+    ordered = exposure(Scores.of(copies, others))
+    labels = exposure(Scores.of(np.where(copies, "copy", "new"), np.where(others, "copy", "new")))
+
+    assert ordered.tail is not None
+    assert (ordered.tail.members, ordered.tail.nonmembers) == (250, 0)
+    assert ordered.score_epsilon > 3.8
+    assert labels.tail is not None
+    assert (labels.tail.direction, labels.tail.label) == ("label", "copy")
+    assert labels.sentence.startswith("250 of 5,000 members have the label 'copy', which no nonmember has.")
+
+
+def test_a_few_nonmembers_among_the_copies_do_not_hide_them() -> None:
+    counts = Counts.of([4800, 200], [4995, 5], edges=[1.0])
+    result = exposure(counts)
+
+    assert result.alarm
+    assert result.finding == (
+        "200 of 5,000 members and 5 of 5,000 nonmembers have scores beyond one cut, at the high end"
+    )
+    assert result.score_epsilon > 2.0
+
+
+def test_a_broad_leak_is_no_rare_exposure() -> None:
+    rng = np.random.default_rng(6)
+    result = exposure(Scores.of(*gaussian_shift(0.1).draw(rng, 50_000, 50_000)))
+
+    assert result.score_epsilon > 0.1
+    assert result.tail is not None
+    assert result.tail.members < CLEAR * result.tail.nonmembers
+    assert not result.alarm
+    assert result.cautions == ()
+
+
+def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
+    (caution,) = exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).cautions
+
+    assert caution.code == "rare_exposure"
+    assert caution.message == (
+        "50 of 5,000 members have scores that no nonmember has, at the high end: such a score makes membership at "
+        "least 90.3% probable at a prior of 0.5, which an advantage, being an average, hides"
+    )
+
+
+def test_nothing_shown_says_what_could_have_been() -> None:
+    quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
+    tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
+
+    assert (quiet.tail, quiet.score_epsilon, quiet.alarm) == (None, 0.0, False)
+    assert quiet.sentence == (
+        "No members are shown to have scores that no nonmember has, or almost none: fewer than 8 beyond every "
+        "nonmember would not show."
+    )
+    assert "too few records" in tiny.sentence
+
+
+def test_as_few_members_as_it_says_do_show() -> None:
+    for n1, n0 in ((8, 8), (50, 50), (1000, 1000), (100, 10_000), (20_000, 100)):
+        least = exposure(Counts.of([n1], [n0])).least
+        if least is None:
+            continue
+        for m, shows in ((least, True), (least - 1, False)):
+            split = Counts.trusted(np.array([n1 - m, m]), np.array([n0, 0]), Values(np.arange(2)))
+            assert exposure(split).alarm is shows
+
+
+def test_a_prior_moves_the_probability_alone() -> None:
+    counts = Counts.of([4950, 50], [5000, 0], edges=[1.0])
+    even, rare = exposure(counts), exposure(counts, prior=0.01)
+
+    assert even.tail is not None
+    assert rare.tail is not None
+    assert rare.tail.precision_lower == pytest.approx(expit(even.score_epsilon + np.log(1 / 99)))
+    assert rare.score_epsilon == even.score_epsilon
+
+
+def test_one_value_or_one_label_shows_nothing() -> None:
+    one = np.array([0])
+    for cells in (Values, Categories):
+        assert exposure(Counts.trusted(one + 50, one + 40, cells(np.arange(1)))).tail is None
+
+
+def test_counts_of_any_size_have_an_answer() -> None:
+    result = exposure(Counts.of([10**18, 10**10], [10**18, 10**5], edges=[0.0]))
+
+    assert np.log(5e4) < result.score_epsilon < np.log(1e5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"), [({"confidence": 1.0}, OutOfRange), ({"direction": "up"}, UnknownName)]
+)
+def test_options_are_checked(options: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        exposure(Counts.of([5], [5]), **options)  # type: ignore[arg-type]
+
+
+def test_a_higher_confidence_says_less() -> None:
+    counts = Counts.of([4950, 50], [5000, 0], edges=[1.0])
+    levels: list[Exposure] = [exposure(counts, confidence) for confidence in (0.9, 0.95, 0.99, 0.999999)]
+
+    assert [each.score_epsilon for each in levels] == sorted((e.score_epsilon for e in levels), reverse=True)
+    assert levels[-1].score_epsilon > 0.5
