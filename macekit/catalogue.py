@@ -156,9 +156,11 @@ OPERATIONS = (
         "gate",
         "gate",
         "Pass, fail or inconclusive, for several limits at once",
-        "Give at least one limit: `max_advantage`, `max_epsilon`, `max` with `metric`, `max_group_risk` with `groups`.",
+        "Give at least one limit: `max_advantage`, `max_tpr` with `at_fpr`, `max_epsilon`, `max` with `metric`, "
+        "`max_group_risk` with `groups`.",
         (
             "mace gate scores.parquet --max-advantage 0.1",
+            "mace gate scores.csv --max-advantage 0.1 --max-tpr 0.01 --at-fpr 0.001",
             "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
             "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
             "mace gate scores.csv --max-group-risk 0.5 --group age_band",

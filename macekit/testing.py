@@ -5,6 +5,7 @@ Inconclusive is no pass: too few records to say so fail, too, in words of their 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Unpack
 
 from macekit.client.client import Client, Local
@@ -109,7 +110,9 @@ def assert_advantage_below(
 def assert_gate(
     members: Data, nonmembers: Values = None, *, client: Client | None = None, **limits: Unpack[GateOptions]
 ) -> Result:
-    """Every limit holds: ``max_advantage``, ``max_epsilon``, ``metric`` with ``max``, ``max_group_risk``.
+    """Every limit of the gate holds: ``max_advantage``, ``max_tpr``, ``max_epsilon``, ``max`` or ``max_group_risk``.
+
+    A pass that hides exposed members (``rare_exposure``) is a ``UserWarning``.
 
     Args:
         members, nonmembers: Scores, a table or a file, as ``macekit.gate`` takes them.
@@ -141,6 +144,9 @@ def assert_gate(
 def _settle(decision: str, lines: list[str], records: int | None, result: Result) -> None:
     __tracebackhide__ = True
     if decision == "pass":
+        for each in result.answer["warnings"]:
+            if each["code"] == "rare_exposure":
+                warnings.warn(f"{each['message']}", stacklevel=3)
         return
     if decision == "fail":
         raise LimitExceeded("\n".join(lines), result)

@@ -79,8 +79,8 @@ class EpsilonBound:
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 97.5% confidence epsilon is at least 0.683 at delta 0, if inclusion was random and independent: 100 of
-        130 guesses were right.
+        With 97.5% confidence the mechanism's epsilon is at least 0.683 at delta 0, if inclusion was random and
+        independent: 100 of 130 guesses were right.
     """
 
     value: float
@@ -97,12 +97,14 @@ class EpsilonBound:
         sure = percent((1.0 + self.confidence) / 2.0)
         if self.value == 0.0:
             return (
-                f"With {sure} confidence these records show no lower bound on epsilon above 0 at delta {self.delta:g}: "
+                f"With {sure} confidence these records show no lower bound on the mechanism's epsilon above 0 at delta "
+                f"{self.delta:g}: "
                 "no epsilon is excluded."
             )
         return (
-            f"With {sure} confidence epsilon is at least {at_least(self.value)} at delta {self.delta:g}, if inclusion "
-            f"was random and independent: {self.right} of {self.guesses} guesses were right."
+            f"With {sure} confidence the mechanism's epsilon is at least {at_least(self.value)} at delta "
+            f"{self.delta:g}, if inclusion was random and independent: {self.right} of {self.guesses} guesses were "
+            "right."
         )
 
 

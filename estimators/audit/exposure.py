@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ from estimators.statement import IID, Caution, Guarantee, at_least, at_most, per
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+End = Literal["high", "low", "label"]
 
 CLEAR = 4.0
 """A tail exposes its members if they are seen in it at least so many times as often as nonmembers are."""
@@ -105,8 +108,8 @@ class Tail:
         (0.0068, 0.001, 0.9)
     """
 
-    direction: str
-    label: object
+    direction: End
+    label: str | float | bool | None
     members: int
     nonmembers: int
     tpr_lower: float
@@ -266,7 +269,7 @@ def exposure(
 class _Candidates:
     """Tails side by side: where they are, who lies in them, which nonmember ends them, and the level of each."""
 
-    places: list[tuple[str, int]]
+    places: list[tuple[End, int]]
     members: Integers
     nonmembers: Integers
     ended_by: Integers
@@ -280,7 +283,7 @@ def _tails(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
     most = np.array([0] + [2**j for j in range(62) if 2**j < n0], dtype=np.int64)
     place = np.arange(1, len(most) + 1)
     levels = alpha / (place * (place + 1.0)) / (2.0 if ends is Direction.EITHER else 1.0)
-    sides: list[tuple[str, Integers, Integers]] = []
+    sides: list[tuple[End, Integers, Integers]] = []
     if ends is not Direction.LOW:
         last = np.searchsorted(nonmembers, n0 - most)  # the tail is what lies above this cell
         sides.append(("high", n1 - members[last], n0 - nonmembers[last]))

@@ -87,8 +87,8 @@ class Client(ABC):
                 default.
 
         Returns:
-            a ``Result``: ``advantage``, ``baseline``, ``metric``, ``roc``, ``epsilon``, ``verdict``, ``warnings`` and
-            more.
+            a ``Result``: ``advantage``, ``baseline``, ``metric``, ``roc``, ``epsilon``, ``exposure``, ``verdict``,
+            ``warnings`` and more.
 
         Raises:
             MaceProblem: the records or an option cannot be used, or the server refused; it says which and why.
@@ -341,6 +341,9 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             max_advantage: Largest acceptable advantage, from -1 to 1.
+            max_tpr: Largest acceptable true positive rate at the false positive rate ``at_fpr``, from 0 to 1, whether a
+                high score suggests membership or a low one: what an attacker finds who is hardly ever wrong.
+            at_fpr: False positive rate that goes with ``max_tpr``, strictly between 0 and 1.
             max_epsilon: Largest acceptable epsilon of this score's two distributions at ``delta``, from 0 to 700.
             delta: Delta that goes with ``max_epsilon``, from 0 up to but not including 1. 0 by default, at which the
                 limit cannot pass.
@@ -353,7 +356,7 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``limits``, ``records_needed``.
+            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for always.
 
         Example:
             >>> import macekit

@@ -64,6 +64,8 @@ def _statement(value: Mapping[str, Any], name: str) -> Iterator[Row]:
         yield Row(name, estimate, value["lower"], value["upper"], value.get("confidence"))
     elif "lower_bound" in value:
         yield Row(name, None, value["lower_bound"], None, value.get("confidence"))
+    elif "score_epsilon" in value:
+        yield Row(f"{name}.score_epsilon", None, value["score_epsilon"], None, value.get("confidence"))
     elif "tightest" in value:
         yield Row(name, None, None, value["value"])
     yield from _walk(value, name)

@@ -152,6 +152,8 @@ class GateOptions(PriorOptions, total=False):
     """``gate``."""
 
     max_advantage: float | None
+    max_tpr: float | None
+    at_fpr: float | None
     max_epsilon: float | None
     delta: float
     metric: MetricGiven | None

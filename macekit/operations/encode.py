@@ -20,6 +20,7 @@ from estimators import (
     Verdict,
 )
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
+from estimators.audit.exposure import Exposure, Tail
 from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.compare import Difference
 from estimators.paper import PaperAdvantage
@@ -33,6 +34,7 @@ from macekit.schemas.statements import (
     CertifiedAnswer,
     ClaimAnswer,
     EpsilonAnswer,
+    ExposureAnswer,
     GuaranteeAnswer,
     IntervalAnswer,
     MetricAnswer,
@@ -40,6 +42,7 @@ from macekit.schemas.statements import (
     PaperAnswer,
     ProvenanceAnswer,
     RocAnswer,
+    TailAnswer,
     VerdictAnswer,
     WarningAnswer,
 )
@@ -229,6 +232,31 @@ def epsilon(bound: EpsilonBound) -> EpsilonAnswer:
     }
 
 
+def exposure(result: Exposure) -> ExposureAnswer:
+    """Members that almost no nonmember reaches, if an end of the score holds any."""
+    return {
+        "alarm": result.alarm,
+        "score_epsilon": result.score_epsilon,
+        "confidence": result.confidence,
+        "tail": None if result.tail is None else _tail(result.tail),
+        "least": result.least,
+        "guarantee": guarantee(result.guarantee),
+        "sentence": result.sentence,
+    }
+
+
+def _tail(tail: Tail) -> TailAnswer:
+    return {
+        "direction": tail.direction,
+        "label": tail.label,
+        "members": tail.members,
+        "nonmembers": tail.nonmembers,
+        "tpr_lower": tail.tpr_lower,
+        "fpr_upper": tail.fpr_upper,
+        "precision_lower": tail.precision_lower,
+    }
+
+
 def claim(check: ClaimCheck) -> ClaimAnswer:
     """A promise against the records."""
     return {
@@ -298,6 +326,7 @@ def assessment(result: Assessment, data: Scores | Counts, options: dict[str, obj
         "roc": roc(result),
         "epsilon_lower_bound": None if result.epsilon is None else result.epsilon.value,
         "epsilon": None if result.epsilon is None else epsilon(result.epsilon),
+        "exposure": None if result.exposure is None else exposure(result.exposure),
         "claim": None if result.claim is None else claim(result.claim),
         "verdict": None if result.verdict is None else verdict(result.verdict),
         "warnings": warnings(result.cautions),

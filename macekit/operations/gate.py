@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from estimators import CellsTarget, Counts, Scores
 from estimators.gate import Judgement, judge
-from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
@@ -33,6 +33,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
         "records_needed": result.records_needed,
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
+        "exposure": None if result.exposure is None else encode.exposure(result.exposure),
         "warnings": warnings(result.cautions),
         "provenance": source,
     }
@@ -70,16 +71,28 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:
     """Refuse a gate without limits, and what belongs to a limit that is not there."""
-    if all(each is None for each in (q.max_advantage, q.max_epsilon, q.max, q.metric, q.max_group_risk)):
+    limits = q.max_advantage, q.max_tpr, q.at_fpr, q.max_epsilon, q.max, q.metric, q.max_group_risk
+    if all(each is None for each in limits):
         raise Problem(
             "missing-field",
-            "gate: give at least one of max_advantage, max_epsilon, max with metric, and max_group_risk",
+            "gate: give at least one of max_advantage, max_tpr with at_fpr, max_epsilon, max with metric, and "
+            "max_group_risk",
             field="max_advantage",
         )
     if q.metric is None and q.max is not None:
         raise Problem("missing-field", "metric: say which metric the limit max is for", field="metric")
     if q.metric is not None and q.max is None:
         raise Problem("missing-field", "max: give the largest acceptable value of the metric", field="max")
+    if q.max_tpr is not None and q.at_fpr is None:
+        raise Problem(
+            "missing-field", "at_fpr: say at which false positive rate max_tpr limits", field="at_fpr"
+        )
+    if q.max_tpr is None and q.at_fpr is not None:
+        raise Problem(
+            "missing-field",
+            "max_tpr: give the largest acceptable true positive rate at the false positive rate at_fpr",
+            field="max_tpr",
+        )
     if q.max_epsilon is None and q.delta > 0.0:
         raise Problem(
             "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
@@ -101,6 +114,8 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[L
     limits: list[Limit] = []
     if q.max_advantage is not None:
         limits.append(MaxAdvantage(q.max_advantage, estimator_target))
+    if q.max_tpr is not None and q.at_fpr is not None:
+        limits.append(MaxTpr(q.max_tpr, q.at_fpr))
     if q.max_epsilon is not None:
         limits.append(MaxEpsilon(q.max_epsilon, q.delta, bins))
     if q.metric is not None and q.max is not None:

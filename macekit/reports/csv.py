@@ -47,7 +47,8 @@ def csv(report: Report) -> str:
     headline = report.headline
     if headline.decision is not None:
         table.writerow((report.title, "decision", "", "", "", headline.decision))
-    for row in _words(report.title, "", "", (headline.sentence,)):
+    warning = () if headline.warning is None else (headline.warning,)
+    for row in _words(report.title, "", "", (headline.sentence, *warning)):
         table.writerow(row)
     for section, block in report.blocks():
         for row in _block(section, block):

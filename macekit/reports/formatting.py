@@ -15,8 +15,18 @@ from macekit.text import escape_controls, printable
 
 DASH = "–"
 
-LOWER = frozenset({"lower", "lower_bound", "simultaneous_lower", "auc_lower"})
-UPPER = frozenset({"upper", "simultaneous_upper", "auc_upper"})
+LOWER = frozenset(
+    {
+        "lower",
+        "lower_bound",
+        "simultaneous_lower",
+        "auc_lower",
+        "score_epsilon",
+        "tpr_lower",
+        "precision_lower",
+    }
+)
+UPPER = frozenset({"upper", "simultaneous_upper", "auc_upper", "fpr_upper"})
 """What ends of intervals are called: they are rounded outward, so that what is read holds."""
 
 CONFIDENCE = "confidence"

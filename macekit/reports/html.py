@@ -72,17 +72,23 @@ def _title(report: Report) -> str:
 
 def _headline(headline: Headline) -> str:
     """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
-    first, stop, rest = words(headline.sentence).partition(". ")
-    path = escape(headline.sentence.path)
-    sentence = (
-        f'<p class="sentence"><bdi class="said" data-path="{path}">'
-        f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
-    )
+    sentence = _said(headline.sentence)
+    if headline.warning is not None:
+        sentence += _said(headline.warning, "sentence warning")
     if headline.decision is None:
         return f'<div class="headline">{sentence}</div>\n'
     verdict = WORDS[headline.decision]
     badge = f'<p class="badge"><span aria-hidden="true">{verdict.sign}</span> {verdict.word}</p>\n'
     return f'<div class="headline {verdict.style}">{badge}{sentence}</div>\n'
+
+
+def _said(quote: Quote, style: str = "sentence") -> str:
+    """A sentence of the answer, its first part in bold."""
+    first, stop, rest = words(quote).partition(". ")
+    return (
+        f'<p class="{style}"><bdi class="said" data-path="{escape(quote.path)}">'
+        f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
+    )
 
 
 def _section(section: Section) -> str:

@@ -65,7 +65,7 @@ def markdown(report: Report) -> str:
 
 
 def head(headline: Headline) -> Iterator[str]:
-    """The decision, and the sentence."""
+    """The decision, the sentence, and what it must not hide."""
     sentence = inline((headline.sentence,))
     if headline.decision is None:
         yield f"**{sentence}**"
@@ -73,6 +73,8 @@ def head(headline: Headline) -> Iterator[str]:
         verdict = WORDS[headline.decision]
         yield f"**{verdict.sign} {verdict.word}**"
         yield sentence
+    if headline.warning is not None:
+        yield f"**{inline((headline.warning,))}**"
 
 
 def section(part: Section, level: int = 2) -> Iterator[str]:

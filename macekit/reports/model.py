@@ -154,10 +154,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is read first: the decision, if one was asked for, and the sentence."""
+    """What is read first: the decision, if one was asked for, the sentence, and what neither must hide."""
 
     decision: Literal["pass", "fail", "inconclusive"] | None
     sentence: Quote
+    warning: Quote | None = None
 
 
 @dataclass(frozen=True, slots=True)

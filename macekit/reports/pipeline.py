@@ -37,7 +37,9 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
-    ET.SubElement(suite, "system-out").text = escape_controls(answer["sentence"])
+    ET.SubElement(suite, "system-out").text = escape_controls(
+        "\n".join([answer["sentence"], *_exposures(answer)])
+    )
     ET.indent(top)
     document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
@@ -114,9 +116,19 @@ def summary(answer: Mapping[str, Any]) -> bytes:
 
 
 def annotation(answer: Mapping[str, Any]) -> str:
-    """The line GitHub Actions shows beside the job; a percent sign or a line's end within it would end it."""
-    text = escape_controls(answer["sentence"]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{LEVELS[answer['decision']]} title=mace gate::{text}"
+    """The line GitHub Actions shows beside the job; a percent sign or a line's end within it would end it.
+
+    A pass that hides exposed members is a warning, and says so.
+    """
+    level, sentences = LEVELS[answer["decision"]], [answer["sentence"], *_exposures(answer)]
+    if answer["decision"] == "pass" and len(sentences) > 1:
+        level = "warning"
+    text = escape_controls(" ".join(sentences)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{level} title=mace gate::{text}"
+
+
+def _exposures(answer: Mapping[str, Any]) -> list[str]:
+    return [f"{note['message']}." for note in answer["warnings"] if note["code"] == "rare_exposure"]
 
 
 def _row(limit: Mapping[str, Any]) -> str:

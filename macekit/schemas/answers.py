@@ -13,6 +13,7 @@ from macekit.schemas.statements import (
     CertifiedAnswer,
     ClaimAnswer,
     EpsilonAnswer,
+    ExposureAnswer,
     GuaranteeAnswer,
     IntervalAnswer,
     MetricAnswer,
@@ -38,8 +39,9 @@ class AdvantageAnswer(TypedDict):
     paper: PaperAnswer | None
     metric: MetricAnswer | None
     roc: RocAnswer | None
-    epsilon_lower_bound: float | None
+    epsilon_lower_bound: Annotated[float | None, Field(description="of the mechanism; as in epsilon")]
     epsilon: EpsilonAnswer | None
+    exposure: Annotated[ExposureAnswer | None, Field(description="null for vectors")]
     claim: ClaimAnswer | None
     verdict: VerdictAnswer | None
     warnings: list[WarningAnswer]
@@ -168,7 +170,7 @@ class ReportAnswer(TypedDict):
 class LimitAnswer(TypedDict):
     """One limit of a gate, and what the records say about it."""
 
-    name: Annotated[str, Field(description="advantage, epsilon, metric or group_risk")]
+    name: Annotated[str, Field(description="advantage, tpr, epsilon, metric or group_risk")]
     about: Annotated[str, Field(description="what is limited, in words")]
     maximum: float
     estimate: float | None
@@ -192,6 +194,9 @@ class GateAnswer(TypedDict):
     records_needed: int | None
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
+    exposure: Annotated[
+        ExposureAnswer | None, Field(description="looked for whatever the limits are; null for vectors")
+    ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
 

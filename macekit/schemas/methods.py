@@ -131,9 +131,18 @@ METHODS: list[MethodAnswer] = [
         "reference": "Carlini et al. 2022; limits by order statistics (docs/methods.md, section 5)",
     },
     {
+        "name": "exposure",
+        "asked_by": "/v1/advantage, /v1/gate",
+        "states": "whether an end of the score holds members that almost no nonmember reaches, and what the epsilon of "
+        "the score's two distributions is at least; no mechanism's",
+        "assumes": IID,
+        "guarantee": "exact at every sample size; of labels without an order simulated",
+        "reference": "order statistics of both sides, error shared by fixed tails (docs/methods.md, section 5)",
+    },
+    {
         "name": "epsilon lower bound",
         "asked_by": "/v1/audit, /v1/advantage",
-        "states": "what epsilon must be at least",
+        "states": "what the epsilon of the mechanism must be at least",
         "assumes": EMPIRICAL,
         "guarantee": "exact at every sample size",
         "reference": "Steinke, Nasr and Jagielski 2023",

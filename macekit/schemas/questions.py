@@ -214,6 +214,7 @@ class GateQuestion(PriorQuestion):
                     "if": {"not": present("number", "max_advantage")},
                     "then": {
                         "anyOf": [
+                            present("number", "max_tpr"),
                             present("number", "max_epsilon"),
                             present("number", "max"),
                             present("number", "max_group_risk"),
@@ -234,6 +235,11 @@ class GateQuestion(PriorQuestion):
                     "else": absent("groups"),
                 },
                 {
+                    "if": present("number", "max_tpr"),
+                    "then": present("number", "at_fpr"),
+                    "else": absent("at_fpr"),
+                },
+                {
                     "if": present("number", "max_epsilon"),
                     "else": {"properties": {"delta": {"const": 0}}},
                 },
@@ -244,6 +250,14 @@ class GateQuestion(PriorQuestion):
     max_advantage: float | None = Field(
         None, ge=-1, le=1, description="largest acceptable advantage", examples=[0.1]
     )
+    max_tpr: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="largest acceptable true positive rate at the false positive rate at_fpr, whether a high score "
+        "suggests membership or a low one",
+    )
+    at_fpr: Share | None = Field(None, description="false positive rate for max_tpr; requires max_tpr")
     max_epsilon: float | None = Field(
         None, ge=0, le=700, description="largest acceptable epsilon of the score at delta"
     )

@@ -98,13 +98,54 @@ class RocAnswer(TypedDict):
 
 
 class EpsilonAnswer(TypedDict):
-    """What the records say epsilon must be at least."""
+    """What the records say the epsilon of the mechanism must be at least."""
 
     lower_bound: float
     delta: float
     confidence: float
     right: Annotated[int, Field(description="guesses that were right")]
     guesses: int
+    guarantee: GuaranteeAnswer
+    sentence: str
+
+
+class TailAnswer(TypedDict):
+    """An end of the score, or a label, and what is shown of it."""
+
+    direction: Annotated[
+        Literal["high", "low", "label"],
+        Field(description="which end of the score it is; label where scores have no order"),
+    ]
+    label: str | float | bool | None
+    members: Annotated[int, Field(description="members in it")]
+    nonmembers: Annotated[int, Field(description="nonmembers in it")]
+    tpr_lower: Annotated[float, Field(description="lower limit of the share of members in it")]
+    fpr_upper: Annotated[float, Field(description="upper limit of the share of nonmembers in it")]
+    precision_lower: Annotated[
+        float, Field(description="lower limit of the probability that a record in it is a member")
+    ]
+
+
+class ExposureAnswer(TypedDict):
+    """Whether an end of the score holds members that no nonmember reaches, or almost none."""
+
+    alarm: Annotated[bool, Field(description="whether it does; then the warning rare_exposure comes first")]
+    score_epsilon: Annotated[
+        float,
+        Field(description="what the epsilon of this score's two distributions is at least; no mechanism's"),
+    ]
+    confidence: Annotated[
+        float, Field(description="each limit errs with half of the rest at most, whichever tail is named")
+    ]
+    tail: Annotated[
+        TailAnswer | None, Field(description="the tail that shows most; null if none shows anything")
+    ]
+    least: Annotated[
+        int | None,
+        Field(
+            description="fewest members beyond every nonmember that would show; null if not even all of them"
+        ),
+    ]
     guarantee: GuaranteeAnswer
     sentence: str
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.gate import epsilon
 from macekit.reports.charts.interval import interval
 from macekit.reports.content import limitations, provenance
-from macekit.reports.content.guarantees import RANDOM, Backing, Numbers
+from macekit.reports.content.guarantees import MECHANISM, RANDOM, Backing, Numbers
 from macekit.reports.content.plain_words import in_people, records
 from macekit.reports.model import (
     AnswerPath,
@@ -93,7 +93,7 @@ def _promise(claim: AnswerPath, baseline: AnswerPath) -> Iterator[Fact]:
 def _numbers(answer: AnswerPath) -> Numbers:
     table, epsilon = Numbers(), answer["epsilon"]
     bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
-    table.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    table.row(MECHANISM, bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
     table.interval("Optimal advantage", answer["advantage"], answer["advantage"]["confidence"])
     table.derived("Baseline: the advantage without any leak", answer["baseline"])
     return table
@@ -101,7 +101,11 @@ def _numbers(answer: AnswerPath) -> Numbers:
 
 def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
     yield from limitations.of_promise(answer["claim"])
-    yield "The bound on epsilon assumes: ", answer["epsilon"]["guarantee"]["assumes"].quote(), "."
+    yield (
+        "The bound on the mechanism's epsilon assumes: ",
+        answer["epsilon"]["guarantee"]["assumes"].quote(),
+        ".",
+    )
     yield from limitations.of_advantage(answer)
     yield from limitations.of_sample(prior)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import records, without_leak
+from macekit.reports.content.plain_words import rare_exposure, records, without_leak
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -49,7 +49,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
     )
-    headline = Headline(answer["decision"].value, answer["sentence"].quote())
+    headline = Headline(answer["decision"].value, answer["sentence"].quote(), rare_exposure(answer))
     return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
 
 
@@ -71,6 +71,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
 def _label(limit: AnswerPath) -> str:
     labels = {
         "advantage": "Advantage",
+        "tpr": "Members found",
         "epsilon": "Epsilon",
         "metric": "Metric",
         "group_risk": "Risk of a group",
@@ -130,6 +131,7 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
     yield from _above(answer["limits"], answer["warnings"])
+    yield from limitations.of_exposure(answer["exposure"])
     yield MECHANISM
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
 

@@ -13,6 +13,9 @@ SIMULATED = "checked by simulation, including with no leakage at all (docs/metho
 """How the coverage of an interval is known that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
 """What every bound on the epsilon of the mechanism assumes."""
+MECHANISM = "Epsilon of the mechanism, if inclusion was random"
+SCORE = "Epsilon of this score, not of the mechanism"
+"""What the two lower bounds on an epsilon are called, so that nobody takes one for the other."""
 NOT_FIXED = "not shown: its bandwidth was chosen from these records"
 """Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
 
@@ -112,7 +115,8 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
         _roc(numbers, roc, confidence)
     if epsilon := result["epsilon"]:
         bound: tuple[Cell, Cell, Cell] = ("", epsilon["lower_bound"].number(), "")
-        numbers.row(f"Epsilon, {RANDOM}", bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+        numbers.row(MECHANISM, bound, epsilon["confidence"], Backing.of(epsilon["guarantee"]))
+    add_exposure(numbers, result["exposure"])
     numbers.derived(
         "Accuracy gained over the baseline (eta of membership inference privacy, of this one model)",
         result["mip_eta"],
@@ -121,6 +125,26 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
         "Security of this one model: the share of the largest possible gain over the baseline that is not reached",
         result["security"],
     )
+
+
+def add_exposure(numbers: Numbers, exposure: AnswerPath) -> None:
+    """The epsilon of the score, and of members whom almost no nonmember is like, how many and how surely."""
+    if not exposure:
+        return
+    confidence, backing = exposure["confidence"], Backing.of(exposure["guarantee"])
+    numbers.row(SCORE, ("", exposure["score_epsilon"].number(), ""), confidence, backing)
+    if exposure["alarm"].value:
+        tail = exposure["tail"]
+        ends: tuple[tuple[str, tuple[Cell, Cell, Cell]], ...] = (
+            ("Share of members in the rare tail", ("", tail["tpr_lower"].number("floor"), "")),
+            ("Share of nonmembers in it", ("", "", tail["fpr_upper"].number("ceiling"))),
+            (
+                "Probability that a record in it is a member",
+                ("", tail["precision_lower"].number("floor"), ""),
+            ),
+        )
+        for label, limits in ends:
+            numbers.row(label, limits, confidence, backing)
 
 
 def _roc(numbers: Numbers, roc: AnswerPath, confidence: AnswerPath) -> None:

@@ -57,9 +57,10 @@ def of_assessment(
             paper["covers"].quote(),
             ". It is not the one to decide on.",
         )
+    yield from of_exposure(result["exposure"])
     yield from of_promise(result["claim"])
     if epsilon := result["epsilon"]:
-        yield "The bound on epsilon assumes: ", epsilon["guarantee"]["assumes"].quote(), "."
+        yield "The bound on the mechanism's epsilon assumes: ", epsilon["guarantee"]["assumes"].quote(), "."
     if why := result["metric"]["degenerate"]:
         yield (
             "The optimum of ",
@@ -92,6 +93,18 @@ def _of_rates(roc: AnswerPath) -> Iterator[Inline]:
             " the lower end of the true positive rate is zero: these records do not show that accusing every score "
             "above a threshold finds any member there, and they do not rule it out. Other rules were not examined.",
         )
+
+
+def of_exposure(exposure: AnswerPath) -> Iterator[Inline]:
+    """That nobody is shown to be exposed, and how many might be unseen."""
+    if exposure and not exposure["alarm"].value:
+        if exposure["tail"]:
+            yield (
+                "No end of the score is shown to hold members that almost no nonmember reaches, and a few of them may "
+                "be there unseen.",
+            )
+        else:
+            yield (exposure["sentence"].quote(),)
 
 
 def of_promise(claim: AnswerPath) -> Iterator[Inline]:

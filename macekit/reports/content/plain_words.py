@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from macekit.reports.content.guarantees import SIMULATED
-from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph
+from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Quote
 
 # --- attacker class -----------------------------------------------------------------------------------------
 # The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
@@ -87,7 +87,8 @@ NOTHING = AnswerPath(None)
 def no_evidence(result: AnswerPath, flags: AnswerPath) -> bool:
     """Whether no number of the answer is evidence of a leak."""
     flagged = bool(flags["records"].value)
-    return not (_beside_half(result["roc"]) or _bound(result["epsilon"]) or flagged)
+    bounds = _bound(result["epsilon"]) or _tails(result["exposure"])
+    return not (_beside_half(result["roc"]) or bounds or flagged)
 
 
 def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
@@ -102,7 +103,9 @@ def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterat
         )
     if _bound(epsilon := result["epsilon"]):
         least = epsilon["lower_bound"].number()
-        yield "epsilon is at least ", least, ", if inclusion was random and independent"
+        yield "the mechanism's epsilon is at least ", least, ", if inclusion was random and independent"
+    if _tails(exposure := result["exposure"]):
+        yield "the epsilon of this score's two distributions is at least ", exposure["score_epsilon"].number()
     if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
         yield flags["records"].number("count"), " records are flagged"
 
@@ -115,6 +118,16 @@ def _bound(epsilon: AnswerPath) -> bool:
     return (epsilon["lower_bound"].value or 0.0) > 0.0
 
 
+def _tails(exposure: AnswerPath) -> bool:
+    return (exposure["score_epsilon"].value or 0.0) > 0.0
+
+
+def rare_exposure(answer: AnswerPath) -> Quote | None:
+    """Who is exposed though the average may pass; None if nobody is shown to be."""
+    exposure = answer["exposure"]
+    return exposure["sentence"].quote() if exposure["alarm"].value else None
+
+
 # --- people -------------------------------------------------------------------------------------------------
 # What an advantage means in people, and what is read first: in the same sentences everywhere.
 
@@ -124,7 +137,7 @@ COIN = 0.5
 
 def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
-    return Headline(result["verdict"]["decision"].value, answer["sentence"].quote())
+    return Headline(result["verdict"]["decision"].value, answer["sentence"].quote(), rare_exposure(result))
 
 
 def facts(answer: AnswerPath, result: AnswerPath) -> Facts:

@@ -1,0 +1,219 @@
+"""Are members whom no nonmember is like reported, and how often is anybody where nothing leaks? By simulation.
+
+    python -m benchmarks.exposure                # the tables of docs/methods.md, section 5: some five minutes
+    python -m benchmarks.exposure --runs 0.1     # a tenth of the runs
+
+Every "too high" may be 2.5%: the lower limit on the score's epsilon lies above its truth, which without a leak is 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.audit.exposure import exposure
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage, MaxTpr
+from estimators.sample.cells import Categories, Intervals, Values
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int, int], Counts]
+
+RUNS = 2000
+LARGE_RUNS = 400
+"""Of samples of 10,000 and more a side."""
+
+SEEDS = 50
+SIDES = (
+    (8, 8),
+    (30, 30),
+    (100, 100),
+    (1000, 1000),
+    (10_000, 10_000),
+    (100, 10_000),
+    (10_000, 100),
+    (15, 1000),
+)
+ENDLESS = float("inf")
+
+
+def ranks(members: Floats, nonmembers: Floats) -> Counts:
+    """Every record a cell: continuous scores have no ties."""
+    side = (np.argsort(np.concatenate([members, nonmembers])) < len(members)).astype(np.int64)
+    return Counts.trusted(side, 1 - side, Intervals(np.arange(len(side) - 1.0)))
+
+
+def table(members: NDArray[np.intp], nonmembers: NDArray[np.intp], cells: type[Categories]) -> Counts:
+    """A cell for each value from 0 on."""
+    size = int(max(members.max(), nonmembers.max())) + 1
+    columns = [np.bincount(side, minlength=size) for side in (members, nonmembers)]
+    return Counts.trusted(columns[0], columns[1], cells(np.arange(size)))
+
+
+@dataclass(frozen=True)
+class Law:
+    """How samples are drawn, and the epsilon of the score's two distributions."""
+
+    name: str
+    draw: Draw
+    epsilon: float = 0.0
+
+
+def _zipf(rng: np.random.Generator, records: int) -> NDArray[np.intp]:
+    return (np.minimum(rng.zipf(1.5, records), 2000) - 1).astype(np.intp)
+
+
+def steep(ratio: float) -> Law:
+    """Members lie in the top 1/ratio of nonmembers alone: each tail has the largest ratio there is."""
+    return Law(
+        f"members {ratio:g} times as often in every tail",
+        lambda rng, n1, n0: ranks(-rng.random(n1) / ratio, -rng.random(n0)),
+        float(np.log(ratio)),
+    )
+
+
+def labels(ratio: float) -> Law:
+    """One label of 51 is so many times as frequent among members."""
+    q = np.array([0.04] + [0.96 / 50] * 50)
+    r = np.array([0.04 * ratio] + [(1 - 0.04 * ratio) / 50] * 50)
+    return Law(
+        f"one label of 51, {ratio:g} times as often",
+        lambda rng, n1, n0: table(rng.choice(51, n1, p=r), rng.choice(51, n0, p=q), Categories),
+        float(np.log(ratio)),
+    )
+
+
+RARE = Law(
+    "2% of members where no nonmember is",
+    lambda rng, n1, n0: ranks(rng.random(n1) + 2.0 * (rng.random(n1) < 0.02), rng.random(n0)),
+    ENDLESS,
+)
+MIXED = Law(
+    "2% of members and 0.1% of nonmembers at the top",
+    lambda rng, n1, n0: ranks(
+        rng.random(n1) + 2.0 * (rng.random(n1) < 0.02), rng.random(n0) + 2.0 * (rng.random(n0) < 0.001)
+    ),
+    float(np.log(20.0)),
+)
+SHIFT = Law(
+    "Gaussian shift 0.25 (advantage 0.1)",
+    lambda rng, n1, n0: ranks(rng.normal(0.25, 1, n1), rng.normal(0, 1, n0)),
+    ENDLESS,
+)
+NOTHING = (
+    Law("no leak, continuous", lambda rng, n1, n0: ranks(rng.random(n1), rng.random(n0))),
+    Law("no leak, ties", lambda rng, n1, n0: table(_zipf(rng, n1), _zipf(rng, n0), Values)),
+    Law(
+        "no leak, labels with a long tail",
+        lambda rng, n1, n0: table(_zipf(rng, n1), _zipf(rng, n0), Categories),
+    ),
+    Law(
+        "no leak, 5 labels",
+        lambda rng, n1, n0: table(rng.integers(0, 5, n1), rng.integers(0, 5, n0), Categories),
+    ),
+)
+LEAKS = (steep(2.0), steep(20.0), labels(3.0), labels(20.0), RARE, MIXED, SHIFT)
+
+
+def limits(share: float) -> Iterator[str]:
+    """How often the limit on the score's epsilon is too high, and how large it is."""
+    yield "| law | n1, n0 | runs | truth | mean limit | too high | alarms |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    cases = [(law, sides) for law in NOTHING for sides in SIDES]
+    cases += [
+        (law, sides) for law in LEAKS for sides in ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
+    ]
+    for law, (n1, n0) in cases:
+        runs = max(1, round(share * (LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS)))
+        rng = np.random.default_rng(7)
+        results = [exposure(law.draw(rng, n1, n0)) for _ in range(runs)]
+        lower = np.array([each.score_epsilon for each in results])
+        alarms = np.mean([each.alarm for each in results])
+        truth = "none" if law.epsilon == ENDLESS else f"{law.epsilon:.3f}"
+        yield (
+            f"| {law.name} | {n1}, {n0} | {runs} | {truth} | {lower.mean():.3f} | "
+            f"{100 * np.mean(lower > law.epsilon):.2g}% | {100 * alarms:.3g}% |"
+        )
+
+
+def release(copies: int, seed: int, rows: int = 5000) -> Scores:
+    """Closeness of the rows of either side to the nearest synthetic row, some of which are copies of members."""
+    rng = np.random.default_rng(seed)
+    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
+    closeness[0][:copies] = 0.0
+    return Scores.of(closeness[0], closeness[1])
+
+
+def releases(share: float) -> Iterator[str]:
+    """What a gate makes of a release that holds some training rows word for word."""
+    yield (
+        "| copies among 5,000 rows | releases | advantage at most 0.1 | warned | mean limit on the score's epsilon | "
+        "TPR at most 0.01 at FPR 0.001 |"
+    )
+    yield "| ---: | ---: | --- | ---: | ---: | --- |"
+    for copies in (0, 10, 25, 50, 250):
+        seeds = max(1, round(share * SEEDS))
+        averages, rates, warned, lower = [], [], 0, []
+        for seed in range(seeds):
+            data = release(copies, seed)
+            gate = judge(data, [MaxAdvantage(0.1)])
+            averages.append(gate.decision.value)
+            rates.append(judge(data, [MaxTpr(0.01, 0.001)]).decision.value)
+            assert gate.exposure is not None
+            lower.append(gate.exposure.score_epsilon)
+            warned += bool(gate.cautions) and gate.cautions[0].code == "rare_exposure"
+        yield (
+            f"| {copies} | {seeds} | {_decisions(averages)} | {100 * warned / seeds:.3g}% | {np.mean(lower):.2f} | "
+            f"{_decisions(rates)} |"
+        )
+
+
+def _decisions(words: list[str]) -> str:
+    return ", ".join(
+        f"{words.count(word)} {word}" for word in ("pass", "fail", "inconclusive") if word in words
+    )
+
+
+def operating_points(share: float) -> Iterator[str]:
+    """How often a gate on the true positive rate is wrong, with the maximum a hair beside the truth."""
+    yield "| law | n1, n0 | runs | TPR at FPR 0.01 | wrong fail | wrong pass |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    worlds = (
+        ("no leak", 0.01, lambda rng, n: rng.random(n)),
+        (
+            "5% of members below every nonmember",
+            0.0595,
+            lambda rng, n: rng.random(n) - 2.0 * (rng.random(n) < 0.05),
+        ),
+    )
+    for name, truth, draw in worlds:
+        for n1, n0 in ((1000, 1000), (10_000, 10_000), (200, 10_000)):
+            runs = max(1, round(share * LARGE_RUNS))
+            rng, wrong = np.random.default_rng(7), {"fail": 0, "pass": 0}
+            for _ in range(runs):
+                counts = ranks(draw(rng, n1), rng.random(n0))
+                for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
+                    wrong[decision] += judge(counts, [MaxTpr(truth + off, 0.01)]).decision.value == decision
+            rates = " | ".join(f"{100 * wrong[decision] / runs:.2g}%" for decision in ("fail", "pass"))
+            yield f"| {name} | {n1}, {n0} | {runs} | {truth:g} | {rates} |"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=float, default=1.0, help="share of the runs")
+    share = parser.parse_args().runs
+    for rows in (releases(share), operating_points(share), limits(share)):
+        for line in rows:
+            print(line, flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()
