@@ -11,7 +11,7 @@ from estimators.advantage import advantage
 from estimators.adversary.learned import quadratic
 from estimators.errors import InputError, OptionError, OutOfRange
 from estimators.gate import judge
-from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.maxima import Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from estimators.metric.presets import preset
 from estimators.plan import Decision, verdict
 from estimators.risk.individual import individual_risk
@@ -245,3 +245,79 @@ def _at_truth(prior: float, q: np.ndarray, off: float) -> list[Callable[[Scores]
             )
         )
     return limits
+
+
+def release(copies: int, seed: int, rows: int = 5000) -> Scores:
+    """Closeness to the nearest synthetic row; copies stand at the very top."""
+    rng = np.random.default_rng(seed)
+    closeness = [-rng.gamma(4.0, 0.1, rows) for _ in range(2)]
+    closeness[0][:copies] = 0.0
+    return Scores.of(closeness[0], closeness[1])
+
+
+def test_a_pass_on_average_warns_first_of_those_whom_no_nonmember_is_like() -> None:
+    for seed in range(10):
+        result = judge(release(50, seed), [MaxAdvantage(0.1)])
+
+        assert result.decision is Decision.PASS
+        assert result.cautions[0].code == "rare_exposure"
+        assert result.exposure is not None
+        assert result.exposure.alarm
+
+
+def test_a_fail_needs_no_further_warning_but_states_the_exposure() -> None:
+    result = judge(Counts.of([4000, 1000], [5000, 0], edges=[0.0]), [MaxAdvantage(0.1)])
+
+    assert result.decision is Decision.FAIL
+    assert result.exposure is not None
+    assert result.exposure.alarm
+    assert "rare_exposure" not in {each.code for each in result.cautions}
+
+
+def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_directions() -> None:
+    data = release(250, 0)
+    turned = Scores.of(-data.members, -data.nonmembers)
+    limit = MaxTpr(0.01, fpr=0.001)
+
+    high, low = judge(data, [limit]), judge(turned, [limit])
+    assert high.decision is low.decision is Decision.FAIL
+    assert high.limits[0].estimate == low.limits[0].estimate
+    assert 0.04 < high.limits[0].estimate.lower <= 0.05
+    assert judge(release(0, 0), [limit]).decision is Decision.PASS
+    assert judge(data, [MaxTpr(0.1, fpr=0.001)]).decision is Decision.PASS
+
+
+def test_a_limit_on_the_true_positive_rate_is_seldom_wrong() -> None:
+    rng, runs = np.random.default_rng(0), 200
+    wrong = {"fail": 0, "pass": 0}
+    for _ in range(runs):
+        members = rng.random(1000) - 2.0 * (rng.random(1000) < 0.05)
+        data = Scores.of(members, rng.random(1000))
+        for decision, off in (("fail", 1e-9), ("pass", -1e-9)):
+            wrong[decision] += judge(data, [MaxTpr(0.0595 + off, 0.01)]).decision.value == decision
+
+    assert max(wrong.values()) <= 0.025 * runs + 2.0 * np.sqrt(0.025 * runs)
+
+
+def test_too_few_nonmembers_leave_a_true_positive_rate_open_and_say_how_many_are_needed() -> None:
+    result = judge(release(100, 0, rows=1000), [MaxTpr(0.01, fpr=0.001)])
+
+    assert result.decision is Decision.INCONCLUSIVE
+    assert result.limits[0].estimate.lower == 0.0
+    assert result.limits[0].cautions[0].code == "too_few_nonmembers"
+    assert result.records_needed is not None
+    assert result.records_needed >= 2 * 4380
+
+
+@pytest.mark.parametrize(
+    ("limit", "error"),
+    [(MaxTpr(1.5, 0.1), OutOfRange), (MaxTpr(0.1, 0.0), OutOfRange), (MaxTpr(float("nan"), 0.1), OutOfRange)],
+)
+def test_a_true_positive_rate_has_a_range(limit: MaxTpr, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        judge(release(0, 0, rows=50), [limit])
+
+
+def test_categories_have_no_true_positive_rate_at_a_false_positive_rate() -> None:
+    with pytest.raises(OptionError, match="no order"):
+        judge(Scores.of(["a"] * 9, ["b"] * 9), [MaxTpr(0.1, 0.1)])

@@ -172,7 +172,7 @@ def test_an_epsilon_of_nothing_is_not_called_a_proof() -> None:
     assert answer.epsilon is not None
 
     assert answer.epsilon.value == 0.0
-    assert "show no lower bound on epsilon above 0" in answer.epsilon.sentence
+    assert "show no lower bound on the mechanism's epsilon above 0" in answer.epsilon.sentence
     assert "no epsilon is excluded" in answer.epsilon.sentence
 
 
@@ -195,3 +195,24 @@ def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
     answer = assess(draw(identical(), 200), AssessOptions(prior=0.1, threshold=threshold))
 
     assert [each.code for each in answer.cautions if each.code == "limit_below_baseline"] == codes
+
+
+def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
+    counts = Counts.of([4950, 50], [5000, 0], edges=[0.0])
+
+    passed = assess(counts, AssessOptions(threshold=0.1))
+    failed = assess(counts, AssessOptions(threshold=0.0))
+    open_one = assess(counts)
+
+    assert passed.verdict is not None
+    assert passed.verdict.decision is Decision.PASS
+    assert passed.cautions[0].code == open_one.cautions[0].code == "rare_exposure"
+    assert passed.exposure is not None
+    assert passed.exposure.score_epsilon > 2.2
+    assert failed.exposure == passed.exposure
+
+
+def test_a_vector_has_no_exposure() -> None:
+    rng = np.random.default_rng(0)
+
+    assert assess(Scores.of(rng.normal(0, 1, (40, 2)), rng.normal(0, 1, (40, 2)))).exposure is None

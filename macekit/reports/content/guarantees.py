@@ -13,7 +13,7 @@ SIMULATED = "checked by simulation, including with no leakage at all (docs/metho
 """How the coverage of an interval is known that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
 """What every bound on the epsilon of the mechanism assumes."""
-MECHANISM = "Epsilon of the mechanism, if inclusion was random"
+MECHANISM = f"Epsilon of the mechanism, {RANDOM}"
 SCORE = "Epsilon of this score, not of the mechanism"
 """What the two lower bounds on an epsilon are called, so that nobody takes one for the other."""
 NOT_FIXED = "not shown: its bandwidth was chosen from these records"

@@ -87,7 +87,9 @@ def test_misuse_is_2_and_never_a_decision(folder: Path, capsys: Capture, argumen
 def test_without_a_limit_the_options_are_named_as_they_are_typed(folder: Path, capsys: Capture) -> None:
     assert main(["gate", "scores.csv"]) == 2
 
-    named = "--max-advantage, --max-epsilon, --max with --metric, and --max-group-risk\n"
+    named = (
+        "--max-advantage, --max-tpr with --at-fpr, --max-epsilon, --max with --metric, and --max-group-risk\n"
+    )
     assert capsys.readouterr().err.endswith(f"give at least one of {named}")
 
 

@@ -13,7 +13,7 @@ from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS, SAM
 from app.openapi.files import csv_text
 from estimators import Scores, preset
 from estimators.gate import judge
-from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric
+from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV, Body, Call, Reply
 from macekit.operations import perform
 from macekit.schemas.questions import GateQuestion
@@ -130,11 +130,15 @@ TOGETHER: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max": 0.5}, "missing-field", "metric"),
     ({**EIGHT, "metric": "accuracy"}, "missing-field", "max"),
     ({**EIGHT, "max_advantage": 0.1, "delta": 0.1}, "bad-option", "delta"),
+    ({**EIGHT, "max_tpr": 0.1}, "missing-field", "at_fpr"),
+    ({**EIGHT, "max_advantage": 0.1, "at_fpr": 0.1}, "missing-field", "max_tpr"),
     ({**EIGHT, "max_group_risk": 0.5}, "missing-field", "groups"),
     ({**FULL, "max_advantage": 0.5}, "bad-option", "groups"),
 ]
 ALONE: list[tuple[dict[str, Any], str, str]] = [
     ({**EIGHT, "max_advantage": 2}, "out-of-range", "max_advantage"),
+    ({**EIGHT, "max_tpr": 1.5, "at_fpr": 0.1}, "out-of-range", "max_tpr"),
+    ({**EIGHT, "max_tpr": 0.5, "at_fpr": 0}, "out-of-range", "at_fpr"),
     ({**EIGHT, "max_epsilon": -1}, "out-of-range", "max_epsilon"),
     ({**EIGHT, "max_epsilon": 1, "delta": 1}, "out-of-range", "delta"),
     ({**EIGHT, "max_group_risk": "high"}, "wrong-type", "max_group_risk"),
@@ -160,11 +164,51 @@ def test_the_schema_says_what_goes_together(body: dict[str, Any]) -> None:
         {**EIGHT, "max_advantage": 0.1, "delta": 0},
         {**EIGHT, "max_epsilon": 1.0, "delta": 0.1, "metric": None, "groups": None},
         {**EIGHT, "metric": "accuracy", "max": 0.9},
+        {**EIGHT, "max_tpr": 0.9, "at_fpr": 0.1},
         {**FULL, "max_group_risk": 0.5},
         JSON_EXAMPLES["gate"]["limits"].value,
     ):
         assert schema.is_valid(good)
         assert post(good).status == 200
+
+
+VERBATIM = {"counts": {"members": [4950, 50], "nonmembers": [5000, 0], "edges": [0.0]}}
+
+
+def test_a_pass_says_first_that_members_are_exposed() -> None:
+    answer = asked({**VERBATIM, "max_advantage": 0.1})
+
+    assert answer["decision"] == "pass"
+    assert answer["warnings"][0]["code"] == "rare_exposure"
+    assert answer["warnings"][0]["message"].startswith(
+        "50 of 5,000 members have scores that no nonmember has"
+    )
+    assert answer["exposure"]["alarm"] is True
+    assert answer["exposure"]["score_epsilon"] > 2.2
+    tail = answer["exposure"]["tail"]
+    assert (tail["direction"], tail["members"], tail["nonmembers"], tail["label"]) == ("high", 50, 0, None)
+
+
+def test_the_true_positive_rate_is_judged_as_by_the_library() -> None:
+    (limit,) = asked({**SAMPLE, "max_tpr": 0.5, "at_fpr": 0.1})["limits"]
+
+    (judged,) = judge(Scores.of(np.array(MEMBERS), np.array(NONMEMBERS)), [MaxTpr(0.5, 0.1)]).limits
+    assert (limit["name"], limit["about"]) == ("tpr", judged.about)
+    assert (limit["lower"], limit["upper"]) == (judged.estimate.lower, judged.estimate.upper)
+
+
+def test_categories_have_no_true_positive_rate_at_a_false_positive_rate() -> None:
+    labels = {"members": ["a"] * 9, "nonmembers": ["b"] * 9}
+
+    problem = json.loads(bytes(post({**labels, "max_tpr": 0.1, "at_fpr": 0.1}).body))
+
+    assert (problem["status"], problem["field"]) == (422, "max_tpr")
+
+
+def test_vectors_have_no_exposure() -> None:
+    rows = {"members": [[float(i), 1.0] for i in range(9)], "nonmembers": [[float(i), 2.0] for i in range(9)]}
+
+    assert asked({**rows, "max_advantage": 0.5})["exposure"] is None
 
 
 def test_a_problem_repeats_no_label() -> None:

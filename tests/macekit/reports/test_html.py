@@ -100,7 +100,8 @@ GUESSING = "guessing gives 0.5"
 
 ENDS = {
     **dict.fromkeys(("lower", "lower_bound", "simultaneous_lower", "auc_lower"), -1),
-    **dict.fromkeys(("upper", "simultaneous_upper", "auc_upper"), 1),
+    **dict.fromkeys(("score_epsilon", "tpr_lower", "precision_lower"), -1),
+    **dict.fromkeys(("upper", "simultaneous_upper", "auc_upper", "fpr_upper"), 1),
 }
 """Which way the ends of intervals are rounded."""
 

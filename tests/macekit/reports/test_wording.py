@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from html import unescape
 from typing import Any
 
 import numpy as np
 import pytest
 
-from macekit.call import MARKDOWN
+from macekit.call import HTML, MARKDOWN
 from macekit.reports.content import content
 from macekit.reports.model import Number, Table
 from macekit.reports.rendering import render
@@ -48,7 +49,7 @@ def test_no_gain_at_a_rare_prior_is_not_told_as_no_leak() -> None:
     assert "that anything leaks at all" not in said
 
 
-@each_case("number", ["roc", "epsilon", "flags"])
+@each_case("number", ["roc", "epsilon", "exposure", "flags"])
 def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(number: str) -> None:
     same = [0.1, 0.5, 0.9] * 40
     answer = answered("report", {"members": same, "nonmembers": same})
@@ -58,6 +59,8 @@ def test_any_number_that_speaks_for_a_leak_withholds_the_stronger_sentence(numbe
         answer["result"]["roc"] |= {"auc_lower": 0.51, "auc_upper": 0.6}
     elif number == "epsilon":
         answer["result"]["epsilon"]["lower_bound"] = 0.1
+    elif number == "exposure":
+        answer["result"]["exposure"]["score_epsilon"] = 0.1
     else:
         answer["risk"]["flags"]["records"] = 3
     said = text("report", answer)
@@ -224,7 +227,7 @@ def test_categories_are_not_said_to_be_seen_more_finely() -> None:
 def test_every_epsilon_of_the_mechanism_keeps_its_condition() -> None:
     condition = "if inclusion was random and independent"
 
-    assert row(*case("advantage, scores"), "Epsilon")[0] == f"Epsilon, {condition}"
+    assert row(*case("advantage, scores"), "Epsilon")[0] == f"Epsilon of the mechanism, {condition}"
     assert f"at delta 0.0, {condition}" in text(*case("audit, claim"))
 
 
@@ -254,3 +257,42 @@ def test_certainty_is_told_of_nothing_less() -> None:
 
     assert "and 100 times in 100" in certain
     assert "right between 99.9 and 99.999 times in 100" in nearly
+
+
+VERBATIM = {"counts": {"members": [4950, 50], "nonmembers": [5000, 0], "edges": [0.0]}}
+
+
+@each_case("operation", ["advantage", "report", "gate"])
+def test_the_head_of_a_pass_says_who_is_exposed(operation: str) -> None:
+    limit = {"max_advantage": 0.1} if operation == "gate" else {"threshold": 0.1}
+    answer = answered(operation, {**VERBATIM, **limit})
+    part = answer.get("result", answer)
+    head = content(operation, answer).headline
+
+    assert head.decision == "pass"
+    assert head.warning is not None
+    assert head.warning.text == part["exposure"]["sentence"]
+    said = text(operation, answer)
+    assert said.index(part["exposure"]["sentence"]) < said.index("At a glance")
+    assert part["exposure"]["sentence"] in unescape(render(operation, answer, HTML).decode()).replace(
+        "</strong>", ""
+    )
+    assert "not that of the mechanism" in said
+
+
+def test_nothing_is_said_at_the_head_where_nobody_is_shown_to_be_exposed() -> None:
+    same = [0.1, 0.5, 0.9] * 40
+    answer = answered("advantage", {"members": same, "nonmembers": same})
+
+    assert content("advantage", answer).headline.warning is None
+    assert answer["exposure"]["sentence"] in text("advantage", answer)
+
+
+def test_two_bounds_on_an_epsilon_have_two_names() -> None:
+    answer = shifted("advantage", 1.0, 1000)
+
+    assert row("advantage", answer, "Epsilon of the mechanism")[2].path == "epsilon.lower_bound"
+    assert (
+        row("advantage", answer, "Epsilon of this score, not of the mechanism")[2].path
+        == "exposure.score_epsilon"
+    )
