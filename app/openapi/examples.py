@@ -88,17 +88,19 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     },
     "gate": {
         "limits": Example(
-            "Limits on the advantage, on the members found at few false alarms, on epsilon and on F1, against counts",
+            "Limits on the advantage, on epsilon and on the F1 of the best adversary, against counts",
             {
                 "counts": COUNTS,
                 "max_advantage": 0.4,
-                "max_tpr": 0.9,
-                "at_fpr": 0.1,
                 "max_epsilon": 2.0,
                 "delta": 0.01,
                 "metric": {"preset": "f_beta", "beta": 1},
                 "max": 0.75,
             },
+        ),
+        "few": Example(
+            "Limits on the advantage, and on the members found where few nonmembers are accused",
+            {"counts": COUNTS, "max_advantage": 0.4, "max_tpr": 0.5, "at_fpr": 0.01},
         ),
         "groups": Example(
             "A limit on the mean risk of every group", {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS}

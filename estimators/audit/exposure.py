@@ -41,7 +41,9 @@ Integers = NDArray[np.int64]
 End = Literal["high", "low", "label"]
 
 CLEAR = 4.0
-"""A tail exposes its members if they are seen in it at least so many times as often as nonmembers are."""
+"""A tail with nonmembers exposes its members if these are seen in it so many times as often as nonmembers are, """
+CERTAIN = 2.0
+"""and are shown to be so many times as often in it. One without any exposes them if it shows anything at all."""
 
 NODES = 40
 """Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""
@@ -124,7 +126,8 @@ class Exposure:
 
     Attributes:
         tail: The tail that shows most; None if none is shown to hold more than nothing leaking explains.
-        alarm: True if the tail exposes its members: they are seen in it at least four times as often as nonmembers.
+        alarm: True if the tail exposes its members: no nonmember is in it; or they are seen in it at least four times
+            as often as nonmembers, and shown to be twice as often.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
@@ -323,14 +326,16 @@ def _clearest(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | 
     """The tail with the largest limit, and whether it is an exposure; one that is goes before one that is not."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
+    least = np.where(tails.nonmembers > 0, np.log(CERTAIN), 0.0)
     limits, which = {True: 0.0, False: 0.0}, {True: -1, False: -1}
     hopeful = list(_hopeful(tails, n1, n0))
     for pure in (True, False):
         for at, hope in hopeful if which[True] < 0 else ():
-            if clear[at] == pure and hope > limits[pure]:
+            start = max(limits[True], float(least[at])) if pure else limits[False]
+            if hope > start and (clear[at] or not pure):
                 m, k = int(tails.members[at]), int(tails.ended_by[at])
-                limit = ratio_limit(m, n1, k, n0, float(tails.levels[at]), limits[pure])
-                if limit > limits[pure]:
+                limit = ratio_limit(m, n1, k, n0, float(tails.levels[at]), start)
+                if limit > start:
                     limits[pure], which[pure] = limit, at
     alarm = which[True] >= 0
     at = which[alarm]

@@ -72,9 +72,9 @@ def _title(report: Report) -> str:
 
 def _headline(headline: Headline) -> str:
     """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
-    sentence = _said(headline.sentence)
+    sentence = _sentence(headline.sentence)
     if headline.warning is not None:
-        sentence += _said(headline.warning, "sentence warning")
+        sentence += _sentence(headline.warning, "sentence warning")
     if headline.decision is None:
         return f'<div class="headline">{sentence}</div>\n'
     verdict = WORDS[headline.decision]
@@ -82,7 +82,7 @@ def _headline(headline: Headline) -> str:
     return f'<div class="headline {verdict.style}">{badge}{sentence}</div>\n'
 
 
-def _said(quote: Quote, style: str = "sentence") -> str:
+def _sentence(quote: Quote, style: str = "sentence") -> str:
     """A sentence of the answer, its first part in bold."""
     first, stop, rest = words(quote).partition(". ")
     return (

@@ -276,7 +276,7 @@ def test_a_fail_needs_no_further_warning_but_states_the_exposure() -> None:
 
 def test_a_true_positive_rate_is_limited_at_a_false_positive_rate_in_both_directions() -> None:
     data = release(250, 0)
-    turned = Scores.of(-data.members, -data.nonmembers)
+    turned = Scores.of(np.negative(data.members), np.negative(data.nonmembers))
     limit = MaxTpr(0.01, fpr=0.001)
 
     high, low = judge(data, [limit]), judge(turned, [limit])

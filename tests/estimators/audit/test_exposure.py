@@ -138,8 +138,9 @@ def test_the_limit_is_where_the_chance_is_the_level_and_no_tail_is_passed_over_t
 
         assert chance(m, n1, k, n0, limit) <= level
         assert chance(m, n1, k, n0, limit + 2e-5) == pytest.approx(level, rel=3e-3)
-        at = [np.array([value]) for value in (m, k, k)]
-        hope = dict(_hopeful(_Candidates([("high", 0)], *at, np.array([level])), n1, n0))
+        inside, allowance = np.array([m]), np.array([k])
+        tails = _Candidates([("high", 0)], inside, allowance, allowance, np.array([level]))
+        hope = dict(_hopeful(tails, n1, n0))
         assert hope[0] >= limit
 
 
@@ -154,7 +155,7 @@ def test_a_limit_starts_above_what_another_tail_already_shows() -> None:
 def test_both_ends_are_looked_at_and_a_known_end_says_more() -> None:
     scores = verbatim(5000, 50, 0)
     high = exposure(scores)
-    low = exposure(Scores.of(-scores.members, -scores.nonmembers))
+    low = exposure(Scores.of(np.negative(scores.members), np.negative(scores.nonmembers)))
     known = exposure(scores, direction="high")
 
     assert high.tail is not None
@@ -213,6 +214,19 @@ def test_a_broad_leak_is_no_rare_exposure() -> None:
     assert result.tail.members < CLEAR * result.tail.nonmembers
     assert not result.alarm
     assert result.cautions == ()
+
+
+def test_a_tail_with_nonmembers_takes_more_than_one_without() -> None:
+    pure, mixed, surer = (
+        exposure(Counts.of([2000 - m, m], [2000 - k, k], edges=[0.0])) for m, k in ((8, 0), (27, 4), (60, 4))
+    )
+
+    assert pure.alarm
+    assert mixed.tail is not None
+    assert 0.0 < mixed.score_epsilon < np.log(2.0)
+    assert not mixed.alarm
+    assert surer.score_epsilon > np.log(2.0)
+    assert surer.alarm
 
 
 def test_the_caution_says_who_is_exposed_and_how_surely() -> None:

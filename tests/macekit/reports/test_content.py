@@ -119,7 +119,10 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
             "advantage, scores",
             "the expectation of the statistic U_N, not the advantage. It is not the one to decide on.",
         ),
-        ("advantage, scores", "The bound on epsilon assumes: each record was included at random"),
+        (
+            "advantage, scores",
+            "The bound on the mechanism's epsilon assumes: each record was included at random",
+        ),
         ("groups", "The prior of 0.3 is an assumption, not a finding"),
         ("audit, claim", "Only this score of this model was looked at."),
         ("metrics, presets", "The optimum of recall says nothing about leakage"),
