@@ -116,15 +116,17 @@ class Result:
         Acceptable at most  0.100  the threshold
         Member records        100  and 100 nonmember records
         <BLANKLINE>
-        Number                                                Estimate  Lower end  Upper end  Confidence
-        Optimal advantage                                        0.383      0.231      0.526         95%
-        The paper's statistic W_N (its expectation)              0.400      0.207      0.593         95%
-        Best accuracy                                            0.692      0.615      0.763         95%
-        Area under the ROC (AUC)                                 0.735      0.664      0.796         95%
-        True positive rate at a false positive rate of 0.001     0.000      0.000      0.602         95%
-        True positive rate at a false positive rate of 0.01      0.000      0.000      0.602         95%
-        True positive rate at a false positive rate of 0.1       0.500      0.000      0.874         95%
-        Epsilon, if inclusion was random and independent                    0.683                    95%
+        Number                                                    Estimate  Lower end  Upper end  Confidence
+        Optimal advantage                                            0.383      0.231      0.526         95%
+        The paper's statistic W_N (its expectation)                  0.400      0.207      0.593         95%
+        Best accuracy                                                0.692      0.615      0.763         95%
+        Area under the ROC (AUC)                                     0.735      0.664      0.796         95%
+        True positive rate at a false positive rate of 0.001         0.000      0.000      0.602         95%
+        True positive rate at a false positive rate of 0.01          0.000      0.000      0.602         95%
+        True positive rate at a false positive rate of 0.1           0.500      0.000      0.874         95%
+        Epsilon of the mechanism, if inclusion was random and                   0.683                    95%
+        independent
+        Epsilon of this score, not of the mechanism                             0.328                    95%
         <BLANKLINE>
         Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence the best
         attacker who reads this score, sorted into 3 cells of similar values, has an advantage between 0.231

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.cli.demo import SIDE, example_table
-from estimators import Counts, Scores, by_group
+from estimators import Counts, Scores, by_group, exposure
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call
 from macekit.operations import perform
@@ -156,6 +156,7 @@ def statements() -> list[str]:
         "Let 1% of the members",
         f"The advantage at prior 0.5 is {tell(average)}",
         f"of 10,000 people, half of them members, {tell(known)} are known",
+        f"Of 10,000 records, half of them members, {exposure(Counts.of([2500, 2500], [2500, 2500], edges=[0.0])).least} such members",
         f"{tell(0.01)} at a false positive rate of 0 in this example",
         "with 95% confidence nothing can be shown at",
         f"a rate of 0.001 with fewer than {fewest_nonmembers(0.001):,} nonmembers, at 0.01 with fewer than"
