@@ -60,8 +60,8 @@ SKEW = 4.0
 HOPEFUL = 0.6
 """Share of a normal limit's reach that no exact limit falls short of: what is not above even so is passed over."""
 
-SURE = 0.95
-"""The same, of the limit that endless sides would have."""
+SURE = (0.95, 0.99)
+"""The same, of the limit that endless sides would have; and with more than a thousand on either side of a ratio."""
 
 FEW = 100
 """Nonmembers below which it is no guide."""
@@ -283,7 +283,7 @@ def _tails(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
     """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     members, nonmembers = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
-    most = np.array([0] + [2**j for j in range(62) if 2**j < n0], dtype=np.int64)
+    most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)
     place = np.arange(1, len(most) + 1)
     levels = alpha / (place * (place + 1.0)) / (2.0 if ends is Direction.EITHER else 1.0)
     sides: list[tuple[End, Integers, Integers]] = []
@@ -376,7 +376,8 @@ def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]
     with np.errstate(divide="ignore"):
         limit = logit(share) + np.log(n0 / n1)
     reach = np.maximum(observed[some] - limit, 0.0)
-    hope = np.minimum(rough[some], limit + reach * (1.0 - SURE * steady[some]))
+    sure = np.where(np.minimum(m, k)[some] > 1000.0, SURE[1], SURE[0])
+    hope = np.minimum(rough[some], limit + reach * (1.0 - sure * steady[some]))
     short = (n0 < FEW) | (2 * tails.members[some] > n1)  # one side ends so soon that nothing simple is close
     hope = np.where(short, observed[some], hope)
     for at in np.argsort(-hope, kind="stable"):
@@ -402,40 +403,44 @@ def ratio_limit(m: int, n1: int, k: int, n0: int, level: float, start: float = 0
     if k >= n0:
         return start
     a, b, c, d = float(m), n1 - m + 1.0, k + 1.0, float(n0 - k)
-    uncertain_members, uncertain_end = (
-        float(np.sqrt(polygamma(1, one) - polygamma(1, one + other))) for one, other in ((a, b), (c, d))
-    )
-    if uncertain_members <= 3.0 * uncertain_end:
-        values, weights = _law(a, b, OUTSIDE * level, 2.0 * uncertain_members / uncertain_end)
+    of_a, of_b, of_c, of_d, of_members, of_nonmembers = polygamma(1, np.array([a, b, c, d, a + b, c + d]))
+    uncertain_members, uncertain_end = np.sqrt(of_a - of_members), np.sqrt(of_c - of_nonmembers)
+    over_members = uncertain_members <= 3.0 * uncertain_end
+    if over_members:
+        nodes, spread = 2.0 * uncertain_members / uncertain_end, np.sqrt(of_a + of_b)
+        values, weights = _law(a, b, OUTSIDE * level, spread, nodes)
     else:  # then g U is far below 1, where the law of V_(m) has its corner
-        values, weights = _law(c, d, OUTSIDE * level, 1.0)
+        values, weights = _law(c, d, OUTSIDE * level, np.sqrt(of_c + of_d), 1.0)
 
     def excess(log_ratio: float) -> float:
         g = np.exp(log_ratio)
-        if uncertain_members <= 3.0 * uncertain_end:
+        if over_members:
             p = weights @ betaincc(c, d, values / g)
         else:
             p = weights @ betainc(a, b, np.minimum(values * g, 1.0))
         return float(np.log(max(float(p), 1e-300) / level))
 
-    if excess(start) > 0.0:
-        return start
-    share = betaincinv(float(m), k + 1.0, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
+    share = betaincinv(a, c, level)  # of V_(m) / (V_(m) + U_(k+1)), were both sides endless
     guess = float(logit(share)) + np.log(n0 / n1) if 0.0 < share < 1.0 else start
-    low, high, step = start, max(start, guess - 0.005), 0.01
-    while excess(high) <= 0.0:
-        low, high, step = high, high + step, 4.0 * step
+    low, high, step = max(start, guess - 0.02), max(start, guess) + 0.005, 0.01
+    if excess(low) > 0.0:
+        if low == start or excess(start) > 0.0:
+            return start
+        low, high = start, low
+    else:
+        while excess(high) <= 0.0:
+            low, high, step = high, high + step, 4.0 * step
     return max(start, float(brentq(excess, low, high, xtol=NEAR / 2.0)) - NEAR)
 
 
-def _law(a: float, b: float, outside: float, times: float) -> tuple[Floats, Floats]:
+def _law(a: float, b: float, outside: float, spread: float, times: float) -> tuple[Floats, Floats]:
     """Values of a beta law and their weights, by the trapezoidal rule in the log odds, where its density is smooth.
 
     With steps small beside all that is summed, the rule converges faster than any power of them.
     """
     centre = np.log(a / b)
     if min(a, b) >= NORMAL:
-        high = -float(ndtri(outside)) * float(np.sqrt(polygamma(1, a) + polygamma(1, b)))
+        high = -float(ndtri(outside)) * spread
         low = -high
     else:
         low = float(logit(betaincinv(a, b, outside))) - centre
