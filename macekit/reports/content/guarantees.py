@@ -136,7 +136,7 @@ def add_exposure(numbers: Numbers, exposure: AnswerPath) -> None:
     if exposure["alarm"].value:
         tail = exposure["tail"]
         ends: tuple[tuple[str, tuple[Cell, Cell, Cell]], ...] = (
-            ("Share of members in the rare tail", ("", tail["tpr_lower"].number("floor"), "")),
+            ("Share of members in the exposed tail", ("", tail["tpr_lower"].number("floor"), "")),
             ("Share of nonmembers in it", ("", "", tail["fpr_upper"].number("ceiling"))),
             (
                 "Probability that a record in it is a member",
