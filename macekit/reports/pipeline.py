@@ -37,9 +37,8 @@ def junit(answer: Mapping[str, Any]) -> bytes:
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
         _case(suite, limit)
-    ET.SubElement(suite, "system-out").text = escape_controls(
-        "\n".join([answer["sentence"], *_exposures(answer)])
-    )
+    sentences = map(escape_controls, [answer["sentence"], *_exposures(answer)])
+    ET.SubElement(suite, "system-out").text = "\n".join(sentences)
     ET.indent(top)
     document: bytes = ET.tostring(top, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
