@@ -53,6 +53,11 @@ def right(advantage: float, people: float = PEOPLE) -> float:
     return people * (1 + advantage) / 2
 
 
+def fewest_exposed() -> int | None:
+    """Members beyond every nonmember that 5,000 records a side show."""
+    return exposure(Counts.of([2500, 2500], [2500, 2500], edges=[0.0])).least
+
+
 def baseline(prior: float) -> float:
     return abs(2 * prior - 1)
 
@@ -156,7 +161,7 @@ def statements() -> list[str]:
         "Let 1% of the members",
         f"The advantage at prior 0.5 is {tell(average)}",
         f"of 10,000 people, half of them members, {tell(known)} are known",
-        f"Of 10,000 records, half of them members, {exposure(Counts.of([2500, 2500], [2500, 2500], edges=[0.0])).least} such members",
+        f"Of 10,000 records, half of them members, {fewest_exposed()} such members",
         f"{tell(0.01)} at a false positive rate of 0 in this example",
         "with 95% confidence nothing can be shown at",
         f"a rate of 0.001 with fewer than {fewest_nonmembers(0.001):,} nonmembers, at 0.01 with fewer than"
