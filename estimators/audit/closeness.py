@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from estimators.advantage import cells_for
 from estimators.adversary.insample import subsets_within
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 from estimators.targets import CellsTarget
 
@@ -48,18 +47,7 @@ def tail_cells(fine: Counts, bins: int | None = None) -> Counts:
     cells = cells_for(fine, CellsTarget(bins))
     if bins is not None or cells.size == fine.size or not cells.cells.ordered:
         return cells
-    starts, totals = fine.group_starts(cells.size), np.cumsum(fine.pooled)
-    halves = [(totals[starts[1] - 1]), (totals[-1] - totals[starts[-1] - 1])]
-    cuts = [
-        np.searchsorted(totals, end * mass / 2.0**step + (0 if end > 0 else totals[-1]), side="right")
-        for end, mass in zip((1, -1), halves, strict=True)
-        for step in range(1, 64)
-        if mass / 2.0**step >= OUTERMOST
-    ]
-    starts = np.unique(np.concatenate([starts, np.array(cuts, dtype=np.int64)]))
-    starts = starts[starts < fine.size]
-    members, nonmembers = (np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers))
-    return Counts.trusted(members, nonmembers, Intervals(fine.lower_edges()[starts[1:]]))
+    return fine.join(fine.tail_starts(fine.group_starts(cells.size), OUTERMOST))
 
 
 def epsilon_lower(fine: Counts, delta: float, alpha: float) -> float:

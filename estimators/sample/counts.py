@@ -231,9 +231,16 @@ class Counts:
         if not self.cells.ordered:
             raise IncompatibleCells(f"cells of kind {self.cells.kind} have no order to join neighbours by")
         size = require_count("bins", size)
-        if size >= self.size:
+        return self if size >= self.size else self.join(self.group_starts(size))
+
+    def join(self, starts: Integers) -> Counts:
+        """Neighbouring cells joined to intervals, one from each of ``starts`` to the next.
+
+        Args:
+            starts: First cell of each, increasing from 0.
+        """
+        if len(starts) == self.size:
             return self
-        starts = self.group_starts(size)
         edges = self.lower_edges()[starts[1:]]
         return Counts.trusted(
             np.add.reduceat(self.members, starts), np.add.reduceat(self.nonmembers, starts), Intervals(edges)
@@ -251,6 +258,29 @@ class Counts:
         middle = pooled.cumsum() - pooled / 2.0
         group = np.floor(middle * (size / self.n_records))
         return np.concatenate([[0], np.flatnonzero(group[1:] != group[:-1]) + 1])
+
+    def tail_starts(self, starts: Integers, outermost: int) -> Integers:
+        """These groups, with the first and the last one halved again and again towards their ends.
+
+        A few records at an end of the scores then have cells of their own. Only the pooled counts decide.
+
+        Args:
+            starts: First cell of each group, from ``group_starts``.
+            outermost: Records that the outermost cell has at least.
+        """
+        if len(starts) == self.size:
+            return starts
+        pooled = self.pooled
+        ends = (
+            pooled[: starts[1]] if len(starts) > 1 else pooled,
+            pooled[: starts[-1] - 1 : -1] if starts[-1] else pooled[::-1],
+        )
+        low, high = (
+            np.searchsorted(totals, _halves(int(totals[-1]), outermost)) + 1
+            for totals in map(np.cumsum, ends)
+        )
+        starts = np.unique(np.concatenate([starts, low, self.size - high]))
+        return starts[starts < self.size]
 
     def lower_edges(self) -> Floats:
         """Where each ordered cell begins."""
@@ -405,6 +435,12 @@ def require_data(data: object, *kinds: type) -> None:
     if not isinstance(data, kinds):
         makers = " or ".join(f"{kind.__name__}.of(members, nonmembers)" for kind in kinds)
         raise InputError(f"data: got {type(data).__name__}, need {makers}", field="data")
+
+
+def _halves(mass: int, least: int) -> Floats:
+    """A half of it, a quarter and so on, while there is ``least`` of it; whole numbers."""
+    halves = mass / 2.0 ** np.arange(1, 64)
+    return np.floor(halves[halves >= least])
 
 
 def _numbers(values: object, what: str, field: str) -> NDArray[Any]:

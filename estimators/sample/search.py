@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BUCKETS = 2**13
+BUCKETS = 2**14
 BLOCK = 2**15
 
 

@@ -149,8 +149,9 @@ class Client(ABC):
             metric: A metric to state of each record, too, written as for ``estimate``. None by default.
             bins: Into how many cells of about equal size scores with an order are joined, at least 2. The cube root
                 of the number of records by default.
-            interval: How a cell is bounded: ``"mover_fieller"`` (narrow), ``"conditional"`` (exact) or ``"auto"``,
-                the default: the first for categories, the second for other scores.
+            interval: How a cell is bounded: ``"conditional"``, exact at every confidence, or ``"mover_fieller"``, which
+                is narrower for categories and misses more often than it says above 95%. The first by default
+                (``"auto"``).
             threshold: Signed risk above which a record is flagged, from -1 up to but not including 1. By default 2 x
                 prior - 1, which is that of every record if nothing leaks.
             over: What the expected share of false flags, at most 1 - confidence, is a share of: ``"records"``, the

@@ -111,7 +111,7 @@ METHODS: list[MethodAnswer] = [
         "asked_by": "/v1/individual-risk",
         "states": "what a record's own score betrays of its membership, at the resolution of the cells",
         "assumes": IID,
-        "guarantee": "exact limits (conditional), or MOVER-Fieller ones that hold in simulation",
+        "guarantee": "exact limits, at every confidence",
         "reference": "MACE, section 4, Theorems 1 and 2",
     },
     {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 from scipy.stats import binom, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -21,7 +22,7 @@ from estimators.errors import (
     RaggedRows,
     TooFewRecords,
 )
-from estimators.risk.cells import Conditional, Limits, MoverFieller, cell_risks, risk_at_share
+from estimators.risk.cells import Conditional, Limits, MoverFieller, Reach, cell_risks, risk_at_share
 from estimators.risk.flags import (
     OverCells,
     OverRecords,
@@ -142,7 +143,7 @@ def test_a_cell_gets_the_same_row_among_any_others(pairs, prior):
     cells = cell_risks(counts, prior)
 
     for j, (x, y) in enumerate(pairs):
-        low, high = MoverFieller().limits(
+        low, high = Conditional().limits(
             np.array([x]), counts.n_members, np.array([y]), counts.n_nonmembers, prior, 0.025
         )
         assert (cells.signed.lower[j], cells.signed.upper[j]) == pytest.approx((low[0], high[0]))
@@ -173,6 +174,50 @@ def test_each_cell_is_covered_at_955_of_1000_by_enumeration(n1, n0, prior, folde
     misses = {how: worst_miss(how, n1, n0, prior, 0.025, folded) for how in (MoverFieller(), Conditional())}
 
     assert max(misses.values()) <= 0.045
+
+
+def worst_end(how, n1, n0, prior, alpha):
+    """Largest chance that one end of the signed limits errs: the truths are those just beyond each limit there is."""
+    x, y = np.meshgrid(np.arange(n1 + 1), np.arange(n0 + 1), indexing="ij")
+    low, high = how.limits(x, n1, y, n0, prior, alpha)
+    rates = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 9), [0.98, 0.995, 0.9999]])
+    of_y = binom.pmf(np.arange(n0 + 1), n0, rates[:, None])
+    worst = 0.0
+    for ends, step in ((low, -1e-9), (-high, -1e-9)):
+        for end in np.unique(ends)[:: max(1, ends.size // 400)]:
+            truth = end + step if ends is low else -(end + step)
+            if not -1.0 < truth < 1.0:
+                continue
+            outside = (low > truth) if ends is low else (high < truth)
+            a = rates * (1.0 - prior) / prior * (1.0 + truth) / (1.0 - truth)
+            of_x = binom.pmf(np.arange(n1 + 1), n1, np.minimum(a, 1.0)[:, None])
+            misses = np.einsum("rx,xy,ry->r", of_x, outside, of_y)[a <= 1.0]
+            worst = max(worst, float(misses.max(initial=0.0)))
+    return worst
+
+
+SIGNED_DESIGNS = ((20, 20, 0.5), (8, 60, 0.5), (60, 8, 0.1), (40, 40, 0.99), (30, 50, 0.01))
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.005, 0.0025, 0.0005])
+@pytest.mark.parametrize(("n1", "n0", "prior"), SIGNED_DESIGNS)
+def test_signed_limits_of_a_category_keep_every_level_by_enumeration(n1, n0, prior, alpha):
+    assert worst_end(Conditional(), n1, n0, prior, alpha) <= alpha
+
+
+@pytest.mark.parametrize(("alpha", "times"), [(0.005, 2.0), (0.0005, 5.0)])
+def test_ratio_limits_miss_high_levels_which_is_why_they_are_not_the_default(alpha, times):
+    worst = max(worst_end(MoverFieller(), *design, alpha) for design in SIGNED_DESIGNS)
+
+    assert worst > times * alpha
+
+
+def test_categories_get_exact_limits_unless_others_are_asked_for():
+    counts = categories([30, 470], [10, 490])
+
+    assert cell_risks(counts).signed.guarantee.finite_sample
+    assert cell_risks(counts).provenance.method == "cells+conditional"
+    assert not cell_risks(counts, interval=MoverFieller()).signed.guarantee.finite_sample
 
 
 @pytest.mark.parametrize("cells", [60, 1000])
@@ -504,6 +549,162 @@ def test_monotone_transforms_of_the_score_change_nothing(leaky):
     cells = individual_risk(bent, 0.2)
 
     np.testing.assert_array_equal(cells.lower, individual_risk(leaky, 0.2).lower)
+
+
+# a few memorised records, and cells that hold more than one kind
+
+
+def memorised(rng, n, share):
+    """Scores of members of whom a share score where no nonmember does."""
+    scores = rng.normal(size=n)
+    known = rng.random(n) < share
+    known[0] = True
+    scores[known] = rng.normal(8.0, 0.5, known.sum())
+    return scores, np.flatnonzero(known)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_one_percent_of_rows_copied_into_a_release_are_all_flagged(sign, tied):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        copies = np.full(50, 12.0) if tied else rng.normal(12.0, 1.0, 50)
+        members = sign * np.concatenate([copies, rng.normal(size=4950)])
+
+        result = individual_risk(Scores.of(members, sign * rng.normal(size=5000), "continuous"))
+
+        assert result.flagged[:50].all(), seed
+        assert result.n_flagged < 120
+
+
+@pytest.mark.parametrize(
+    ("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.02), (5000, 5000, 0.01), (5000, 5000, 0.1)]
+)
+def test_the_interval_of_a_memorised_record_reaches_one(n1, n0, share):
+    rng, runs, near, exactly = np.random.default_rng(21), 100, 0, 0
+
+    for _ in range(runs):
+        members, known = memorised(rng, n1, share)
+        upper = individual_risk(Scores.of(members, rng.normal(size=n0))).upper[rng.choice(known)]
+        near += upper >= 0.95
+        exactly += upper == 1.0
+
+    assert near >= 98
+    assert exactly >= 85  # of one memorised record the two at the very end may be one of each side
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize("sides", [(25, 15), (50, 70), (1000, 1000), (200, 1800), (3000, 300), (5000, 5001)])
+def test_no_record_of_a_separated_sample_is_said_to_be_safe(sides, prior):
+    result = individual_risk(Scores.of(np.arange(sides[0]) + 1e6, np.arange(sides[1])), prior)
+
+    assert result.upper.min() >= 0.9
+    assert result.simultaneous_upper.min() >= 0.9
+    assert (result.simultaneous_upper >= result.upper).all()
+    assert (result.simultaneous_lower <= result.lower).all()
+
+
+@pytest.mark.parametrize("sides", [(500, 500), (100, 900), (900, 100)])
+@pytest.mark.parametrize("shift", [0.0, 0.6])
+def test_limits_hold_for_all_narrowing_cells_at_once_and_flags_without_leak_are_rare(shift, sides):
+    rng, runs, above, below, flags = np.random.default_rng(22), 400, 0, 0, 0
+
+    for _ in range(runs):
+        result = individual_risk(Scores.of(rng.normal(shift, size=sides[0]), rng.normal(size=sides[1])))
+        cuts, together = result.cells.counts.cells.cuts, result.cells.signed_simultaneous
+        r, q = (np.diff(ndtr(cuts - at), prepend=0.0, append=1.0) for at in (shift, 0.0))
+        truth = risk_of(r, q, 0.5)
+        above += (together.lower > truth + 1e-9).any()
+        below += (together.upper < truth - 1e-9).any()
+        flags += result.flagged.any()
+
+    most = 0.025 + 2.6 * np.sqrt(0.025 * 0.975 / runs)
+    assert max(above, below) / runs <= most
+    assert shift or flags / runs <= 0.05
+
+
+@pytest.mark.parametrize(("n1", "n0", "share"), [(500, 500, 0.02), (200, 1800, 0.05), (2000, 2000, 0.01)])
+def test_of_the_flags_of_narrowing_cells_at_most_one_in_twenty_is_false(n1, n0, share):
+    rng, runs, false = np.random.default_rng(23), 150, 0.0
+
+    for _ in range(runs):
+        members, _ = memorised(rng, n1, share)
+        result = individual_risk(Scores.of(members, rng.normal(size=n0)))
+        cuts, flagged, records = (
+            result.cells.counts.cells.cuts,
+            result.flags.flagged,
+            result.cells.counts.pooled,
+        )
+        r = np.diff((1 - share) * ndtr(cuts) + share * ndtr((cuts - 8.0) / 0.5), prepend=0.0, append=1.0)
+        q = np.diff(ndtr(cuts), prepend=0.0, append=1.0)
+        false += records[flagged & (r <= q)].sum() / max(1, records[flagged].sum()) / runs
+
+    assert false <= 0.05
+
+
+def test_a_leak_that_a_group_shares_is_flagged_though_no_cell_of_it_shows_it():
+    counts = Counts(np.array([17, 17, 17, 17, 32]), np.array([8, 8, 8, 8, 68]), Intervals(np.arange(4.0)))
+    groups = np.array([0, 4])
+
+    assert flag_members(counts, 0.5, groups=groups).flagged.tolist() == [True] * 4 + [False]
+    assert not flag_members(counts, 0.5, over=OverCells()).flagged.all()
+
+
+def test_an_exposed_cell_does_not_make_its_group_exposed():
+    counts = Counts(np.array([30, 20, 50, 100]), np.array([0, 22, 56, 122]), Intervals(np.arange(3.0)))
+
+    assert flag_members(counts, 0.5, groups=np.array([0, 3])).flagged.tolist() == [True, False, False, False]
+
+
+def test_the_top_are_ranked_by_their_own_cell_not_by_what_its_limits_reach_beside_it():
+    rng = np.random.default_rng(24)
+    scores = Scores.of(rng.normal(1.2, size=24), rng.normal(size=24))
+
+    result = individual_risk(scores)
+
+    own = cell_risks(result.cells.counts).signed_simultaneous.lower
+    assert result.top(1).cell[0] == np.argmax(own)
+    assert (result.cells.signed_simultaneous.lower < own).any()
+
+
+def test_cells_narrow_alike_towards_both_ends_and_labels_have_no_say():
+    scores = np.random.default_rng(0).normal(size=4000)
+
+    one, other, mirrored = (
+        risk_cells(Scores.of(*sides))
+        for sides in (
+            (scores[:2000], scores[2000:]),
+            (scores[::2], scores[1::2]),
+            (-scores[:2000], -scores[2000:]),
+        )
+    )
+
+    np.testing.assert_array_equal(one.cells.cuts, other.cells.cuts)
+    assert one.pooled[:4].tolist() == mirrored.pooled[:4].tolist() == sorted(one.pooled[:4])
+    assert 16 <= one.pooled[0] < 32
+    assert one.size <= 20 + 2 * 4
+    assert risk_cells(Scores.of(scores[:2000], scores[2000:]), 7).size == 7
+
+
+def test_a_tie_at_either_end_has_a_cell_of_its_own():
+    rng = np.random.default_rng(1)
+    low = np.concatenate([np.full(60, -9.0), rng.normal(size=1940)])
+
+    for scores in (low, -low):
+        pooled = risk_cells(Scores.of(scores, rng.normal(size=2000), "continuous")).pooled
+        assert 60 in (pooled[0], pooled[-1])
+
+
+def test_what_a_cell_reaches_only_moves_the_end_away_from_no_leak():
+    limits = Limits(
+        np.array([-0.2, 0.3, -0.6]), np.array([0.2, 0.5, -0.3]), 0.95, Guarantee("", "", finite_sample=True)
+    )
+    reach = Reach(np.array([0, 1, 2, 2]), np.zeros(4), np.zeros(4))
+
+    wider = reach.widen(limits, (np.array([-0.9, -0.8, -0.7, -0.65]), np.array([0.1, 0.9, 0.4, 0.8])), 0.0)
+
+    np.testing.assert_array_equal(wider.lower, [-0.9, 0.3, -0.7])
+    np.testing.assert_array_equal(wider.upper, [0.2, 0.9, -0.3])
 
 
 # groups
