@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
-from scipy.stats import beta, binom, norm
+from scipy.stats import beta, binom, norm, t
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from estimators.audit.roc import (
@@ -41,11 +41,14 @@ def tied(rng, n_members, n_nonmembers, shift=0.7):
 
 
 def delong(members, nonmembers, confidence):
-    """DeLong's interval on the logit scale, pair by pair."""
+    """DeLong's interval on the logit scale, pair by pair, with Student's quantile at Welch's degrees of freedom."""
     wins = (members[:, None] > nonmembers) + 0.5 * (members[:, None] == nonmembers)
     area = wins.mean()
-    variance = wins.mean(axis=1).var(ddof=1) / len(members) + wins.mean(axis=0).var(ddof=1) / len(nonmembers)
-    reach = norm.ppf((1 + confidence) / 2) * np.sqrt(variance) / (area * (1 - area))
+    parts = [wins.mean(axis=1 - axis).var(ddof=1) / wins.shape[axis] for axis in (0, 1)]
+    variance = sum(parts)
+    freedom = variance**2 / sum(part**2 / (n - 1) for part, n in zip(parts, wins.shape, strict=True))
+    quantile = t.ppf((1 + confidence) / 2, freedom) * (1 + 2 / freedom)
+    reach = quantile * np.sqrt(variance) / (area * (1 - area))
     middle = np.log(area / (1 - area))
     return area, 1 / (1 + np.exp(reach - middle)), 1 / (1 + np.exp(-reach - middle))
 
@@ -131,6 +134,56 @@ def test_area_interval_covers_also_where_plain_delong_does_not(truth, n_members,
     )
 
     assert hits >= 0.93  # 0.95 less two and a half standard errors; logit-DeLong alone: 0.87 in the last rows
+
+
+def mostly_tied(rng, n, share, shift=0.0):
+    scores = rng.normal(shift, size=n)
+    scores[rng.random(n) < share] = 0.0
+    return scores
+
+
+@pytest.mark.parametrize("sides", [(8, 8), (15, 1000), (1000, 15), (50, 50), (500, 500)])
+@pytest.mark.parametrize(("share", "shift"), [(0.5, 1.0), (0.9, 1.0), (0.9, 2.5), (0.99, 2.5)])
+def test_each_end_of_the_area_holds_however_many_records_tie(sides, share, shift):
+    rng, runs = np.random.default_rng([9, *sides]), 400
+    truth = (
+        share**2 / 2 + share * (1 - share) * (ndtr(shift) + 0.5) + (1 - share) ** 2 * ndtr(shift / np.sqrt(2))
+    )
+
+    ends = np.array(
+        [
+            (interval.lower, interval.upper)
+            for _ in range(runs)
+            for interval in [
+                auc(
+                    counts_of(mostly_tied(rng, sides[0], share, shift), mostly_tied(rng, sides[1], share))
+                ).estimate.interval
+            ]
+        ]
+    )
+
+    most = 0.025 + 2.6 * np.sqrt(0.025 * 0.975 / runs)  # before: up to 0.73 below, with 15:1000
+    assert (ends[:, 0] > truth).mean() <= most
+    assert (ends[:, 1] < truth).mean() <= most
+
+
+@pytest.mark.parametrize(("n", "hits"), [(15, 0), (15, 3), (50, 1), (200, 30), (200, 180)])
+def test_against_a_side_that_ties_the_area_has_the_exact_limits_of_one_rate(n, hits):
+    """All nonmembers tie, and so do members but those above: the area is 1/2 + rate/2."""
+    counts = Counts.of([0, n - hits, hits], [0, 10**9, 0], edges=[0.0, 1.0])
+
+    area = auc(counts).estimate
+
+    assert 2 * area.upper - 1 == pytest.approx(upper_limit(float(hits), n, 0.025), abs=0.006)
+
+
+def test_turning_the_scores_round_turns_the_interval_round():
+    rng = np.random.default_rng(10)
+    members, nonmembers = tied(rng, 30, 70)
+
+    one, other = (auc(counts_of(sign * members, sign * nonmembers)).estimate for sign in (1, -1))
+
+    assert (one.lower, one.upper) == pytest.approx((1 - other.upper, 1 - other.lower), abs=1e-12)
 
 
 @pytest.mark.parametrize("sides", [(40, 40), (40, 4000), (7, 63)])
