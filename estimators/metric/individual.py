@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.metric.definition import Cut, Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.risk.cells import cell_risks
+from estimators.risk.cells import CellRisks, cell_risks
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee
 
@@ -22,10 +23,14 @@ class IndividualMetric:
     """The metric of one record, a row for each cell; values that are 0/0 there, or without a record, are masked.
 
     Attributes:
+        metric: The metric.
         values: The metric of a record whose score lies in the cell.
         lower: Lower ends of its interval.
         upper: Upper ends of its interval.
         cut: The rule that guesses: the ``threshold`` on the posterior, and whether member is guessed ``above`` it.
+        guesses_member: What the rule guesses in the cell; masked where no record fell.
+        on_threshold: Whether the cell's interval contains the threshold, so that either guess may be right. If the
+            threshold is estimated the range is that of both guesses, and the value that of the one which has any.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of one cell
             that was named in advance.
         guarantee: What the intervals cover and assume.
@@ -38,17 +43,31 @@ class IndividualMetric:
         'accuracy of one cell named in advance, under the rule with threshold 0.5'
     """
 
+    metric: Metric
     values: Masked
     lower: Masked
     upper: Masked
     cut: Cut
+    guesses_member: np.ma.MaskedArray[tuple[int], np.dtype[np.bool_]]
+    on_threshold: NDArray[np.bool_]
     confidence: float
     guarantee: Guarantee
     cautions: tuple[Caution, ...]
 
+    @property
+    def n_undefined(self) -> int:
+        """Cells that have records and no value: the metric is 0/0 under what the rule guesses there."""
+        return int((np.ma.getmaskarray(self.values) & ~np.ma.getmaskarray(self.guesses_member)).sum())
+
 
 def individual_metric(
-    counts: Counts, metric: Metric, prior: float = 0.5, confidence: float = 0.95, seed: int = 0
+    counts: Counts,
+    metric: Metric,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+    cut: Cut | None = None,
+    reuse: CellRisks | None = None,
 ) -> IndividualMetric:
     """Each cell's metric under the optimal rule, with the exact range over the interval of its posterior.
 
@@ -63,6 +82,8 @@ def individual_metric(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of one cell
             that was named in advance.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        cut: The rule. None: that of ``metric_optimum`` of the same counts and seed.
+        reuse: The risks of the same counts, if there are any: their limits are taken.
 
     Returns:
         an ``IndividualMetric``.
@@ -78,31 +99,57 @@ def individual_metric(
         0.833 0.715 0.917
     """
     require_data(counts, Counts)
-    cells = cell_risks(counts, prior, confidence)
+    cells = cell_risks(counts, prior, confidence) if reuse is None else reuse
     threshold_known = metric.has_known_threshold
-    cut = (
-        metric.known_cut(prior)
-        if threshold_known
-        else metric_optimum(counts, metric, prior, seed=seed, shuffles=1).cut
-    )
+    if cut is None:
+        cut = (
+            metric.known_cut(prior)
+            if threshold_known
+            else metric_optimum(counts, metric, prior, seed=seed).cut
+        )
     low, high = ((1.0 + end) / 2.0 for end in (cells.signed.lower, cells.signed.upper))  # f = 2 eta - 1
     lower, upper = metric.individual_range(low, high, cut)
-    values = metric.individual_value(cells.posterior.filled(0.5), cut)
-    unknown = np.ma.getmaskarray(cells.posterior)
+    posterior, unknown = cells.posterior.filled(0.5), np.ma.getmaskarray(cells.posterior)
+    values, on_threshold = metric.individual_value(posterior, cut), np.zeros(counts.size, dtype=np.bool_)
+    if cut.threshold is not None:  # Theorem 4 asks that no cell stands there; precision's best one does
+        on_threshold = (low <= cut.threshold) & (cut.threshold <= high) & ~unknown
+    if (
+        not threshold_known
+    ):  # the threshold may lie on either side of the whole interval, so either guess may be right
+        for guess in (Cut(None, above=True), Cut(None, above=False)):
+            least, most = metric.individual_range(low, high, guess)
+            lower = np.where(on_threshold, np.fmin(lower, least), lower)
+            upper = np.where(on_threshold, np.fmax(upper, most), upper)
+            other = metric.individual_value(posterior, guess)
+            values = np.where(on_threshold & np.isnan(values), other, values)
     at = f"threshold {cut.threshold:.4g}" if cut.threshold is not None else "a constant rule"
-    estimated = Caution(
-        "threshold_estimated", f"the optimal threshold depends on the data; ranges are for {at}"
-    )
-    return IndividualMetric(
+    result = IndividualMetric(
+        metric,
         np.ma.masked_where(unknown | np.isnan(values), values),
         np.ma.masked_invalid(lower),
         np.ma.masked_invalid(upper),
         cut,
-        confidence,
+        np.ma.masked_where(unknown, cut.guesses(posterior)),
+        on_threshold,
+        cells.signed.confidence,
         Guarantee(
             f"{metric.name} of one cell named in advance, under the rule with {at}",
             cells.signed.guarantee.assumes,
             cells.signed.guarantee.finite_sample and threshold_known,
         ),
-        cells.cautions if threshold_known else (*cells.cautions, estimated),
+        cells.cautions,
     )
+    return replace(result, cautions=(*cells.cautions, *_cautions(result, threshold_known, at)))
+
+
+def _cautions(result: IndividualMetric, threshold_known: bool, at: str) -> Iterator[Caution]:
+    if not threshold_known:
+        yield Caution(
+            "threshold_estimated", f"the optimal threshold depends on the data; ranges are for {at}"
+        )
+    if result.n_undefined:
+        yield Caution(
+            "metric_undefined",
+            f"{result.metric.name} has no value in {result.n_undefined} of {len(result.values)} cells: it is 0/0 "
+            "under what the rule guesses there",
+        )

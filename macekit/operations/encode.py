@@ -15,6 +15,7 @@ from estimators import (
     Caution,
     Estimate,
     Guarantee,
+    IndividualMetric,
     MetricEstimate,
     Scores,
     Verdict,
@@ -28,7 +29,12 @@ from estimators.report import fingerprint
 from estimators.sample.counts import Counts
 from estimators.sample.shape import Shape
 from estimators.theory.bounds import Bound
-from macekit.schemas.answers import AdvantageAnswer, DifferenceAnswer, DistributionAnswer
+from macekit.schemas.answers import (
+    AdvantageAnswer,
+    DifferenceAnswer,
+    DistributionAnswer,
+    MetricRuleAnswer,
+)
 from macekit.schemas.statements import (
     BoundAnswer,
     CertifiedAnswer,
@@ -173,6 +179,24 @@ def metric(result: MetricEstimate) -> MetricAnswer:
         "paper_algorithm": result.paper.algorithm,
         "sentence": result.sentence,
         "warnings": warnings(result.cautions),
+    }
+
+
+def metric_rule(result: IndividualMetric) -> MetricRuleAnswer:
+    """The rule behind the metric of each record, and what the intervals are worth."""
+    undefined = None
+    if result.n_undefined:
+        undefined = (
+            f"{result.metric.name} is 0/0 under what the rule guesses there, in {result.n_undefined} of "
+            f"{len(result.values)} cells"
+        )
+    return {
+        "name": result.metric.name,
+        "threshold": result.cut.threshold,
+        "direction": "above" if result.cut.above else "below",
+        "confidence": result.confidence,
+        "guarantee": guarantee(result.guarantee),
+        "undefined": undefined,
     }
 
 

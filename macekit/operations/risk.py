@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import Counts, IndividualRisk, Scores, by_group, individual_metric, individual_risk
+from estimators import (
+    Counts,
+    IndividualRisk,
+    Scores,
+    by_group,
+    individual_metric,
+    individual_risk,
+    metric_optimum,
+)
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
@@ -20,7 +28,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, require_form
-from macekit.operations.samples import sample_of, submitted_scores
+from macekit.operations.samples import sample_of, submitted_scores, with_counts
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import RiskQuestion
@@ -32,6 +40,11 @@ INTERVALS: dict[str, CellInterval | None] = {
     "mover_fieller": MoverFieller(),
     "conditional": Conditional(),
 }
+NO_METRIC = dict.fromkeys(
+    ("metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold")
+)
+"""Columns that are null if no metric was asked for."""
+
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
@@ -54,12 +67,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         threshold=question.threshold,
         over=OVER[question.over],
     )
-    record_metric = None
-    if question.metric is not None:
-        definition = metric(question.metric, question.prior)
-        record_metric = individual_metric(
-            result.cells.counts, definition, question.prior, question.confidence, question.seed
-        )
+    record_metric = None if question.metric is None else _metric(data, result, question)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = _columns(listing, index, record_metric)
@@ -74,7 +82,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     tables = by_group_of(data, groups, question) if body.targets is None else {}
     document = {
         **summary(result, record_metric),
-        "records": {"metric": None, **columns},
+        "metric_rule": None if record_metric is None else encode.metric_rule(record_metric),
+        "records": {**NO_METRIC, **columns},
         "groups": group_rows(result, tables),
         "provenance": source,
     }
@@ -88,6 +97,7 @@ def summary(
     return {
         "sentence": result.sentence,
         "baseline": result.cells.baseline,
+        "signed_baseline": 2.0 * result.cells.prior - 1.0,
         "flags": {
             "threshold": result.flags.threshold,
             "rate": result.flags.rate,
@@ -97,8 +107,25 @@ def summary(
         "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
         "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),
         "cells": _cells(result, record_metric),
-        "warnings": encode.warnings(result.cautions),
+        "warnings": encode.warnings(
+            (*result.cautions, *(() if record_metric is None else record_metric.cautions))
+        ),
     }
+
+
+def _metric(data: Scores | Counts, result: IndividualRisk, question: RiskQuestion) -> IndividualMetric:
+    """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
+    prior, counts = question.prior, with_counts(data)
+    definition = metric(question.metric, prior)  # type: ignore[arg-type]
+    cut = None
+    if isinstance(counts, Counts) and not definition.has_known_threshold:
+        best = metric_optimum(
+            counts, definition, prior, None, question.confidence, question.bins, question.seed
+        )
+        cut = best.cut
+    return individual_metric(
+        result.cells.counts, definition, prior, question.confidence, question.seed, cut, result.cells
+    )
 
 
 def by_group_of(
@@ -137,11 +164,7 @@ def _columns(
         "flagged": result.flagged,
         "cell": result.cell,
     }
-    if record_metric is not None:
-        inside = result.cell >= 0
-        values = record_metric.values.filled(np.nan).take(result.cell, mode="clip")
-        columns["metric"] = np.ma.masked_invalid(np.where(inside, values, np.nan))
-    return columns
+    return columns | _metric_columns(record_metric, result.cell)
 
 
 def _cells(result: IndividualRisk | RiskByCell, record_metric: IndividualMetric | None) -> dict[str, object]:
@@ -156,9 +179,33 @@ def _cells(result: IndividualRisk | RiskByCell, record_metric: IndividualMetric 
         "simultaneous_lower": cells.simultaneous.lower,
         "simultaneous_upper": cells.simultaneous.upper,
         "signed_risk": cells.signed_risk,
+        "signed_lower": cells.signed.lower,
+        "signed_upper": cells.signed.upper,
         "posterior": cells.posterior,
         "flagged": result.flags.flagged,
-        "metric": None if record_metric is None else record_metric.values,
+        **NO_METRIC,
+        **_metric_columns(record_metric, np.arange(cells.size)),
+    }
+
+
+def _metric_columns(
+    record_metric: IndividualMetric | None, cell: NDArray[np.int64]
+) -> dict[str, NDArray[np.generic]]:
+    """The metric of each of these cells; -1 is none."""
+    if record_metric is None:
+        return {}
+    inside = cell >= 0
+
+    def looked_up(column: np.ma.MaskedArray[Any, Any]) -> np.ma.MaskedArray[Any, Any]:
+        mask = np.ma.getmaskarray(column).take(cell, mode="clip")
+        return np.ma.MaskedArray(column.data.take(cell, mode="clip"), mask=mask | ~inside)
+
+    return {
+        "metric": looked_up(record_metric.values),
+        "metric_lower": looked_up(record_metric.lower),
+        "metric_upper": looked_up(record_metric.upper),
+        "metric_guesses_member": looked_up(record_metric.guesses_member),
+        "metric_on_threshold": inside & record_metric.on_threshold.take(cell, mode="clip"),
     }
 
 

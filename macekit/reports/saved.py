@@ -17,7 +17,17 @@ MARKS = frozenset({"sentence", "provenance"})
 
 PARALLEL = frozenset(
     {"fpr", "tpr", "index", "cell", "risk", "lower", "upper", "simultaneous_lower", "simultaneous_upper"}
-    | {"signed_risk", "posterior", "flagged", "metric", "members", "nonmembers", "labels"}
+    | {
+        "signed_risk",
+        "signed_lower",
+        "signed_upper",
+        "posterior",
+        "flagged",
+        "members",
+        "nonmembers",
+        "labels",
+    }
+    | {"metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"}
 )
 """Lists that have one entry for each record, cell, bin or point, and so are equally long side by side."""
 

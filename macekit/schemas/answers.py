@@ -59,7 +59,22 @@ class RiskColumns(TypedDict):
     signed_risk: list[float | None]
     posterior: list[float | None]
     flagged: list[bool]
-    metric: list[float | None] | None
+    metric: Annotated[
+        list[float | None] | None,
+        Field(description="the metric asked for; null where the sample has no records, and where it is 0/0"),
+    ]
+    metric_lower: list[float | None] | None
+    metric_upper: list[float | None] | None
+    metric_guesses_member: Annotated[
+        list[bool | None] | None, Field(description="what the rule of metric_rule guesses there")
+    ]
+    metric_on_threshold: Annotated[
+        list[bool] | None,
+        Field(
+            description="the interval of the posterior contains the threshold: either guess may be right. If the "
+            "threshold is estimated, metric_lower and metric_upper are the range of both"
+        ),
+    ]
 
 
 class RecordsAnswer(RiskColumns):
@@ -91,6 +106,26 @@ class CellsAnswer(RiskColumns):
     cells: dict[str, object]
     members: list[int]
     nonmembers: list[int]
+    signed_lower: Annotated[list[float], Field(description="lower end of signed_risk, for one cell")]
+    signed_upper: list[float]
+
+
+class MetricRuleAnswer(TypedDict):
+    """The rule under which the metric of a record is stated, and what its interval is worth."""
+
+    name: str
+    threshold: Annotated[
+        float | None,
+        Field(description="posterior at which the rule changes its guess; null if it never does"),
+    ]
+    direction: Annotated[
+        Literal["above", "below"], Field(description="on which side of the threshold member is guessed")
+    ]
+    confidence: float
+    guarantee: GuaranteeAnswer
+    undefined: Annotated[
+        str | None, Field(description="why the metric is null where there are records, if it is anywhere")
+    ]
 
 
 class FlagsAnswer(TypedDict):
@@ -106,12 +141,14 @@ class RiskAnswer(TypedDict):
     """The risk of each record, of each group, and the cells they came from."""
 
     sentence: str
-    baseline: float
+    baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
+    signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
     flags: FlagsAnswer
     guarantee: Annotated[
         GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
     ]
     simultaneous_guarantee: GuaranteeAnswer
+    metric_rule: MetricRuleAnswer | None
     records: RecordsAnswer
     groups: list[GroupAnswer]
     cells: CellsAnswer
@@ -143,7 +180,8 @@ class RiskSummaryAnswer(TypedDict):
     """Individual risk over the score, without a line for each record."""
 
     sentence: str
-    baseline: float
+    baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
+    signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
     flags: FlagsAnswer
     guarantee: GuaranteeAnswer
     simultaneous_guarantee: GuaranteeAnswer

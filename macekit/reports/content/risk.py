@@ -37,6 +37,11 @@ ENDS = ("signed_risk", "simultaneous_lower", "simultaneous_upper", "lower", "upp
 
 HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of being a member", "Flagged")
 
+BRIEF = (0, 1, 2, 3, 6)
+"""Columns of that for one screen."""
+
+OF_METRIC = ("metric", "metric_lower", "metric_upper")
+
 
 def section(risk: AnswerPath, figures: Figures, *before: Block) -> Section:
     """Risk over the score: in words, and drawn."""
@@ -85,16 +90,42 @@ def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
 def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
     """The records that are most surely seen to be members; those of the same cell in the order they came.
 
-    All that were asked for with ``top`` are listed.
+    All that were asked for with ``top`` are listed, in the order in which they were answered.
     """
-    order = _surest(records)[: TOP_RECORDS if top is None else top]
+    order = _surest(records)[:TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
     rows = tuple(_row(records, int(at)) for at in order)
+    head = (*HEAD, "Metric", "From", "To") if records["metric"] else HEAD
     note = (
         "The strongest evidence first, by the interval that holds for all records together. A record's number is its "
         "place in the input, counted from zero."
     )
     more = len(records["index"]) - len(rows)
-    return Table("Records with the strongest evidence of membership", HEAD, rows, note, more, records.path)
+    return Table("Records with the strongest evidence of membership", head, rows, note, more, records.path)
+
+
+def _first(lists: tuple[Bullets, ...]) -> tuple[Bullets, ...]:
+    """Of each list the first item, where there is little room."""
+    return tuple(Bullets(each.items[:1]) for each in lists)
+
+
+def _metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
+    """Under which rule the metric of a record is stated, what its interval covers, and why it may have no value."""
+    if not rule:
+        return ()
+    if rule["threshold"]:
+        way = "above" if rule["direction"].value == "above" else "below"
+        where: Inline = (f" where the chance of being a member is {way} ", rule["threshold"].number(), ".")
+    else:
+        where = (" everywhere." if rule["direction"].value == "above" else " nowhere.",)
+    items: list[Inline] = [
+        ("The metric of a record is its ", rule["name"].untrusted(), ", if member is guessed", *where),
+        ("Its interval covers ", rule["guarantee"]["covers"].quote(), "."),
+    ]
+    if rule["guarantee"]["finite_sample"].value is False:
+        items.append(("That interval is not proven at every sample size: its threshold is estimated.",))
+    if why := rule["undefined"]:
+        items.append(("Where the metric is a dash it has no value: ", why.quote(), "."))
+    return (Bullets(tuple(items)),)
 
 
 def _surest(records: AnswerPath) -> NDArray[np.int64]:
@@ -116,6 +147,7 @@ def _row(records: AnswerPath, at: int) -> tuple[Cell, ...]:
         records["signed_risk"][at].number(),
         records["posterior"][at].number(),
         "yes" if records["flagged"][at].value else "",
+        *(records[name][at].number() for name in OF_METRIC if records["metric"]),
     )
 
 
@@ -140,10 +172,15 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         *records(source),
     )
-    exposed = most_exposed(answer["records"], top)
+    exposed, rule = most_exposed(answer["records"], top), _metric_rule(answer["metric_rule"])
     sections = (
         section(answer, figures),
-        Section("records", "Records", (exposed,), (exposed.only(0, 1, 2, 3, 6),)),
+        Section(
+            "records",
+            "Records",
+            (exposed, *rule),
+            (exposed.only(*BRIEF, *range(len(HEAD), len(exposed.head))), *_first(rule)),
+        ),
         *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
             chain(

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from estimators.metric.definition import Cut
+from estimators.metric.estimate import metric_optimum
 from estimators.metric.individual import individual_metric
 from estimators.metric.presets import preset
 from estimators.risk.cells import cell_risks
@@ -21,7 +23,9 @@ def test_no_posterior_within_the_cells_interval_leaves_the_range(name: str, prio
 
     for cell in range(3):
         eta = np.linspace((1 + signed.lower[cell]) / 2, (1 + signed.upper[cell]) / 2, 4001)
-        values = metric.individual_value(eta, result.cut)
+        either = result.on_threshold[cell] and not metric.has_known_threshold
+        rules = (Cut(None, above=True), Cut(None, above=False)) if either else (result.cut,)
+        values = np.concatenate([metric.individual_value(eta, rule) for rule in rules])
         values = values[~np.isnan(values)]
         if not values.size:  # the rule never guesses member here, so precision has no value
             assert result.values.mask[cell]
@@ -51,3 +55,38 @@ def test_a_threshold_learned_from_the_data_is_said_to_be() -> None:
     assert "threshold_estimated" in [c.code for c in learned.cautions]
     assert not learned.guarantee.finite_sample
     assert "threshold_estimated" not in [c.code for c in fixed.cautions]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_precision_of_the_best_cell_has_a_value_and_the_range_of_both_guesses_at_every_seed(
+    seed: int,
+) -> None:
+    counts = Counts.of([10, 30, 60], [60, 30, 10])
+
+    result = individual_metric(counts, preset("precision", 0.5), 0.5, seed=seed)
+
+    assert result.cut == metric_optimum(counts, preset("precision", 0.5), 0.5, seed=seed).cut
+    assert result.on_threshold.tolist() == [False, False, True]
+    assert result.values[2] == pytest.approx(60 / 70)
+    assert result.lower[2] == pytest.approx((1 + cell_risks(counts, 0.5).signed.lower[2]) / 2)
+    assert result.upper[2] == pytest.approx((1 + cell_risks(counts, 0.5).signed.upper[2]) / 2)
+    assert result.values.mask.tolist() == [True, True, False]
+    assert result.n_undefined == 2
+    assert "metric_undefined" in [c.code for c in result.cautions]
+
+
+def test_no_sample_is_without_any_precision() -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        counts = Counts.of(rng.multinomial(300, np.full(8, 1 / 8)), rng.multinomial(300, np.full(8, 1 / 8)))
+
+        assert not individual_metric(counts, preset("precision", 0.5), 0.5, seed=seed).values.mask.all()
+
+
+def test_limits_that_reach_further_are_taken_over() -> None:
+    cells = cell_risks(COUNTS, 0.3, 0.9)
+
+    result = individual_metric(COUNTS, preset("accuracy", 0.3), 0.3, reuse=cells)
+
+    assert result.confidence == 0.9
+    np.testing.assert_allclose(result.upper[:3], (1 + cells.pointwise.upper[:3]) / 2, atol=1e-12)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
-from macekit.call import HTML, MARKDOWN, Body, Call
+from macekit.call import CSV, HTML, MARKDOWN, Body, Call
 from macekit.operations import perform
 from macekit.reports.model import TOP_RECORDS
+from macekit.reports.text import text
 from tests.app.http.asked import as_json, world
 
 
@@ -27,6 +29,83 @@ def test_flags_are_counted_over_all_records() -> None:
 
     assert str(alone["flags"]["records"]) in page()
     assert alone["flags"]["records"] > TOP_RECORDS
+
+
+def asked(**options: object) -> dict[str, Any]:
+    body = as_json(*world(500), **options)
+    return dict(json.loads(bytes(perform(Call("individual-risk"), Body.of(body)).body)))
+
+
+METRIC_COLUMNS = {"metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"}
+
+
+def test_the_metric_of_a_record_comes_with_its_interval_its_rule_and_what_that_is_worth() -> None:
+    answer = asked(metric="precision", prior=0.1, top=40)
+    rule, records, cells = answer["metric_rule"], answer["records"], answer["cells"]
+
+    assert (rule["name"], rule["direction"], rule["confidence"]) == ("precision", "above", 0.95)
+    assert 0.0 < rule["threshold"] < 1.0
+    assert not rule["guarantee"]["finite_sample"]
+    assert "threshold_estimated" in [each["code"] for each in answer["warnings"]]
+    assert {len(records[name]) for name in METRIC_COLUMNS} == {40}
+    assert {len(cells[name]) for name in METRIC_COLUMNS} == {len(cells["risk"])}
+    for columns in (records, cells):
+        for low, value, high in zip(
+            columns["metric_lower"], columns["metric"], columns["metric_upper"], strict=True
+        ):
+            assert value is None or low <= value <= high
+    for name in METRIC_COLUMNS:
+        assert [cells[name][cell] for cell in records["cell"]] == records[name]
+
+
+def test_the_rule_is_that_of_the_metrics_question() -> None:
+    options = {"prior": 0.1, "seed": 3}
+    body = as_json(*world(500), metrics=["precision", "f_beta"], **options)
+    metrics = json.loads(bytes(perform(Call("metrics"), Body.of(body)).body))["metrics"]
+
+    for each in metrics:
+        assert asked(metric=each["name"], top=1, **options)["metric_rule"]["threshold"] == each["threshold"]
+
+
+def test_a_metric_that_has_no_value_somewhere_says_why() -> None:
+    answer = asked(metric="npv", top=3)
+    missing = answer["cells"]["metric"].count(None)
+
+    assert missing
+    assert f"in {missing} of {len(answer['cells']['risk'])} cells" in answer["metric_rule"]["undefined"]
+    assert "metric_undefined" in [each["code"] for each in answer["warnings"]]
+    assert asked(metric="accuracy", top=3)["metric_rule"]["undefined"] is None
+
+
+def test_without_a_metric_there_is_no_rule() -> None:
+    answer = asked(top=3)
+
+    assert answer["metric_rule"] is None
+    assert all(answer[part][name] is None for part in ("records", "cells") for name in METRIC_COLUMNS)
+
+
+def test_a_target_out_of_reach_has_no_metric() -> None:
+    records = asked(metric="accuracy", targets=[1e9])["records"]
+
+    assert (records["metric"], records["metric_lower"], records["metric_guesses_member"]) == ([None],) * 3
+    assert records["metric_on_threshold"] == [False]
+
+
+def test_report_and_text_state_the_rule_and_the_metric_of_each_record() -> None:
+    answer = asked(metric="precision", prior=0.1, top=3)
+
+    for written in (text("individual-risk", answer), page(metric="precision", prior=0.1, top=3)):
+        assert "The metric of a record is its" in written
+        assert "Metric" in written
+    assert "not proven at every sample size" in page(metric="precision", prior=0.1, top=3)
+    assert "Metric" not in text("individual-risk", asked(top=3))
+
+
+def test_csv_and_arrow_have_the_interval_of_the_metric() -> None:
+    body = as_json(*world(500), metric="accuracy", top=3)
+    head = bytes(perform(Call("individual-risk", accept=CSV), Body.of(body)).body).decode().splitlines()[0]
+
+    assert {name.strip('"') for name in head.split(",")} >= METRIC_COLUMNS
 
 
 def test_a_report_lists_as_many_records_as_were_asked_for() -> None:
