@@ -1,4 +1,7 @@
-"""Individual risk over the score: the risk in each cell, with the interval of that cell alone."""
+"""Individual risk over the score: the signed risk in each cell, with the interval of that cell alone.
+
+Signed, so that a score of which all are surely nonmembers does not look like one that exposes members.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,8 @@ ROWS = 200
 PLOT = 500
 NAMED_KINDS = ("categories", "values")
 COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
+SIGNED = ("signed_risk", "signed_lower", "signed_upper")
+AXIS = "signed risk: above, members"
 
 
 def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | None:
@@ -53,26 +58,23 @@ def risk(answer: AnswerPath, edges: Sequence[float] | None = None) -> Figure | N
 
 
 def _steps(value: Mapping[str, Any], indices: Sequence[int], places: Sequence[Span]) -> Spec:
-    cells, zero = value["cells"], rounded(value["baseline"])
-    steps = [
-        {"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in ("risk", "lower", "upper")}}
-        for i in indices
-    ]
+    cells, zero = value["cells"], rounded(value["signed_baseline"])
+    steps = [{"from": places[i][0], "to": places[i][1], **{n: cells[n][i] for n in SIGNED}} for i in indices]
     points = _polyline(_merge_steps(steps), placing(places[0][0], places[-1][1]))
     x = scaled("score", "score", (places[0][0], places[-1][1]), tickCount=8, grid=False)
-    y = scaled("lower", "individual risk", (0, 1), tickCount=5)
+    y = scaled("signed_lower", AXIS, (-1, 1), tickCount=5)
     run = {"field": "run", "type": "nominal"}
     return chart(
         {
             "data": rows(points),
             "mark": BANDED,
-            "encoding": {"x": x, "y": y, "y2": {"field": "upper"}, "detail": run},
+            "encoding": {"x": x, "y": y, "y2": {"field": "signed_upper"}, "detail": run},
         },
         across("y", zero, BASELINE, DASHED),
         {
             "data": rows(points),
             "mark": {"type": "line", "color": MEMBER, "strokeWidth": 2.5},
-            "encoding": {"x": x, "y": {"field": "risk", "type": "quantitative"}, "detail": run},
+            "encoding": {"x": x, "y": {"field": "signed_risk", "type": "quantitative"}, "detail": run},
         },
         words(f"no leakage: {three(zero)}", {"value": PLOT + 8}, {"datum": zero}, color=BASELINE),
         note("band: interval of each cell by itself"),
@@ -89,9 +91,9 @@ def _merge_steps(steps: list[dict[str, float]]) -> list[dict[str, float]]:
         {
             "from": group[0]["from"],
             "to": group[-1]["to"],
-            "risk": max(step["risk"] for step in group),
-            "lower": min(step["lower"] for step in group),
-            "upper": max(step["upper"] for step in group),
+            "signed_risk": max(step["signed_risk"] for step in group),
+            "signed_lower": min(step["signed_lower"] for step in group),
+            "signed_upper": max(step["signed_upper"] for step in group),
         }
         for group in groups
     ]
@@ -104,7 +106,7 @@ def _polyline(steps: Sequence[Mapping[str, float]], at: Callable[[float], float]
     for step in steps:
         run += step["from"] > end
         end = step["to"]
-        sizes = {name: rounded(step[name]) for name in ("risk", "lower", "upper")}
+        sizes = {name: rounded(step[name]) for name in SIGNED}
         points += [{"score": at(score), "run": run, **sizes} for score in (step["from"], step["to"])]
     return points
 
@@ -114,9 +116,9 @@ def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[Spec, str]
     first = sorted(indices, key=lambda i: (-cells["signed_risk"][i], i))[:MOST]
     if all(isinstance(labels[i], int | float) for i in first):
         first.sort()  # numbers have an order of their own
-    lines = [Line(labels[i], cells["risk"][i], cells["lower"][i], cells["upper"][i]) for i in first]
-    zero = rounded(value["baseline"])
-    spec = forest(lines, "individual risk (dashed: no leakage)", [baseline(zero)], zero)
+    lines = [Line(labels[i], *(cells[name][i] for name in SIGNED)) for i in first]
+    zero = rounded(value["signed_baseline"])
+    spec = forest(lines, "signed risk: right, members (dashed: no leakage)", [baseline(zero)], zero)
     remark = left_out(len(first), len(indices), "categories")
     return spec, remark
 
@@ -128,8 +130,9 @@ def _in_words(value: Mapping[str, Any], indices: Sequence[int]) -> str:
     return (
         f"Over {many(len(indices), 'cell')}, the evidence of membership is strongest where the signed risk is "
         f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
-        f"{together}. Without any leakage it would be {three(value['baseline'])} everywhere. Each interval drawn "
-        "holds for its cell alone."
+        f"{together}. Without any leakage it would be {three(value['baseline'])} everywhere. Drawn is the signed risk: "
+        "where it is low the score speaks for a nonmember, which exposes no member. Each interval drawn holds for its "
+        "cell alone."
     )
 
 

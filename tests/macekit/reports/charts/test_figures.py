@@ -110,17 +110,30 @@ def test_nothing_of_a_logarithmic_chart_lies_below_its_floor() -> None:
         assert min(column(spec, "tpr") + column(spec, "lower") + column(spec, "upper")) >= floor
 
 
-def test_risk_is_drawn_in_steps_with_the_interval_of_each_cell() -> None:
+def test_risk_is_drawn_signed_in_steps_with_the_interval_of_each_cell() -> None:
     _, answer = world("counts with open ends")
     cells = answer["risk"]["cells"]
 
     spec = figure("counts with open ends", "risk").spec
-    rows = [row for row in data(spec) if "risk" in row][:6]
+    rows = [row for row in data(spec) if "signed_risk" in row][:6]
 
-    assert [row["risk"] for row in rows[::2]] == [near(value) for value in cells["risk"]]
-    assert [row["lower"] for row in rows[1::2]] == [near(value) for value in cells["lower"]]
-    assert [row["upper"] for row in rows[::2]] == [near(value) for value in cells["upper"]]
+    assert min(cells["signed_risk"]) < 0.0
+    assert [row["signed_risk"] for row in rows[::2]] == [near(value) for value in cells["signed_risk"]]
+    assert [row["signed_lower"] for row in rows[1::2]] == [near(value) for value in cells["signed_lower"]]
+    assert [row["signed_upper"] for row in rows[::2]] == [near(value) for value in cells["signed_upper"]]
     assert [row["score"] for row in rows] == [-3, -1, -1, 1, 1, 3]
+
+
+def test_a_score_of_sure_nonmembers_does_not_look_like_one_that_exposes_members() -> None:
+    _, answer = world("everything leaks")
+    levels = [
+        row["signed_risk"] for row in data(figure("everything leaks", "risk").spec) if "signed_risk" in row
+    ]
+
+    assert min(levels) < -0.9
+    assert max(levels) > 0.9
+    assert len({value > 0.0 for value in answer["risk"]["cells"]["signed_risk"] if value}) == 2
+    assert {row["at"] for row in data(figure("prior of a tenth", "risk").spec) if "at" in row} == {-0.8}
 
 
 def test_where_no_record_fell_the_risk_has_a_gap() -> None:
