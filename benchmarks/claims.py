@@ -246,6 +246,62 @@ def _flags(share: float) -> list[Share]:
     return shares
 
 
+def memorised(share: float) -> Section:
+    """Individual risk where a few members score where no nonmember does: their risk is 1."""
+    missed, rows = [], []
+    for n1, n0 in ((500, 500), (200, 1800), (5000, 5000)):
+        for part in (0.01, 0.02, 0.05, 0.1):
+            rng, runs = np.random.default_rng([8, n1, round(1000 * part)]), times(1000, share)
+            near = exactly = flagged = known = 0
+            lower = 0.0
+            for _ in range(runs):
+                members = rng.normal(size=n1)
+                at = np.flatnonzero(rng.random(n1) < part)
+                at = at if at.size else np.array([0])
+                members[at] = rng.normal(8.0, 0.5, at.size)
+                answer = individual_risk(Scores.of(members, rng.normal(size=n0), Query.CONTINUOUS))
+                one = int(rng.choice(at))
+                near += answer.upper[one] >= 0.95
+                exactly += answer.upper[one] == 1.0
+                lower += answer.lower[one]
+                flagged += int(answer.flagged[at].sum())
+                known += at.size
+            missed.append(Share(f"{100 * part:g}% memorised, {n1}:{n0}", runs - near, runs, LEVEL))
+            rows.append(
+                (
+                    f"{n1}:{n0}",
+                    f"{100 * part:g}%",
+                    f"{exactly / runs:.3f}",
+                    f"{near / runs:.3f}",
+                    f"{lower / runs:.2f}",
+                    f"{flagged / known:.3f}",
+                    str(runs),
+                )
+            )
+    return Section(
+        [
+            verdict("upper end of a memorised record's risk, 1, is below 0.95", missed, "<= 0.025"),
+            _copies(share),
+        ],
+        "Members who score where no nonmember does, at a random one of them (risk 1)",
+        ("sides", "memorised", "interval has 1", "upper end >= 0.95", "mean lower end", "flagged", "runs"),
+        tuple(rows),
+    )
+
+
+def _copies(share: float) -> tuple[str, str, str]:
+    """Of 5,000 members 50 stand in the release word for word, and score above all others."""
+    runs, every, false = times(200, share), 0, 0.0
+    for seed in range(runs):
+        rng = np.random.default_rng([9, seed])
+        members = np.concatenate([rng.normal(12.0, 1.0, 50), rng.normal(size=4950)])
+        flagged = individual_risk(Scores.of(members, rng.normal(size=5000), Query.CONTINUOUS)).flagged
+        every += bool(flagged[:50].all())
+        false += flagged[50:].sum() / max(1, flagged.sum()) / runs
+    claim = "50 of 5,000 members copied into a release: all of them flagged"
+    return claim, "every run", f"{every} of {runs} runs; {false:.3f} of the flags are of other records"
+
+
 # metrics
 
 
@@ -429,6 +485,44 @@ def roc(share: float) -> Section:
 # point estimate
 
 
+def ties(share: float) -> Section:
+    """Each end of the area where most records tie, or are few: a normal law but for an atom at 0 on both sides."""
+    above, below, rows = [], [], []
+    for n1, n0 in ((8, 8), (15, 1000), (1000, 15), (50, 50), (500, 500), (1000, 1000)):
+        for tied in (0.0, 0.5, 0.9, 0.99):
+            for m in (0.0, 1.0, 2.5):
+                rng, runs = (
+                    np.random.default_rng([10, n1, n0, round(100 * tied), round(m)]),
+                    times(3000, share),
+                )
+                area = tied**2 / 2 + tied * (1 - tied) * (float(ndtr(m)) + 0.5)
+                area += (1 - tied) ** 2 * float(ndtr(m / np.sqrt(2.0)))
+                over = under = 0
+                width = 0.0
+                for _ in range(runs):
+                    sides = rng.normal(m, size=n1), rng.normal(size=n0)
+                    for side in sides:
+                        side[rng.random(side.size) < tied] = 0.0
+                    interval = auc(finest(Scores.of(*sides, Query.CONTINUOUS))).estimate.interval
+                    over += interval.lower > area + 1e-12
+                    under += interval.upper < area - 1e-12
+                    width += interval.upper - interval.lower
+                case = f"{100 * tied:g}% tied, area {area:.3f}, {n1}:{n0}"
+                above.append(Share(case, over, runs, LEVEL))
+                below.append(Share(case, under, runs, LEVEL))
+                rates = f"{over / runs:.4f}", f"{under / runs:.4f}"
+                rows.append((f"{n1}:{n0}", f"{100 * tied:g}%", f"{area:.3f}", *rates, f"{width / runs:.3f}"))
+    return Section(
+        [
+            verdict("AUC with ties or few records: lower end above it", above, "<= 0.025"),
+            verdict("the same: upper end below it", below, "<= 0.025"),
+        ],
+        "The area under the ROC where records tie",
+        ("sides", "tied", "area", "lower end above", "upper end below", "mean width"),
+        tuple(rows),
+    )
+
+
 def point(share: float) -> Section:
     """The point estimate beside one who knows the optimal rule and judges it on all N = 1000 records."""
     rows, ratios, biases, null = [], [], [], ""
@@ -520,7 +614,17 @@ def vectors(share: float) -> Section:
     )
 
 
-SECTIONS: tuple[Callable[[float], Section], ...] = (epsilon, risk, metrics, paper, roc, point, vectors)
+SECTIONS: tuple[Callable[[float], Section], ...] = (
+    epsilon,
+    risk,
+    memorised,
+    metrics,
+    paper,
+    roc,
+    ties,
+    point,
+    vectors,
+)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
