@@ -8,7 +8,8 @@ scikit-learn is imported when the first model is built, never before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,7 +182,10 @@ def learned_validation(
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)
-    right = np.array([_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)])
+    with one_thread(learners):
+        right = np.array(
+            [_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
+        )
     n1, n0 = (
         np.tile(np.diff(_block_ends(n)), (shuffles, 1)) for n in (scores.n_members, scores.n_nonmembers)
     )
@@ -210,16 +214,51 @@ def learned_counts(
     second = [side[max(1, len(side) // 2) :] for side in training]
     state = int(rng.integers(2**31))
     accuracies = []
-    for learner in learners:
-        score = _fit(learner, first, state)
-        cut = _cut(first, prior)
-        accuracies.append(
-            prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
-        )
-    best = _fit(learners[int(np.argmax(accuracies))], training, state)
-    rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
+    with one_thread(learners):
+        for learner in learners:
+            score = _fit(learner, first, state)
+            cut = _cut(first, prior)
+            accuracies.append(
+                prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
+            )
+        best = _fit(learners[int(np.argmax(accuracies))], training, state)
+        rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
     fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
     return fine.coarsen(resolution(fine.n_records) if bins is None else bins), best
+
+
+@contextmanager
+def one_thread(learners: Sequence[Learner]) -> Iterator[None]:
+    """One thread for whatever is learned and predicted inside; afterwards as many as the caller had.
+
+    The trees of a few thousand records are done before a team of threads has met, and threads that wait for each other
+    on a shared machine spin: it cost 16 to 35 times the CPU. Every learner is built first, so that the libraries whose
+    threads are limited are loaded.
+
+    Args:
+        learners: Those that will be fitted inside.
+    """
+    for learner in learners:
+        _build(learner, 0)
+    try:
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError:  # it comes with scikit-learn: without it no learner has threads
+        yield
+        return
+    with threadpool_limits(limits=1):
+        yield
+
+
+def _build(learner: Learner, seed: int) -> Any:
+    """A fresh model, or the word that its package is not installed."""
+    try:
+        return learner.build(seed)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        raise NotInstalled(
+            "estimator: needs the package scikit-learn; pip install 'mace-audit[learned]'", field="estimator"
+        ) from None
 
 
 def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
@@ -250,14 +289,7 @@ def _right_guesses(
 
 def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
-    try:
-        model = learner.build(seed)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "sklearn":
-            raise
-        raise NotInstalled(
-            "estimator: needs the package scikit-learn; pip install 'mace-audit[learned]'", field="estimator"
-        ) from None
+    model = _build(learner, seed)
     with (
         warnings.catch_warnings()
     ):  # collinear or constant coordinates are the user's to send, and harmless here
