@@ -7,7 +7,7 @@ contradicts itself or divides by zero, the reading of docs/methods.md, section 7
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 
 import numpy as np
@@ -18,6 +18,7 @@ from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import PointDensities, densities_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
+from estimators.null_level import null_of_cells, null_of_kernels
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
@@ -28,6 +29,9 @@ Floats = NDArray[np.float64]
 
 FEW_CELLS, MOST_MASS = 3, 0.9
 """When this many neighbouring equal-width cells hold more than this much mass, the range is an outlier's."""
+
+CELLS, BANDWIDTH = "cells", "the bandwidth"
+"""What the paper's proofs need fixed before any record is seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +87,28 @@ class PaperAdvantage:
         statistic: ``W_N`` or ``U_N``.
         value: What the statistic is on these records.
         interval: The interval for its expectation, which lies above the advantage.
+        null_level: What the statistic is on average for so many records if nothing leaks: below it, it shows nothing.
         cautions: What to know before using the number.
 
     Example:
         >>> from estimators import Counts
         >>> from estimators.paper import discrete_advantage
         >>> print(discrete_advantage(Counts.of([20, 30, 50], [50, 40, 10]), prior=0.5).sentence)
-        W_N is 0.400; with 95% confidence its expectation lies between 0.207 and 0.593, which is not a statement
-        about the advantage.
+        W_N is 0.400 (0.080 on average if nothing leaks); with 95% confidence its expectation lies between 0.207
+        and 0.593, which is not a statement about the advantage.
     """
 
     statistic: str
     value: float
     interval: Interval
+    null_level: float
     cautions: tuple[Caution, ...]
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
         return (
-            f"{self.statistic} is {self.value:.3f}; with {percent(self.interval.confidence)} confidence its "
+            f"{self.statistic} is {self.value:.3f} ({self.null_level:.3f} on average if nothing leaks); with {percent(self.interval.confidence)} confidence its "
             f"expectation lies between {at_least(self.interval.lower)} and {at_most(self.interval.upper)}, which is "
             "not a statement about the advantage."
         )
@@ -150,21 +156,21 @@ def algorithm_1(
         kernel = reading or Kernel()
         return continuous_advantage(scores, prior, confidence, kernel.bandwidth, kernel.seed)
     counts = by_lattice(scores, reading.bins)
-    result = discrete_advantage(counts, prior, confidence)
+    result = discrete_advantage(counts, prior, confidence, in_advance=False)
     ranged = Caution(
         "cells_from_data",
         "the cells span the range of these very records; the paper's interval needs cells fixed in advance",
     )
-    return PaperAdvantage(
-        result.statistic,
-        result.value,
-        result.interval,
-        (*result.cautions, ranged, *_outlier_range(counts, reading.bins)),
-    )
+    return replace(result, cautions=(*result.cautions, ranged, *_outlier_range(counts, reading.bins)))
 
 
-def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -> PaperAdvantage:
-    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: erratum E15)."""
+def discrete_advantage(
+    counts: Counts, prior: float, confidence: float = 0.95, *, in_advance: bool = True
+) -> PaperAdvantage:
+    """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: erratum E15).
+
+    The interval is proven only for cells that were fixed ``in_advance``, not for those cut from these records' range.
+    """
     prior = require_open_unit("prior", prior)
     value = float(np.abs(counts.weights(prior)).sum())
     occupied = int(np.count_nonzero(counts.pooled))
@@ -176,8 +182,10 @@ def discrete_advantage(counts: Counts, prior: float, confidence: float = 0.95) -
                 f"{occupied} occupied cells for {counts.n_records} records: W_N is mostly noise",
             )
         )
-    interval = _mcdiarmid("W_N", value, prior, counts.n_members, counts.n_nonmembers, confidence, "cells")
-    return PaperAdvantage("W_N", value, interval, tuple(cautions))
+    sides = counts.n_members, counts.n_nonmembers
+    interval = _mcdiarmid("W_N", value, prior, *sides, confidence, CELLS, proven=in_advance)
+    null_level = null_of_cells(counts.pooled, *sides, prior)
+    return PaperAdvantage("W_N", value, interval, null_level, tuple(cautions))
 
 
 def continuous_advantage(
@@ -187,13 +195,6 @@ def continuous_advantage(
     prior = require_open_unit("prior", prior)
     densities = densities_of(scores, bandwidth, seed)
     value, cautions = densities.advantage(prior), []
-    if not isinstance(bandwidth, Fixed):
-        cautions.append(
-            Caution(
-                "bandwidth_from_data",
-                "the paper's interval needs a bandwidth fixed in advance, not one chosen from these records",
-            )
-        )
     if isinstance(densities, LineDensities) and densities.atoms.size:
         cautions.append(
             Caution(
@@ -213,10 +214,11 @@ def continuous_advantage(
         scores.n_members,
         scores.n_nonmembers,
         confidence,
-        "the bandwidth",
+        BANDWIDTH,
         proven=isinstance(bandwidth, Fixed),
     )
-    return PaperAdvantage("U_N", value, interval, tuple(cautions))
+    null_level = null_of_kernels(scores, densities, bandwidth, prior)
+    return PaperAdvantage("U_N", value, interval, null_level, tuple(cautions))
 
 
 def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
@@ -302,9 +304,10 @@ def _mcdiarmid(
 ) -> Interval:
     """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
+    here = "" if proven else "; here it was chosen from them" if fixed != CELLS else "; here they span these records"
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage",
-        f"{IID}; {fixed} fixed in advance, without looking at these records",
+        f"{IID}; {fixed} fixed in advance, without looking at these records{here}",
         proven,
     )
     return Interval(max(value - radius, baseline(prior)), min(value + radius, 1.0), confidence, guarantee)

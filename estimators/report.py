@@ -30,7 +30,7 @@ from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Query, Scores
-from estimators.statement import Caution
+from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
 
 
@@ -189,6 +189,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     decision = None if options.threshold is None else verdict(result, options.threshold)
     first = () if tails is None or (decision and decision.decision is Decision.FAIL) else tails.cautions
     parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
+    elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(
         options,
         result,
@@ -201,7 +202,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         tails,
         claim,
         decision,
-        _cautions([first, beneath, result.cautions, missing, *(each.cautions for each in parts)]),
+        _cautions([first, beneath, result.cautions, missing, elsewhere, *(each.cautions for each in parts)]),
         fingerprint(data),
         fine,
     )
@@ -247,6 +248,19 @@ def _paper(
         except (NotFinite, OutOfRange) as error:
             return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
     return None if fine is None else discrete_advantage(fine, options.prior, options.confidence), ()
+
+
+def _elsewhere(paper: PaperAdvantage, certified: Advantage) -> tuple[Caution, ...]:
+    """The paper's interval beside one that it does not even touch: kernels of one width misread skewed scores."""
+    low, high = paper.interval.lower, paper.interval.upper
+    if low <= certified.upper and certified.lower <= high:
+        return ()
+    message = (
+        f"the interval of {paper.statistic}, {at_least(low)} to {at_most(high)}, and the certified one, "
+        f"{at_least(certified.lower)} to {at_most(certified.upper)}, have nothing in common: {paper.statistic} misreads "
+        "this score; decide by the certified one"
+    )
+    return (Caution("paper_contradicts_certified", message),)
 
 
 def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:

@@ -151,6 +151,7 @@ def paper(result: PaperAdvantage) -> PaperAnswer:
         "estimate": result.value,
         "lower": result.interval.lower,
         "upper": result.interval.upper,
+        "null_level": result.null_level,
         "covers": result.interval.guarantee.covers,
         "assumes": result.interval.guarantee.assumes,
         "finite_sample": result.interval.guarantee.finite_sample,

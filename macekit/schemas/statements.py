@@ -45,6 +45,9 @@ class PaperAnswer(TypedDict):
     estimate: float
     lower: float
     upper: float
+    null_level: Annotated[
+        float, Field(description="what the statistic is on average for so many records if nothing leaks")
+    ]
     covers: str
     assumes: str
     finite_sample: bool

@@ -61,6 +61,20 @@ def test_counts_are_answered_like_scores() -> None:
     assert answer.auc.estimate.value == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_paper_s_interval_that_misses_the_certified_one_is_said_to() -> None:
+    """Losses with a heavy tail: a few far records set the width of each side's kernel, and U_N sees the widths."""
+    rng = np.random.default_rng(5)
+    losses = Scores.of(rng.exponential(0.3, 3000) ** 3, rng.exponential(0.33, 3000) ** 3)
+
+    skewed, plain = assess(losses), assess(draw(gaussian_shift(0.3), 1000))
+
+    assert skewed.paper is not None
+    assert skewed.paper.interval.lower > skewed.advantage.upper  # the literal value stays
+    (said,) = [each for each in skewed.cautions if each.code == "paper_contradicts_certified"]
+    assert "decide by the certified one" in said.message
+    assert not {"paper_contradicts_certified", "bandwidth_from_data"} & {each.code for each in plain.cautions}
+
+
 @pytest.mark.parametrize("metric", ["precision", "f_beta", "balanced_accuracy"])
 def test_the_metric_asked_for_is_the_metric_given(metric: str) -> None:
     answer = assess(draw(gaussian_shift(0.3), 300), AssessOptions(metric=metric, prior=0.2))

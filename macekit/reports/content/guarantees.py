@@ -16,8 +16,11 @@ RANDOM = "if inclusion was random and independent"
 MECHANISM = f"Epsilon of the mechanism, {RANDOM}"
 SCORE = "Epsilon of this score, not of the mechanism"
 """What the two lower bounds on an epsilon are called, so that nobody takes one for the other."""
-NOT_FIXED = "not shown: its bandwidth was chosen from these records"
-"""Of the paper's interval, whose proof needs a bandwidth fixed in advance."""
+NOT_FIXED = {
+    "U_N": "not shown: its bandwidth was chosen from these records",
+    "W_N": "not shown: its cells span these records",
+}
+"""Of the paper's interval, whose proof needs a bandwidth, or cells, fixed in advance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Numbers:
     """Rows as they come; guarantees that say the same share a letter."""
 
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    compared: set[int] = field(default_factory=set)
     backings: dict[tuple[str, str], tuple[str, Backing]] = field(default_factory=dict)
 
     def interval(
@@ -67,6 +71,11 @@ class Numbers:
         """A number that follows from another, without an interval of its own."""
         self.row(label, (value.number(), "", ""), AnswerPath(None), None)
 
+    def beside(self, label: Cell, value: AnswerPath) -> None:
+        """What the number above is compared with: it has no interval, and stands wherever that one does."""
+        self.compared.add(len(self.rows))
+        self.row(label, (value.number(), "", ""), AnswerPath(None), None)
+
     def tables(self, caption: str) -> tuple[Table, ...]:
         """The numbers, then what stands behind them."""
         note = (
@@ -83,7 +92,9 @@ class Numbers:
 
     def section(self, caption: str) -> Section:
         """The tables under their heading; one screen shows the numbers that have an interval."""
-        intervals = tuple(row for row in self.rows if row[-1] != "")
+        intervals = tuple(
+            row for place, row in enumerate(self.rows) if row[-1] != "" or place in self.compared
+        )
         brief = (Table(caption, HEAD, intervals).only(0, 1, 2, 3, 4),)
         return Section("numbers", "The numbers, and what they are worth", self.tables(caption), brief)
 
@@ -108,7 +119,8 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].quote(), " (its expectation)"))
-        numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED))
+        numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED[paper["statistic"].value]))
+        numbers.beside(Phrase((paper["statistic"].quote(), " on average if nothing leaks")), paper["null_level"])
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])
     if roc := result["roc"]:
