@@ -89,7 +89,12 @@ class Judgement:
         advice = (
             f"{NONE_SETTLES} all" if records is None else f"about {records} records in all would settle all"
         )
-        return f"Inconclusive: {len(limits)} of {of} limits are open; {advice} of them."
+        learned = [
+            f" {each.verdict.reason.capitalize()}."
+            for each in limits
+            if each.verdict.learned_score_accepted is False
+        ]
+        return f"Inconclusive: {len(limits)} of {of} limits are open; {advice} of them.{''.join(learned)}"
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]

@@ -33,7 +33,15 @@ from estimators.errors import (
 )
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.plan import Decision, Verdict, beneath_baseline, decide, most_records, records_needed
+from estimators.plan import (
+    Decision,
+    Verdict,
+    beneath_baseline,
+    decide,
+    judge_advantage,
+    most_records,
+    records_needed,
+)
 from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
@@ -135,13 +143,8 @@ class MaxAdvantage:
         estimate = _between(below.lower, above.value, above.upper, above.estimate.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
-        return JudgedLimit(
-            "advantage",
-            about,
-            estimate,
-            decide(about, estimate, self.maximum, records, above.scope),
-            cautions,
-        )
+        verdict = judge_advantage(above, estimate, self.maximum, records, about)
+        return JudgedLimit("advantage", about, estimate, verdict, cautions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,7 +304,13 @@ def _mcdiarmid(
 ) -> Interval:
     """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
-    here = "" if proven else "; here it was chosen from them" if fixed != CELLS else "; here they span these records"
+    here = (
+        ""
+        if proven
+        else "; here it was chosen from them"
+        if fixed != CELLS
+        else "; here they span these records"
+    )
     guarantee = Guarantee(
         f"the expectation of the statistic {name}, not the advantage",
         f"{IID}; {fixed} fixed in advance, without looking at these records{here}",

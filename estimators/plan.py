@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from estimators.advantage import Advantage, advantage
+from estimators.advantage import Advantage, LearnedTarget, advantage
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
@@ -63,6 +63,8 @@ class Verdict:
         reason: Why, in words.
         records_needed: Records of both sides together that are expected to settle an open decision; None if it is
             settled, or if no number of records is expected to settle it.
+        learned_score_accepted: If the upper end is that of a learned score, whether it was accepted for a pass; None
+            if it is not.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -75,6 +77,7 @@ class Verdict:
     decision: Decision
     reason: str
     records_needed: int | None
+    learned_score_accepted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
 
     Returns:
         a ``Verdict``: pass if the upper end is at or below the threshold, fail if the lower end is above it, else
-        inconclusive, with the records that would settle it.
+        inconclusive, with the records that would settle it. A learned score passes only if it was accepted by name
+        (``LearnedTarget(accept_learned_score=True)``).
 
     Raises:
         OutOfRange: a threshold that is no number from -1 to 1.
@@ -127,7 +131,31 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
         raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
     records = result.provenance.n_members + result.provenance.n_nonmembers
     total = None if result.class_rejected else records_needed(result.estimate, threshold, records)
-    return decide("the advantage", result.estimate, threshold, total, result.scope)
+    return judge_advantage(result, result.estimate, threshold, total)
+
+
+def judge_advantage(
+    result: Advantage, estimate: Estimate, threshold: float, records: int | None, about: str = "the advantage"
+) -> Verdict:
+    """``decide`` about an advantage: that of a learned score says so first, and passes only where it was accepted."""
+    plain = decide(about, estimate, threshold, records, result.scope)
+    if not isinstance(result.target, LearnedTarget):
+        return plain
+    accepted = result.target.accept_learned_score
+    reason, records = plain.reason, plain.records_needed
+    outcome = by_learned_score(plain.decision, accepted)
+    if outcome is not plain.decision:
+        records = None
+        reason = (
+            f"the upper end is not above {threshold:g}, but it is that of one score that was learned here, and an "
+            "attacker may read more from the vector; to pass by it, accept the learned score by name"
+        )
+    return Verdict(threshold, outcome, f"learned score: {reason}", records, accepted)
+
+
+def by_learned_score(plain: Decision, accepted: bool | None) -> Decision:
+    """A decision by a learned score: no pass unless it was accepted; None of a score that was not learned."""
+    return Decision.INCONCLUSIVE if plain is Decision.PASS and accepted is False else plain
 
 
 def decision(lower: float, upper: float, threshold: float) -> Decision:

@@ -93,6 +93,8 @@ class LearnedTarget:
             ``estimators.adversary.learned``. All four by default.
         bins: Cells at which the learned score is certified from above, at least 1. None: the cube root of the number
             of records that certify it, at least 4.
+        accept_learned_score: Whether a verdict may pass by the learned score. Its upper end says nothing of attackers
+            who read more from the vector than was learned here, so that without this no verdict passes.
         name: What the provenance calls this choice; leave it.
 
     Example:
@@ -108,6 +110,7 @@ class LearnedTarget:
 
     learners: tuple[Learner, ...] = DEFAULT_LEARNERS
     bins: int | None = None
+    accept_learned_score: bool = False
     name: str = "learned"
 
 

@@ -62,8 +62,8 @@ class Client(ABC):
                 ``"two_sided"`` (the best adversary is taken to have that form), ``"learned"`` (classifiers, for
                 vectors) or ``"auto"``, the default: cells for one score a record, classifiers for vectors. Beside it,
                 ``bins`` is the number of cells (histogram, learned), ``universe`` the number of categories if some
-                were not seen (histogram), ``bandwidth`` that of kernel densities (kde), and ``learners`` names the
-                classifiers (learned).
+                were not seen (histogram), ``bandwidth`` that of kernel densities (kde), ``learners`` names the
+                classifiers, and ``accept_learned_score`` lets a verdict pass by their score (learned).
             claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. At most 700; None if
                 nothing was promised.
             claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.

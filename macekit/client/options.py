@@ -81,6 +81,7 @@ class Estimator(TypedDict, total=False):
     universe: int | None
     bandwidth: BandwidthName | float | None
     learners: list[LearnerName] | None
+    accept_learned_score: bool | None
 
 
 class Columns(TypedDict, total=False):

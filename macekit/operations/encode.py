@@ -300,6 +300,7 @@ def verdict(result: Verdict) -> VerdictAnswer:
         "decision": result.decision.value,
         "reason": result.reason,
         "records_needed": result.records_needed,
+        "learned_score_accepted": result.learned_score_accepted,
     }
 
 

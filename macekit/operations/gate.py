@@ -53,6 +53,7 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
         "decision": verdict.decision.value,
         "reason": verdict.reason,
         "records_needed": verdict.records_needed,
+        "learned_score_accepted": verdict.learned_score_accepted,
     }
 
 

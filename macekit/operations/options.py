@@ -148,6 +148,7 @@ def target(estimator: Estimator) -> Target | None:
     _only_for(estimator, "universe", ("histogram",))
     _only_for(estimator, "bandwidth", ("kde",))
     _only_for(estimator, "learners", ("learned",))
+    _only_for(estimator, "accept_learned_score", ("learned",))
     match estimator.kind:
         case "histogram":
             return CellsTarget(estimator.bins, estimator.universe)
@@ -157,7 +158,7 @@ def target(estimator: Estimator) -> Target | None:
             return TwoSidedTarget()
         case "learned":
             learners: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
-            return LearnedTarget(learners, estimator.bins)
+            return LearnedTarget(learners, estimator.bins, bool(estimator.accept_learned_score))
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from estimators.plan import Decision, decision, overall
+from estimators.plan import Decision, by_learned_score, decision, overall
 from macekit.schemas.answers import ANSWERS
 
 MARKS = frozenset({"sentence", "provenance"})
@@ -113,7 +113,7 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
         yield from _undrawable(part, path)
     if isinstance(part.get("verdict"), Mapping) and isinstance(part.get("advantage"), Mapping):
         limits, verdict = part["advantage"], part["verdict"]
-        if verdict["decision"] != decision(limits["lower"], limits["upper"], verdict["threshold"]).value:
+        if verdict["decision"] != _decided(verdict, limits["lower"], limits["upper"], verdict["threshold"]):
             yield f"{path}.verdict: decision is not what the interval says at this threshold".lstrip(".")
         if verdict["threshold"] != part["provenance"]["options"].get("threshold"):
             yield f"{path}.verdict: threshold is not the one of the options".lstrip(".")
@@ -168,7 +168,12 @@ def _misjudged(gate: Mapping[str, Any], path: str) -> Iterator[str]:
     """What a gate's limits do not say; what has no upper end may be of any size."""
     for place, limit in enumerate(gate["limits"]):
         upper = inf if limit["upper"] is None else limit["upper"]
-        if limit["decision"] != decision(limit["lower"], upper, limit["maximum"]).value:
+        if limit["decision"] != _decided(limit, limit["lower"], upper, limit["maximum"]):
             yield f"{path}.limits.{place}: decision is not what the interval says at this limit".lstrip(".")
     if gate["decision"] != overall(Decision(limit["decision"]) for limit in gate["limits"]).value:
         yield f"{path}: decision is not what its limits come to".removeprefix(": ")
+
+
+def _decided(verdict: Mapping[str, Any], lower: float, upper: float, threshold: float) -> str:
+    """What an interval says at a threshold; by a learned score nothing passes that did not accept it."""
+    return by_learned_score(decision(lower, upper, threshold), verdict["learned_score_accepted"]).value

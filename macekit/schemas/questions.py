@@ -117,6 +117,11 @@ class Estimator(Question):
     learners: list[LearnerName] | None = Field(
         None, min_length=1, max_length=4, description="learned: the classifiers to try"
     )
+    accept_learned_score: bool | None = Field(
+        None,
+        description="learned: let a verdict pass by the learned score, of which alone the upper end speaks; without "
+        "it, a verdict on vectors fails or stays inconclusive",
+    )
 
 
 class AdvantageQuestion(PriorQuestion):

@@ -173,6 +173,13 @@ class VerdictAnswer(TypedDict):
         int | None,
         Field(description="records of both sides that would settle it, approximately; null if none is known"),
     ]
+    learned_score_accepted: Annotated[
+        bool | None,
+        Field(
+            description="whether the learned score, of which alone the upper end speaks, was accepted for a pass; "
+            "null where no score was learned"
+        ),
+    ]
 
 
 class WarningAnswer(TypedDict):

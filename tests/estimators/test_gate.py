@@ -159,11 +159,32 @@ def test_a_long_label_is_shortened_where_it_is_named() -> None:
 def test_a_vector_has_an_advantage_but_no_metric_and_no_epsilon() -> None:
     data = sample(xor(), 100)
 
-    assert judge(data, [MaxAdvantage(1.0, LearnedTarget((quadratic(),)))]).decision is Decision.PASS
+    accepted = LearnedTarget((quadratic(),), accept_learned_score=True)
+    assert judge(data, [MaxAdvantage(1.0, accepted)]).decision is Decision.PASS
     with pytest.raises(OptionError, match="not a vector"):
         judge(data, [MaxEpsilon(1.0, 0.1)])
     with pytest.raises(OptionError, match="not a vector"):
         judge(data, [MaxMetric(0.9, preset("accuracy", 0.5))])
+
+
+def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
+    """The upper end is that of one learned score: where 0.2 leaks it was below 0.19 in 7 of 10 samples."""
+    data = sample(xor(), 100)
+    plain, accepted = LearnedTarget((quadratic(),)), LearnedTarget((quadratic(),), accept_learned_score=True)
+
+    undecided, passed = (judge(data, [MaxAdvantage(1.0, target)]) for target in (plain, accepted))
+    of_two = judge(data, [MaxAdvantage(1.0, plain), MaxGroupRisk(1.0, np.array(["a"] * 200))])
+    failed = judge(data, [MaxAdvantage(-0.5, plain)])
+
+    assert undecided.decision is Decision.INCONCLUSIVE
+    assert undecided.records_needed is None
+    assert undecided.sentence.startswith("Inconclusive: learned score: the upper end is not above 1, but ")
+    assert "accept the learned score by name" in undecided.sentence
+    assert "Learned score: the upper end is not above 1" in of_two.sentence
+    assert passed.decision is Decision.PASS
+    assert passed.sentence.startswith("Pass: learned score: with 95% confidence")
+    assert failed.decision is Decision.FAIL  # the lower end holds for any attacker
+    assert failed.sentence.startswith("Fail: learned score: with 95% confidence")
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,9 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].quote(), " (its expectation)"))
         numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED[paper["statistic"].value]))
-        numbers.beside(Phrase((paper["statistic"].quote(), " on average if nothing leaks")), paper["null_level"])
+        numbers.beside(
+            Phrase((paper["statistic"].quote(), " on average if nothing leaks")), paper["null_level"]
+        )
     if metric := result["metric"]:
         numbers.interval(Phrase(("Best ", metric["name"].untrusted())), metric, metric["confidence"])
     if roc := result["roc"]:

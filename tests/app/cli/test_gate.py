@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from app.cli import main
@@ -31,6 +32,22 @@ def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int
     assert (done.returncode, done.stderr) == (status, "")
     assert f"\n{word}: " in done.stdout
     assert ("records in all would settle it" in done.stdout) == (status == 3)
+
+
+def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = [f"{a},{b},{place % 2}" for place, (a, b) in enumerate(rng.normal(size=(120, 2)))]
+    (tmp_path / "two.csv").write_text("\n".join(["loss,margin,member", *rows]))
+    question = ("gate", "two.csv", "--score", "loss,margin", "--max-advantage", "1")
+
+    undecided = mace(*question, folder=tmp_path)
+    accepted = mace(
+        *question, "--estimator", "learned", "--learners", "boxes", "--accept-learned-score", folder=tmp_path
+    )
+
+    assert (undecided.returncode, accepted.returncode) == (3, 0)
+    assert "Inconclusive: learned score: " in undecided.stdout
+    assert "Pass: learned score: " in accepted.stdout
 
 
 MISUSES = {

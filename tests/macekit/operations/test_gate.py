@@ -16,6 +16,7 @@ from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import CSV, Body, Call, Reply
 from macekit.operations import perform
+from macekit.reports.saved import validate_answer
 from macekit.schemas.questions import GateQuestion
 
 EIGHT = {"members": [float(i) for i in range(8)], "nonmembers": [i + 0.5 for i in range(8)]}
@@ -229,3 +230,43 @@ def test_vectors_have_no_epsilon_and_counts_no_groups() -> None:
 
     assert (vector["status"], vector["field"]) == (422, "max_epsilon")
     assert (tally["status"], tally["field"]) == (422, "groups")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "decision", "accepted"),
+    [
+        ({"kind": "auto"}, "inconclusive", False),
+        ({"kind": "learned", "learners": ["boxes"]}, "inconclusive", False),
+        ({"kind": "learned", "learners": ["boxes"], "accept_learned_score": True}, "pass", True),
+    ],
+)
+def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, accepted: bool) -> None:
+    rng = np.random.default_rng(1)
+    rows = {"members": rng.normal(size=(60, 2)).tolist(), "nonmembers": rng.normal(size=(60, 2)).tolist()}
+
+    gate = asked({**rows, "max_advantage": 1.0, "estimator": estimator})
+    estimate = json.loads(
+        bytes(
+            perform(
+                Call("advantage"),
+                Body.of(json.dumps({**rows, "threshold": 1.0, "estimator": estimator}).encode()),
+            ).body
+        )
+    )
+
+    for verdict in (gate["limits"][0], estimate["verdict"]):
+        assert (verdict["decision"], verdict["learned_score_accepted"]) == (decision, accepted)
+        assert verdict["reason"].startswith("learned score: ")
+        assert verdict["records_needed"] is None
+    assert gate["decision"] == decision
+    assert estimate["sentence"].lower().startswith(f"{decision}: learned score: ")
+    assert validate_answer("gate", gate) == gate  # a saved one is known to be whole
+    assert validate_answer("advantage", estimate) == estimate
+
+
+def test_what_accepts_a_learned_score_needs_one() -> None:
+    reply = json.loads(
+        bytes(post({**EIGHT, "max_advantage": 1.0, "estimator": {"accept_learned_score": True}}).body)
+    )
+
+    assert (reply["status"], reply["field"]) == (422, "estimator.accept_learned_score")
