@@ -15,6 +15,7 @@ from estimators.limits.two_rates import Design
 from estimators.risk.groups import group_counts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval, at_least, at_most, percent
 from estimators.targets import Target, require_target
@@ -154,7 +155,13 @@ def compare(
         "joint_query_may_exceed",
         "an adversary who sees all queries together may do better than with any one; ask for the vector to bound it",
     )
-    return Comparison(Estimate(top.value, interval), ranking, (note,))
+    doubts = [
+        Caution(odd.code, f"query {name!r}: {odd.message}")
+        for name, answer in answers.items()
+        for odd in answer.cautions
+        if odd.code in DOUBTS
+    ]
+    return Comparison(Estimate(top.value, interval), ranking, (*doubts, note))
 
 
 def difference(

@@ -31,6 +31,7 @@ class Judgement:
         provenance: Method, version, numbers of records, prior and seed.
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, whatever the
             limits are; None for vectors.
+        doubts: Signs that the scores are not what they are taken for, such as repeated rows.
 
     Example:
         >>> from estimators import Counts
@@ -45,6 +46,7 @@ class Judgement:
     confidence: float
     provenance: Provenance
     exposure: Exposure | None
+    doubts: tuple[Caution, ...] = ()
 
     @property
     def baseline(self) -> float:
@@ -66,9 +68,10 @@ class Judgement:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What to know first, each once: before all that members are exposed whom no limit may have shown."""
-        first = () if self.exposure is None or self.decision is Decision.FAIL else self.exposure.cautions
-        return tuple(dict.fromkeys((*first, *(caution for each in self.limits for caution in each.cautions))))
+        """What to know first, each once: signs of a wrong input, then exposed members whom no limit may have shown."""
+        tails = () if self.exposure is None or self.decision is Decision.FAIL else self.exposure.cautions
+        of_limits = [caution for each in self.limits for caution in each.cautions]
+        return tuple(dict.fromkeys((*self.doubts, *tails, *of_limits)))
 
     @property
     def sentence(self) -> str:
@@ -148,4 +151,4 @@ def judge(
     results = tuple(limit.judge(sample) for limit in limits)
     source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     tails = None if fine is None else exposure(fine, confidence, prior)
-    return Judgement(results, confidence, source, tails)
+    return Judgement(results, confidence, source, tails, () if fine is None else fine.doubts)

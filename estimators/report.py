@@ -202,7 +202,17 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         tails,
         claim,
         decision,
-        _cautions([first, beneath, result.cautions, missing, elsewhere, *(each.cautions for each in parts)]),
+        _cautions(
+            [
+                () if fine is None else fine.doubts,
+                first,
+                beneath,
+                result.cautions,
+                missing,
+                elsewhere,
+                *(each.cautions for each in parts),
+            ]
+        ),
         fingerprint(data),
         fine,
     )
@@ -257,8 +267,8 @@ def _elsewhere(paper: PaperAdvantage, certified: Advantage) -> tuple[Caution, ..
         return ()
     message = (
         f"the interval of {paper.statistic}, {at_least(low)} to {at_most(high)}, and the certified one, "
-        f"{at_least(certified.lower)} to {at_most(certified.upper)}, have nothing in common: {paper.statistic} misreads "
-        "this score; decide by the certified one"
+        f"{at_least(certified.lower)} to {at_most(certified.upper)}, have nothing in common: {paper.statistic} "
+        "misreads this score; decide by the certified one"
     )
     return (Caution("paper_contradicts_certified", message),)
 

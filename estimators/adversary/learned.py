@@ -22,6 +22,7 @@ from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import by_rank, resolution
 from estimators.sample.counts import Counts
+from estimators.sample.doubts import of_rows
 from estimators.sample.scores import Query, Scores
 
 Floats = NDArray[np.float64]
@@ -224,7 +225,9 @@ def learned_counts(
         best = _fit(learners[int(np.argmax(accuracies))], training, state)
         rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
     fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
-    return fine.coarsen(resolution(fine.n_records) if bins is None else bins), best
+    counts = fine.coarsen(resolution(fine.n_records) if bins is None else bins)
+    odd = of_rows(sides[0], sides[1])  # of the rows as they came: a learner may tell two of them apart or not
+    return Counts.trusted(counts.members, counts.nonmembers, counts.cells, odd), best
 
 
 @contextmanager

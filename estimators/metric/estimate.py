@@ -241,7 +241,7 @@ def metric_optimum(
         leader,
         rejected,
         paper_estimate(cells, objective, seed),
-        tuple(_cautions(objective.metric.name, why, cells, rejected)),
+        (*counts.doubts, *_cautions(objective.metric.name, why, cells, rejected)),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )
 

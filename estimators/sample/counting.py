@@ -7,6 +7,7 @@ from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
+from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice, Values, grid_keys
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.scores import Query, Scores
@@ -110,12 +111,15 @@ def by_category(scores: Scores) -> Counts:
             span = high - low + 1
             sides = [side.astype(np.intp, copy=False) for side in (a, b)]
             columns = [np.bincount(side - low if low else side, minlength=span) for side in sides]
-            return Counts.trusted(columns[0], columns[1], Values(np.arange(low, high + 1))).occupied()
+            return _doubting(
+                Counts.trusted(columns[0], columns[1], Values(np.arange(low, high + 1))).occupied()
+            )
     if "U" in (a.dtype.kind, b.dtype.kind):
-        return _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_)).require_shared_cells()
+        counts = _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_))
+        return _doubting(counts).require_shared_cells()
     pooled = np.concatenate([a, b]) if a.dtype == b.dtype else np.concatenate([a, b]).astype(np.float64)
     labels, at = np.unique(pooled, return_inverse=True)
-    return _tabulate(at.reshape(-1), len(a), Values(labels)).require_shared_cells()
+    return _doubting(_tabulate(at.reshape(-1), len(a), Values(labels))).require_shared_cells()
 
 
 def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
@@ -155,6 +159,15 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
         np.bincount(at[n_members:], minlength=cells.size),
         cells,
     )
+
+
+def _doubting(counts: Counts) -> Counts:
+    """Counts of categories, and what is odd about how often each of them occurs."""
+    sides, cells = (counts.members, counts.nonmembers), counts.cells
+    odd = doubts.of_values(*sides, ordered=False)
+    if isinstance(cells, Values):
+        odd = (*doubts.of_labels(cells.labels, *sides), *odd)
+    return Counts.trusted(*sides, cells, odd) if odd else counts
 
 
 def by_edges(scores: Scores, cuts: ArrayLike) -> Counts:
@@ -211,6 +224,7 @@ def by_rank(scores: Scores) -> Counts:
     a, b = _line(scores)
     if len(a) + len(b) <= EXACT_RECORDS:
         return _by_sorting(a, b)
+    odd = (*doubts.of_ranges(a, b), *doubts.of_many(a, b))
     exponent, first, last = _central_grid(a, b)
     span = last - first + 1
     at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
@@ -221,7 +235,7 @@ def by_rank(scores: Scores) -> Counts:
     starts = np.ldexp(np.arange(first, last + 1, dtype=np.float64), exponent)
     light = np.flatnonzero((pooled > 0) & ~heavy)
     if not heavy.any():
-        return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]))
+        return Counts.trusted(columns[0][light], columns[1][light], Intervals(starts[light[1:]]), odd)
     inside = [side[heavy[index]] for side, index in zip((a, b), at, strict=True)]
     values = np.unique(np.concatenate(inside))
     every = max(1, len(values) // EXACT_RECORDS)
@@ -232,7 +246,7 @@ def by_rank(scores: Scores) -> Counts:
     edges = np.concatenate([starts[light], fine])
     order = np.argsort(edges, kind="stable")
     sides = [np.concatenate([c[light], f])[order] for c, f in zip(columns, fine_columns, strict=True)]
-    return Counts.trusted(sides[0], sides[1], Intervals(edges[order][1:]))
+    return Counts.trusted(sides[0], sides[1], Intervals(edges[order][1:]), odd)
 
 
 def _by_sorting(a: Floats, b: Floats) -> Counts:
@@ -243,7 +257,8 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
     records = np.diff(np.concatenate([starts, [len(pooled)]]))
-    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]))
+    odd = (*doubts.of_ranges(a, b), *doubts.of_values(members, records - members, ordered=True))
+    return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd)
 
 
 def by_grid(scores: Scores) -> Counts:

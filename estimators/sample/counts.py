@@ -58,6 +58,7 @@ class Counts:
         cells: What each cell is: an interval of scores, a category, a value.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
+        doubts: Signs that the scores they were counted from are not what they are taken for, such as repeated rows.
 
     Example:
         >>> from estimators import Counts
@@ -73,6 +74,7 @@ class Counts:
     cells: Cells
     n_members: int = field(init=False)
     n_nonmembers: int = field(init=False)
+    doubts: tuple[Caution, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         for name in ("members", "nonmembers"):
@@ -109,19 +111,23 @@ class Counts:
             object.__setattr__(self, f"n_{name}", total)
 
     @classmethod
-    def trusted(cls, members: Integers, nonmembers: Integers, cells: Cells) -> Counts:
+    def trusted(
+        cls, members: Integers, nonmembers: Integers, cells: Cells, doubts: tuple[Caution, ...] = ()
+    ) -> Counts:
         """Counts that were made here, of scores or of counts: whole numbers, one a cell, with nothing left to check.
 
         Args:
             members: Member records in each cell.
             nonmembers: Nonmember records in each cell.
             cells: What each cell is.
+            doubts: What is odd about the scores that were counted.
         """
         counts = object.__new__(cls)
         for name, side in (("members", members), ("nonmembers", nonmembers)):
             object.__setattr__(counts, name, side)
             object.__setattr__(counts, f"n_{name}", int(side.sum()))
         object.__setattr__(counts, "cells", cells)
+        object.__setattr__(counts, "doubts", doubts)
         return counts
 
     @property
@@ -243,7 +249,10 @@ class Counts:
             return self
         edges = self.lower_edges()[starts[1:]]
         return Counts.trusted(
-            np.add.reduceat(self.members, starts), np.add.reduceat(self.nonmembers, starts), Intervals(edges)
+            np.add.reduceat(self.members, starts),
+            np.add.reduceat(self.nonmembers, starts),
+            Intervals(edges),
+            self.doubts,
         )
 
     def group_starts(self, size: int) -> Integers:
@@ -297,7 +306,7 @@ class Counts:
         keep = np.flatnonzero(self.pooled)
         if len(keep) == self.size or self.cells.kind == "boxes":
             return self
-        return Counts.trusted(self.members[keep], self.nonmembers[keep], self.cells.select(keep))
+        return Counts.trusted(self.members[keep], self.nonmembers[keep], self.cells.select(keep), self.doubts)
 
     def require_shared_cells(self) -> Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""
@@ -311,7 +320,7 @@ class Counts:
 
     def cautions(self) -> list[Caution]:
         """What any reader of these counts should know, whatever is asked of them."""
-        cautions = []
+        cautions = list(self.doubts)
         if self.size * CROWDED > self.n_records:
             cautions.append(
                 Caution(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -106,6 +107,10 @@ class Scores:
         except ValueError:
             raise UnknownName.among("query", query, [q.value for q in Query]) from None
         a, b = _side(members, "member"), _side(nonmembers, "nonmember")
+        for side, name in ((a, "member"), (b, "nonmember")):
+            if query is not Query.DISCRETE:
+                require_no_spelled_number(side, name)
+        _require_no_labels(a, b)
         for side, name in ((a, "member"), (b, "nonmember")):
             if len(side) < MIN_RECORDS:
                 raise TooFewRecords(
@@ -226,6 +231,80 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "S":
         array = np.char.decode(array.astype(np.bytes_), "utf-8", "surrogateescape")
     return array
+
+
+LOOKS = 64
+"""Scores all over a side that are looked at before all of them are."""
+
+NUMBER = r"[+\-\u2212]?(?:\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
+FRACTION = re.compile(r"[+\-\u2212]?(?:\d+[.,]\d+|[.,]\d+|\d+\.|\d+[eE][+-]\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+CURRENCY = r"[$\u20ac\u00a3\u00a5]"
+ADORNED = re.compile(
+    rf"(?:{NUMBER}\s*(?:%|\u2030|{CURRENCY}|USD|EUR|GBP)|[+\-\u2212]?{CURRENCY}\s*{NUMBER}|\[\s*{NUMBER}\s*\]"
+    rf"|[A-Za-z_][\w.]*\(\s*\[?\s*{NUMBER}\s*\]?\s*(?:,[^()]*)?\))",
+    re.ASCII,
+)
+"""A number with something around it: 81.3%, $8126.00, [0.81], tensor(0.81), array([0.5], dtype=float32)."""
+
+
+def spells_number(text: str) -> bool:
+    """Whether a text is a number that was written as text: a fraction, or a number with something around it.
+
+    Whole numbers as text are not: they are names, such as postcodes, as often as numbers.
+
+    Example:
+        >>> from estimators.sample.scores import spells_number
+        >>> [spells_number(text) for text in ("0.81", "81.3%", "tensor(0.81)", "A1", "10115", "1.2.3")]
+        [True, True, True, False, False, False]
+    """
+    word = text.strip()
+    return bool(FRACTION.fullmatch(word) or ADORNED.fullmatch(word))
+
+
+def require_no_spelled_number(side: NDArray[np.generic], name: str, start: int = 0) -> None:
+    """Refuse text that spells numbers: read as categories, each would be one of its own."""
+    if side.dtype.kind != "U" or side.ndim != 1 or not len(side):
+        return
+    step = max(1, len(side) // LOOKS)
+    numbers = [spells_number(str(text)) for text in side[::step]]
+    if 2 * sum(numbers) < len(numbers):
+        return
+    index = start + numbers.index(True) * step
+    raise InputError(
+        f"{name} scores: record {index} is text that spells a number; give numbers, without percent or currency signs, "
+        'brackets or names around them, or say query "discrete" if they are categories',
+        field=f"{name}s",
+        index=index,
+    )
+
+
+def _require_no_labels(a: NDArray[np.generic], b: NDArray[np.generic]) -> None:
+    """Refuse the scores of all records and, as the other side, who of them is a member."""
+    if len(a) != len(b) or a.ndim != 1 or b.ndim != 1 or "U" in (a.dtype.kind, b.dtype.kind):
+        return
+    for scores, labels, name in ((a, b, "nonmember"), (b, a, "member")):
+        if not _is_label(labels[:: max(1, len(labels) // LOOKS)]).all() or not _has_fractions(scores):
+            continue
+        values = np.unique(labels)  # a side that looks like labels throughout is worth a closer look
+        if len(values) == 2 and _is_label(values).all() and values[1] == 1:
+            raise InputError(
+                f"{name} scores: only {values[0]:g} and 1, as many as there are scores of the other side; these look "
+                "like labels. Give members' and nonmembers' scores apart, or one table of both: "
+                'macekit.estimate({"score": scores, "member": labels})',
+                field=f"{name}s",
+            )
+
+
+def _is_label(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    return np.isin(values, (-1, 0, 1))
+
+
+def _has_fractions(scores: NDArray[np.generic]) -> bool:
+    """Whether there are many different values, and fractions among them."""
+    values = np.unique(scores[:: max(1, len(scores) // LOOKS)])
+    return (
+        values.dtype.kind == "f" and len(values) >= MIN_RECORDS and bool((values != np.floor(values)).any())
+    )
 
 
 def _require_unmasked(array: np.ma.MaskedArray[Any, Any], name: str) -> None:

@@ -13,7 +13,7 @@ from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, 
 from estimators.sample.cells import Categories, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.scores import MIN_RECORDS
+from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.uint64]
@@ -84,6 +84,7 @@ class CountStream:
                     f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
                 )
             if text:
+                require_no_spelled_number(block, SIDES[side], (self.n_members, self.n_nonmembers)[side])
                 table = (table if isinstance(table, _Labels) else _Labels.none()).plus(side, block)
             elif block.dtype.kind in "iu" and not isinstance(table, _Grid):
                 table = (table or _Values.none()).plus(side, block)

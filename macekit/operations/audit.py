@@ -41,7 +41,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "claim": None if claim is None else encode.claim(claim),
         "advantage": encode.certified(result),
         "baseline": result.baseline,
-        "warnings": encode.warnings((*bound.cautions, *result.cautions)),
+        "warnings": encode.warnings((*counts.doubts, *bound.cautions, *result.cautions)),
         "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call)),
     }
     return reply_of(call, document, data)

@@ -172,3 +172,109 @@ def test_rows_of_objects_are_rows_of_numbers() -> None:
 def test_units_that_label_nothing_are_refused(units: object) -> None:
     with pytest.raises(InputError):
         one_per_unit(TEN, units)  # type: ignore[arg-type]
+
+
+# --- what is no score --------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(11)
+MANY = RNG.random(200)
+LABELS = RNG.integers(0, 2, 200)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [LABELS, LABELS.astype(float), LABELS == 1, 2 * LABELS - 1],
+    ids=["0/1", "0.0/1.0", "bool", "-1/1"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_scores_of_all_beside_their_labels_are_refused_with_the_remedy(
+    labels: np.ndarray, first: bool
+) -> None:
+    """The habit of scikit-learn, whose metrics take labels and scores: it gave an advantage of 0.971 to 1."""
+    sides = (labels, MANY) if first else (MANY, labels)
+
+    with pytest.raises(InputError, match="these look like labels") as refusal:
+        Scores.of(*sides)
+
+    assert 'macekit.estimate({"score": scores, "member": labels})' in str(refusal.value)
+    assert refusal.value.field == ("members" if first else "nonmembers")
+
+
+@pytest.mark.parametrize(
+    ("members", "nonmembers"),
+    [
+        (LABELS, 1 - LABELS),  # a score that is 0 or 1
+        (RNG.poisson(40, 200), LABELS),  # copies of a record: many of members, few of others
+        (MANY, RNG.integers(0, 2, 150)),  # not as many as there are scores
+        (MANY, np.zeros(200)),
+        (np.where(LABELS, 0.5, 0.25), LABELS),
+        (MANY, np.where(LABELS, 1.0, 0.5)),
+    ],
+)
+def test_what_may_be_a_score_is_not_taken_for_labels(members: np.ndarray, nonmembers: np.ndarray) -> None:
+    assert Scores.of(members, nonmembers).n_members == 200
+
+
+SPELLED = {
+    "percent": "{:.1%}",
+    "dollars": "${:.2f}",
+    "in brackets": "[{:.3f}]",
+    "tensor": "tensor({:.4f})",
+    "tensor with its type": "tensor({:.4f}, dtype=torch.float64)",
+    "array": "array([{:.4f}])",
+    "numpy": "np.float64({})",
+    "plain": "{}",
+    "padded": " {:.3f} ",
+    "signed": "-{:.3f}",
+    "small": "{:.3e}",
+    "euros": "{:.2f} \u20ac",
+}
+
+
+@pytest.mark.parametrize("form", SPELLED)
+def test_numbers_that_are_spelled_as_text_are_refused(form: str) -> None:
+    texts = [SPELLED[form].format(value) for value in MANY]
+
+    with pytest.raises(
+        InputError, match="member scores: record 0 is text that spells a number; give numbers"
+    ):
+        Scores.of(texts, texts[::-1])
+    assert (
+        Scores.of(texts[:8] * 5, texts[:8] * 5, "discrete").query is Query.DISCRETE
+    )  # if they are categories
+
+
+def test_decimal_commas_are_numbers_too() -> None:
+    with pytest.raises(InputError, match="nonmember scores: record 0 is text that spells a number"):
+        Scores.of(["a", "b"] * 5, ["0,81", "0,5"] * 5)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        ["A1", "B2"],
+        ["10115", "80331"],  # postcodes
+        ["7", "12"],
+        ["0-5", "5-10"],
+        ["<5", ">10"],
+        ["1.2.3", "1.10.0"],  # versions
+        ["2024-01-02", "2024-02-03"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["1e5", "2a7"],
+        ["v1.5", "f(x)"],
+        ["yes", "no"],
+        ["12:30", "14:00"],
+        ["3/4", "1/2"],
+        ["", "x"],
+        ["0.5", "low", "high", "none"],  # one of several words
+    ],
+)
+def test_text_that_names_something_stays_a_category(categories: list[str]) -> None:
+    side = [categories[i % len(categories)] for i in range(40)]
+
+    assert Scores.of(side, side[::-1]).reason == "scores are text"
+
+
+def test_a_side_that_is_a_column_of_its_own_is_one_number_a_record() -> None:
+    """A frame with one column, as NumPy sees it."""
+    assert Scores.of(MANY.reshape(-1, 1), RNG.random((90, 1))).dimension == 1

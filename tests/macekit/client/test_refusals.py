@@ -262,3 +262,37 @@ def test_a_problem_survives_a_pickle() -> None:
 
 def test_a_tensor_of_no_numbers_is_refused() -> None:
     assert refused(macekit, Tensor(np.array([{}, {}])), NONMEMBERS).kind == "wrong-type"
+
+
+def test_scores_and_labels_as_scikit_learn_takes_them_are_refused(mace: macekit.Mace) -> None:
+    rng = np.random.default_rng(0)
+    scores, labels = rng.random(120), rng.integers(0, 2, 120)
+
+    for client in (macekit, mace):
+        for sides in ((scores, labels), (labels, scores)):
+            problem = refused(client, *sides)
+            assert (problem.kind, problem.status) == ("bad-records", 422)
+            assert 'macekit.estimate({"score": scores, "member": labels})' in problem.detail
+        assert client.estimate({"score": scores, "member": labels}).operation == "advantage"
+
+
+@pytest.mark.parametrize("form", ["{:.1%}", "tensor({:.3f})", "{}"])
+def test_numbers_as_text_are_refused_through_every_door(
+    form: str, mace: macekit.Mace, tmp_path: Path
+) -> None:
+    texts = [form.format(value) for value in np.random.default_rng(1).random(60)]
+    member = [place % 2 for place in range(60)]
+    file = tmp_path / "scores.csv"
+    file.write_text("\n".join(["score,member", *(f"{s},{m}" for s, m in zip(texts, member, strict=True))]))
+
+    for client in (macekit, mace):
+        for given in ((texts[:30], texts[30:]), (pd.Series(texts[:30]), pd.Series(texts[30:]))):
+            problem = refused(client, *given)
+            assert (problem.status, problem.index) == (422, 0)
+            assert "text that spells a number" in problem.detail
+            assert texts[0] not in problem.detail
+        if form == "{}":
+            assert client.estimate(file).answer["provenance"]["n_members"] == 30  # CSV knows no other numbers
+        else:
+            assert "text that spells a number" in refused(client, file).detail
+            assert "text that spells a number" in refused(client, file, ask="counts").detail

@@ -1,0 +1,247 @@
+"""Signs that scores are not what they are taken for: rows that stand there twice, records on both sides, two scales.
+
+Each is something that independent records of one score do not do by chance, whatever the score: rounded numbers, small
+integers, steps of a tree and values that many records share all repeat, but they repeat on both sides alike. So what is
+looked at is not how often values repeat, but on which sides (docs/methods.md, section 1). A doubt is a caution: there
+may be a good reason, and the numbers stay what they are.
+"""
+
+from __future__ import annotations
+
+from math import inf, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.statement import Caution
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES})
+"""The codes of all cautions made here."""
+
+SURE = 14.0
+"""Minus the logarithm of how unlikely by chance a sign must be: less than one in a million."""
+
+RARE = 8
+"""A value that at most so many records have is looked at; more frequent ones are atoms, and say nothing here."""
+
+FEWER = 4.0
+"""Repeated values that lie on both sides are that many times fewer than their neighbours would make it."""
+
+VALUES = 40
+"""Different values that a side needs before it is worth asking how often each of them occurs."""
+
+PICKS = 256
+"""Scores of a side that are looked at before all of them are."""
+
+PART = 10.0
+"""Scores of a side that are drawn where there are too many to sort, as a multiple of the root of their number."""
+
+ALL = 2**15
+"""Scores of a side that are few enough to be sorted, all of them."""
+
+OUTSIDE, BOTH_WAYS, ALL_BUT_FEW = 0.5, 0.05, 0.95
+"""Shares of a side beyond 0 and 1: enough if some lie below and some above; to either side; and in any case."""
+
+
+def of_values(
+    members: Integers, nonmembers: Integers, ordered: bool, scale: float = 1.0
+) -> tuple[Caution, ...]:
+    """What is odd about how often each different value occurs on either side.
+
+    Args:
+        members: Member records of each value; where values have an order, in that order.
+        nonmembers: Nonmember records of each value.
+        ordered: Whether neighbours among the values are neighbours as scores.
+        scale: How many repetitions each one stands for, where only a part of the records is looked at.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.doubts import of_values
+        >>> once = np.ones(60, dtype=np.int64)
+        >>> [caution.code for caution in of_values(once, once, ordered=True)]  # the same 60 scores on both sides
+        ['shared_scores']
+    """
+    pooled = members + nonmembers
+    if not pooled.size or int(pooled.max()) < 2:
+        return ()
+    on_both = _on_both(members, nonmembers, pooled)
+    to_spare = _to_spare(members, nonmembers, pooled, ordered)
+    cautions = []
+    if any(to_spare):
+        sides = " and ".join(
+            f"{_number(extra, scale)} of the {name} scores"
+            for extra, name in zip(to_spare, ("member", "nonmember"), strict=True)
+            if extra
+        )
+        cautions.append(
+            Caution(
+                REPEATED,
+                f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
+                "once, the interval is narrower than it may be: give each record once",
+            )
+        )
+    if on_both:
+        cautions.append(
+            Caution(
+                SHARED,
+                f"{_number(on_both, scale)} scores stand on both sides, far more than chance makes; if they are "
+                "the same records, they hide a leak: leave them out of both sides",
+            )
+        )
+    return tuple(cautions)
+
+
+def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """The same of so many scores that they are not all sorted, by a random part of either side.
+
+    A part keeps a pair with the square of its share, so it is taken such that some 100 are left where every row stands
+    there twice. In which sides a pair lies is not changed by drawing.
+    """
+    rng = np.random.default_rng(0)
+    parts = [side[_draws(len(side), rng)] for side in (a, b)]
+    pooled = np.concatenate(parts)
+    order = np.argsort(pooled)
+    ordered = pooled[order]
+    new = np.append(True, ordered[1:] != ordered[:-1])
+    if int(new.sum()) == len(pooled):
+        return ()
+    starts = np.flatnonzero(new)
+    members = np.add.reduceat(order < len(parts[0]), starts, dtype=np.int64)
+    records = np.diff(np.append(starts, len(pooled)))
+    scale = (len(a) / len(parts[0])) * (len(b) / len(parts[1]))
+    return of_values(members, records - members, ordered=True, scale=scale)
+
+
+def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """The same of vectors: two rows are one if they are one in a direction that nobody chose.
+
+    Args:
+        a: Rows of members.
+        b: Rows of nonmembers.
+    """
+    direction = np.random.default_rng(0).standard_normal(a.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        # row by row, as a product of matrices rounds by place
+        lines = [(np.ascontiguousarray(side) * direction).sum(axis=1) for side in (a, b)]
+    return of_many(lines[0], lines[1]) if all(np.isfinite(line).all() for line in lines) else ()
+
+
+def of_ranges(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """One side between 0 and 1, and the other far from it: probabilities beside logits, or beside percents."""
+    for inside, outside, names in ((a, b, ("member", "nonmember")), (b, a, ("nonmember", "member"))):
+        look, other = _picks(inside), _picks(outside)
+        many = int(np.unique(look).size) >= min(VALUES, len(look) // 2)
+        if min(len(inside), len(outside)) < VALUES or not many or float(_beyond(look).max()) > 0.0:
+            continue
+        if float(_beyond(other).mean()) < OUTSIDE:
+            continue
+        if float(inside.min()) < 0.0 or not 0.5 < float(inside.max()) <= 1.0:
+            continue
+        below, above = float((outside < 0.0).mean()), float((outside > 1.0).mean())
+        if (min(below, above) >= BOTH_WAYS and below + above >= OUTSIDE) or below + above >= ALL_BUT_FEW:
+            message = (
+                f"all {names[0]} scores lie between 0 and 1, and {below + above:.0%} of the {names[1]} scores do not; "
+                "make sure that both sides hold the same score, not probabilities on one and logits or percents on "
+                "the other"
+            )
+            return (Caution(RANGES, message),)
+    return ()
+
+
+def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:
+    """One side only 0 and 1, and the other many whole numbers: who is a member, taken for a score."""
+    for these, others, names in (
+        (members, nonmembers, ("member", "nonmember")),
+        (nonmembers, members, ("nonmember", "member")),
+    ):
+        number = int(np.count_nonzero(others))
+        if number < VALUES or int(np.count_nonzero(these)) != 2:
+            continue
+        if not np.array_equal(values[these > 0], (0, 1)):
+            continue
+        message = (
+            f"{names[0]} scores are only 0 and 1, and {names[1]} scores take {number} values; make sure that both sides "
+            "hold the same score, and neither says who is a member"
+        )
+        return (Caution(RANGES, message),)
+    return ()
+
+
+def _number(records: int, scale: float) -> str:
+    """How many there are; about how many, in two digits, where only a part was looked at."""
+    whole = scale * records
+    return str(records) if scale == 1.0 else f"about {int(float(f'{whole:.1e}'))}"
+
+
+def _picks(side: Floats) -> Floats:
+    """Scores all over a side, as many as it takes to see what it is like."""
+    return side[:: max(1, len(side) // PICKS)]
+
+
+def _draws(records: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Places of a random part of the records, each once."""
+    if records <= ALL:
+        return np.arange(records)
+    places = np.sort(rng.integers(0, records, round(PART * sqrt(records))))
+    return places[np.append(True, places[1:] != places[:-1])]
+
+
+def _beyond(side: Floats) -> Floats:
+    """1 for every score that is no probability."""
+    return ((side < 0.0) | (side > 1.0)).astype(np.float64)
+
+
+def _on_both(members: Integers, nonmembers: Integers, pooled: Integers) -> int:
+    """Values that stand on both sides because the same records do; 0 if chance may do it.
+
+    Of two records with one value, the chance that they lie on different sides is at most a half, whatever the value.
+    """
+    if len(pooled) >= VALUES and bool((members == nonmembers).all()):
+        return int(members.sum())
+    pairs = pooled == 2
+    number, across = int(pairs.sum()), int((pairs & (members == 1)).sum())
+    return across if 2 * across > number and number * _divergence(across / number, 0.5) >= SURE else 0
+
+
+def _to_spare(members: Integers, nonmembers: Integers, pooled: Integers, ordered: bool) -> tuple[int, int]:
+    """Records of either side that only repeat another of that side; none if chance may do it."""
+    spare = [_multiples(members), _multiples(nonmembers)]
+    if not any(spare) and ordered:
+        rare = np.flatnonzero((pooled >= 2) & (pooled <= RARE))
+        rare = rare[(rare > 0) & (rare < len(pooled) - 1)]
+        if len(rare) and _of_one_side(members, pooled, rare):
+            alone = rare[(members[rare] == 0) | (nonmembers[rare] == 0)]
+            spare = [int(np.maximum(side[alone] - 1, 0).sum()) for side in (members, nonmembers)]
+    return spare[0], spare[1]
+
+
+def _multiples(side: Integers) -> int:
+    """Records to spare where every value occurs twice, three times, ... as often as it would by itself."""
+    if bool((side == 1).any()):
+        return 0
+    counts = side[side > 0]
+    times = int(np.gcd.reduce(counts)) if len(counts) >= VALUES else 1
+    return 0 if times < 2 else int(counts.sum()) - int(counts.sum()) // times
+
+
+def _of_one_side(members: Integers, pooled: Integers, rare: Integers) -> bool:
+    """Whether records of one value lie on one side far more often than records of neighbouring values do."""
+    share = members / pooled
+    here, records = share[rare], pooled[rare]
+    apart = 2.0 * here * (1.0 - here) * records / (records - 1)
+    beside = [here * (1.0 - share[rare + step]) + (1.0 - here) * share[rare + step] for step in (-1, 1)]
+    share_apart, chance = float(apart.mean()), min(float(np.mean(beside)), 0.5)
+    return FEWER * share_apart <= chance and len(rare) * _divergence(share_apart, chance) >= SURE
+
+
+def _divergence(share: float, chance: float) -> float:
+    """Kullback and Leibler's, of one coin from another: times the number of throws it bounds how unlikely they are."""
+    return _term(share, chance) + _term(1.0 - share, 1.0 - chance)
+
+
+def _term(share: float, chance: float) -> float:
+    return 0.0 if share == 0.0 else inf if chance == 0.0 else share * log(share / chance)

@@ -1,0 +1,198 @@
+"""Signs that scores are not what they are taken for: seen where they are, never in honest scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from estimators import (
+    Counts,
+    LearnedTarget,
+    Scores,
+    advantage,
+    assess,
+    compare,
+    individual_risk,
+    metric_optimum,
+)
+from estimators.adversary.learned import logistic
+from estimators.gate import judge
+from estimators.maxima import MaxEpsilon
+from estimators.metric.presets import preset
+from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
+from tests.cases import each_case
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int, int], Floats]
+
+
+def codes(members: object, nonmembers: object, query: str = "continuous") -> list[str]:
+    counts = finest(Scores.of(members, nonmembers, query))  # type: ignore[arg-type]
+    return [caution.code for caution in counts.doubts]
+
+
+def single(x: Floats) -> Floats:
+    """As a model of 32 bits writes it down: near 0 and 1 such numbers are far apart, and repeat."""
+    return x.astype(np.float32).astype(np.float64)
+
+
+def steps(x: Floats) -> Floats:
+    """What a tree makes of it: 400 leaves, and no grid that their values lie on."""
+    rng = np.random.default_rng(9)
+    ends = np.sort(rng.normal(size=400))
+    return np.asarray(np.cumsum(rng.normal(size=401))[np.searchsorted(ends, x)])
+
+
+HONEST: dict[str, Draw] = {
+    "normal": lambda rng, leak, n: rng.normal(leak, 1, n),
+    "two decimals": lambda rng, leak, n: np.round(rng.normal(leak, 1, n), 2),
+    "three decimals": lambda rng, leak, n: np.round(rng.normal(leak, 1, n), 3),
+    "four decimals, skewed": lambda rng, leak, n: np.round(rng.random(n) ** (1 + leak), 4),
+    "confidence of 32 bits": lambda rng, leak, n: single(1 / (1 + np.exp(-rng.normal(6 + 3 * leak, 5, n)))),
+    "loss of 32 bits": lambda rng, leak, n: single(
+        -np.log(np.maximum(single(1 / (1 + np.exp(-rng.normal(6 + 6 * leak, 5, n)))), 1e-30))
+    ),
+    "16 bits": lambda rng, leak, n: rng.normal(leak, 1, n).astype(np.float16).astype(np.float64),
+    "steps of a tree": lambda rng, leak, n: steps(rng.normal(leak, 1, n)),
+    "votes of a forest": lambda rng, leak, n: np.round(rng.beta(2 + leak, 2, n) * 100) / 100,
+    "small integers": lambda rng, leak, n: rng.poisson(30 + 10 * leak, n),
+    "integers": lambda rng, leak, n: rng.geometric(0.001 + 0.0005 * leak, n),
+    "an atom": lambda rng, leak, n: np.where(rng.random(n) < 0.3 + 0.3 * leak, 0.0, rng.normal(leak, 1, n)),
+    "loss": lambda rng, leak, n: rng.exponential(0.3 if leak else 1.5, n),
+    "loss of members below 1": lambda rng, leak, n: np.minimum(rng.exponential(0.1 if leak else 2.0, n), 8.0),
+    "members' logits between 0 and 1": lambda rng, leak, n: (
+        rng.random(n) if leak else rng.normal(0.5, 0.5, n)
+    ),
+    "rows that people have in common": lambda rng, leak, n: np.random.default_rng(5).normal(size=3000)[
+        rng.integers(0, 3000, n)
+    ],
+}
+
+
+@each_case("name", HONEST)
+@pytest.mark.parametrize("leak", [0, 1])
+@pytest.mark.parametrize("sizes", [(50, 50), (200, 60), (2000, 2000), (300, 5000)])
+def test_honest_scores_are_not_doubted(name: str, leak: int, sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(17)
+    draw = HONEST[name]
+    for _ in range(12):
+        a, b = draw(rng, leak, sizes[0]), draw(rng, 0, sizes[1])
+
+        assert codes(a, b) == codes(a, b, "auto") == []
+
+
+@pytest.mark.parametrize("name", ["normal", "three decimals", "confidence of 32 bits", "an atom"])
+def test_honest_scores_of_many_records_are_not_doubted(name: str) -> None:
+    rng = np.random.default_rng(18)
+    n = EXACT_RECORDS
+    assert codes(HONEST[name](rng, 1, n), HONEST[name](rng, 0, n)) == []
+
+
+NORMAL = HONEST["normal"]
+
+
+@pytest.mark.parametrize("again", [np.tile, np.repeat])
+@pytest.mark.parametrize(("n", "decimals"), [(60, 20), (1000, 20), (100_000, 20), (1000, 2), (20_000, 2)])
+def test_every_row_twice(n: int, again: Callable[..., Floats], decimals: int) -> None:
+    """Appended to itself or each row beside its twin, also of rounded scores, where all counts are even then."""
+    rng = np.random.default_rng(1)
+    a, b = (again(np.round(NORMAL(rng, leak, n // 2), decimals), 2) for leak in (1, 0))
+
+    assert codes(a, b) == ["repeated_scores"]
+
+
+def test_how_many_repeat_is_said() -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=1000), rng.normal(size=500)
+
+    (said,) = finest(Scores.of(np.append(a, a[:100]), b)).doubts
+
+    assert said.message.startswith(
+        "100 of the member scores repeat another one of their side, far more than chance"
+    )
+
+
+@pytest.mark.parametrize(("n", "both"), [(300, 300), (1000, 25), (5000, 300), (100_000, 60_000)])
+def test_records_on_both_sides(n: int, both: int) -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=n), rng.normal(size=n)
+    b[:both] = a[:both]
+
+    (said,) = finest(Scores.of(a, b)).doubts
+
+    assert said.code == "shared_scores"
+    if n <= 5000:
+        assert said.message.startswith(f"{both} scores stand on both sides")
+    else:
+        assert said.message.startswith("about ")
+
+
+def test_the_same_counts_of_many_values_on_both_sides() -> None:
+    rounded = np.round(np.random.default_rng(4).normal(size=3000), 1)
+
+    assert codes(rounded, rounded) == ["shared_scores"]
+
+
+def test_rows_of_vectors() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(200, 3)), rng.normal(size=(200, 3))
+    target = LearnedTarget(learners=(logistic(),))
+
+    def of(members: Floats, nonmembers: Floats) -> list[str]:
+        return [c.code for c in advantage(Scores.of(members, nonmembers), target=target).cautions]
+
+    assert of(a, b) == []
+    assert of(a, np.concatenate([b, a[:60]])) == ["shared_scores"]
+    assert of(np.tile(a, (2, 1)), np.asfortranarray(np.tile(b, (2, 1)))) == ["repeated_scores"]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("other", ["logit", "percent", "logarithm"])
+def test_probabilities_beside_another_scale(other: str, swapped: bool) -> None:
+    rng = np.random.default_rng(6)
+    p = rng.beta(4, 2, 1000)
+    far = {"logit": np.log(p / (1 - p)) * 2, "percent": 100 * p, "logarithm": np.log(p)}[other]
+    a, b = rng.beta(4, 2, 1000), far
+
+    (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
+
+    assert said.code == "sides_differ_in_range"
+    assert said.message.startswith(
+        f"all {'nonmember' if swapped else 'member'} scores lie between 0 and 1, and "
+    )
+
+
+def test_whole_numbers_beside_who_is_a_member() -> None:
+    rng = np.random.default_rng(7)
+
+    assert codes(rng.poisson(200, 900), rng.integers(0, 2, 900), "auto") == ["sides_differ_in_range"]
+    assert codes(rng.integers(0, 2, 900), rng.integers(0, 2, 900), "auto") == []  # a score that is 0 or 1
+    assert codes(rng.poisson(3, 900), rng.integers(0, 2, 900), "auto") == []  # copies: few have more than one
+
+
+def test_every_statement_says_so_first() -> None:
+    rng = np.random.default_rng(8)
+    a, b = np.tile(rng.normal(size=200), 2), np.tile(rng.normal(size=200), 2)
+    scores, plain = Scores.of(a, b), Scores.of(rng.normal(size=400), rng.normal(size=400))
+    fine = by_rank(scores)
+
+    answers = {
+        "assess": assess(scores).cautions,
+        "advantage": advantage(scores).cautions,
+        "metric": metric_optimum(fine, preset("accuracy", 0.5)).cautions,
+        "risk": individual_risk(scores).cautions,
+        "gate": judge(scores, [MaxEpsilon(1.0, 0.1)]).cautions,
+        "compare": compare({"odd": scores, "plain": plain}).cautions,
+    }
+
+    assert {name: each[0].code for name, each in answers.items()} == dict.fromkeys(answers, "repeated_scores")
+    assert answers["compare"][0].message.startswith("query 'odd': ")
+
+
+def test_counts_that_came_as_counts_are_not_doubted() -> None:
+    even = Counts.of([4] * 50, [6] * 50, edges=list(range(49)))
+
+    assert not {"repeated_scores", "shared_scores"} & {caution.code for caution in assess(even).cautions}
