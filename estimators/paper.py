@@ -108,9 +108,10 @@ class PaperAdvantage:
     def sentence(self) -> str:
         """The result in plain words."""
         return (
-            f"{self.statistic} is {self.value:.3f} ({self.null_level:.3f} on average if nothing leaks); with {percent(self.interval.confidence)} confidence its "
-            f"expectation lies between {at_least(self.interval.lower)} and {at_most(self.interval.upper)}, which is "
-            "not a statement about the advantage."
+            f"{self.statistic} is {self.value:.3f} ({self.null_level:.3f} on average if nothing leaks); with "
+            f"{percent(self.interval.confidence)} confidence its expectation lies between "
+            f"{at_least(self.interval.lower)} and {at_most(self.interval.upper)}, which is not a "
+            "statement about the advantage."
         )
 
 

@@ -164,8 +164,8 @@ def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Intege
         if not np.array_equal(values[these > 0], (0, 1)):
             continue
         message = (
-            f"{names[0]} scores are only 0 and 1, and {names[1]} scores take {number} values; make sure that both sides "
-            "hold the same score, and neither says who is a member"
+            f"{names[0]} scores are only 0 and 1, and {names[1]} scores take {number} values; make sure that both "
+            "sides hold the same score, and neither says who is a member"
         )
         return (Caution(RANGES, message),)
     return ()
@@ -186,7 +186,7 @@ def _draws(records: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Places of a random part of the records, each once."""
     if records <= ALL:
         return np.arange(records)
-    places = np.sort(rng.integers(0, records, round(PART * sqrt(records))))
+    places: NDArray[np.int64] = np.sort(rng.integers(0, records, round(PART * sqrt(records))))
     return places[np.append(True, places[1:] != places[:-1])]
 
 
