@@ -31,7 +31,7 @@ MANY = 10**7
 ALIKE = 1.1
 """Bandwidths at most this many times apart are what two samples of one law have."""
 
-SHUFFLES, RECORDS = 4, 2**15
+SHUFFLES, RECORDS = 4, 2**13
 """Times labels are shuffled for up to so many records; once for more."""
 
 
@@ -81,13 +81,18 @@ def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, 
         >>> round(null_of_kernels(scores, densities_of(scores, Scott()), Scott(), prior=0.5), 2)
         0.04
     """
-    narrow, wide = sorted(densities.volumes)
-    if wide <= ALIKE * narrow:
+    records = scores.n_members + scores.n_nonmembers
+    rate = densities.dimension / (densities.dimension + 4) if records > RECORDS else 0.0
+    sizes = densities.n_members, densities.n_nonmembers
+    narrow, wide = sorted(h * n**rate for h, n in zip(densities.volumes, sizes, strict=True))
+    if (
+        wide <= ALIKE * narrow
+    ):  # of many records, whatever the widths differ by for the sizes of the sides alone
         return _of_one_density(densities, prior)
     n1, rng = scores.n_members, np.random.default_rng(0)
     pooled = np.concatenate([scores.members, scores.nonmembers]).astype(np.float64, copy=False)
     levels = []
-    for _ in range(SHUFFLES if len(pooled) <= RECORDS else 1):
+    for _ in range(SHUFFLES if records <= RECORDS else 1):
         order = rng.permutation(len(pooled))
         sides = pooled[order[:n1]], pooled[order[n1:]]
         shuffled = Scores(*sides, scores.query, scores.reason)

@@ -148,7 +148,8 @@ def judge_advantage(
         records = None
         reason = (
             f"the upper end is not above {threshold:g}, but it is that of one score that was learned here, and an "
-            "attacker may read more from the vector; to pass by it, accept the learned score by name"
+            "attacker may read more from the vector; to pass by it, accept the learned score by name (estimator "
+            "learned, accept_learned_score)"
         )
     return Verdict(threshold, outcome, f"learned score: {reason}", records, accepted)
 

@@ -24,6 +24,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CompareQuestion, body)
     if len(body.samples) < 2 or "" in body.samples:
         raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
+    if question.estimator.accept_learned_score is not None:
+        raise Problem(
+            "bad-option",
+            "estimator.accept_learned_score: a comparison has no verdict that could pass; remove it",
+            field="estimator.accept_learned_score",
+        )
     samples = {
         name: data_of(sample, question.query, f"query {place}: ")
         for place, (name, sample) in enumerate(body.samples.items())

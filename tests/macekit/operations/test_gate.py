@@ -270,3 +270,13 @@ def test_what_accepts_a_learned_score_needs_one() -> None:
     )
 
     assert (reply["status"], reply["field"]) == (422, "estimator.accept_learned_score")
+
+
+def test_a_comparison_has_no_verdict_that_a_learned_score_could_pass() -> None:
+    body = {
+        "queries": {"a": EIGHT, "b": EIGHT},
+        "estimator": {"kind": "learned", "accept_learned_score": True},
+    }
+    reply = json.loads(bytes(perform(Call("compare"), Body.of(json.dumps(body).encode())).body))
+
+    assert (reply["status"], reply["field"]) == (422, "estimator.accept_learned_score")
