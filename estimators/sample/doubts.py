@@ -186,8 +186,9 @@ def _draws(records: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Places of a random part of the records, each once."""
     if records <= ALL:
         return np.arange(records)
-    places: NDArray[np.int64] = np.sort(rng.integers(0, records, round(PART * sqrt(records))))
-    return places[np.append(True, places[1:] != places[:-1])]
+    places = np.sort(rng.integers(0, records, round(PART * sqrt(records))))
+    once: NDArray[np.int64] = places[np.append(True, places[1:] != places[:-1])]
+    return once
 
 
 def _beyond(side: Floats) -> Floats:
