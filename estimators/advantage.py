@@ -122,11 +122,28 @@ class Advantage:
         return 1.0 - self.mis_delta
 
     @property
+    def security_limits(self) -> tuple[float, float]:
+        """Lower and upper end of ``security``."""
+        room = 1.0 - self.baseline
+        if not room:
+            return 0.0, 1.0
+        low, high = ((end - self.baseline) / room for end in (self.lower, self.upper))
+        return 1.0 - high, 1.0 - low
+
+    @property
     def over(self) -> str:
         """What the advantage is compared with; every sentence that states an advantage ends with it."""
         if self.baseline == 0:
             return "over a coin toss"
         return f"where always guessing the likelier side already gives {self.baseline:.3f}"
+
+    @property
+    def excess(self) -> str:
+        """How much of what the baseline leaves to gain an attacker gains, in words; nothing at a baseline of 0."""
+        if self.baseline == 0.0:
+            return ""
+        least, most = (1.0 - end for end in reversed(self.security_limits))
+        return f", so between {at_least(100 * least, 1)}% and {at_most(100 * most, 1)}% of what that leaves to gain"
 
     @property
     def attacker(self) -> str:
@@ -154,7 +171,8 @@ class Advantage:
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
         return (
             f"With {percent(interval.confidence)} confidence the best attacker who reads this {reader} has an "
-            f"advantage {bound}, {self.over}. The upper end covers attackers who {self.attacker}; no others."
+            f"advantage {bound}, {self.over}{self.excess}. "
+            f"The upper end covers attackers who {self.attacker}; no others."
         )
 
 

@@ -9,12 +9,13 @@ from enum import Enum
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from estimators.advantage import Advantage, LearnedTarget, advantage
+from estimators.advantage import Advantage, advantage
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
 from estimators.statement import Caution, Estimate, at_least, at_most, baseline, percent
+from estimators.targets import LearnedTarget
 
 MOST_RECORDS = 10**8
 """Records that somebody may still collect: more than most training sets have whose members are known."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import Advantage, advantage
+from estimators.advantage import Advantage, ChangesLimit, advantage, upper_by_changes
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
 from estimators.audit.exposure import Exposure, exposure
 from estimators.audit.roc import (
@@ -95,6 +95,8 @@ class Assessment:
         cautions: What to know before using the numbers, each once.
         input_sha256: SHA-256 of the scores or counts, which ties an answer to its input.
         query: How the scores were read, and why.
+        upper_by_changes: Upper ends for attackers who may change their guess more and more often along the score, each
+            by itself; none without an order.
         fine: The counts that the numbers were computed from; None for vectors.
 
     Example:
@@ -119,6 +121,7 @@ class Assessment:
     verdict: Verdict | None
     cautions: tuple[Caution, ...]
     input_sha256: str
+    upper_by_changes: tuple[ChangesLimit, ...] = ()
     fine: Counts | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -158,7 +161,14 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     vector = isinstance(data, Scores) and data.dimension > 1
     fine = data if isinstance(data, Counts) else None if vector else finest(data)
     whole = data if fine is None or isinstance(options.target, LearnedTarget) else fine
-    result = advantage(whole, options.prior, options.target, options.confidence, options.seed)
+    ordered = fine if fine is not None and fine.cells.ordered else None
+    area = None if ordered is None else auc(ordered, options.confidence)
+    points = (
+        () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
+    )
+    result = _coherent(
+        advantage(whole, options.prior, options.target, options.confidence, options.seed), area, points
+    )
     paper, missing = _paper(data, fine, options)
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric = None
@@ -166,7 +176,6 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         metric = metric_optimum(
             fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )
-    ordered = fine if fine is not None and fine.cells.ordered else None
     claim, epsilon = None, None
     if fine is not None and options.claimed_epsilon is not None:
         claim = check_claim(
@@ -181,10 +190,6 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     elif fine is not None:
         epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
     beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
-    area = None if ordered is None else auc(ordered, options.confidence)
-    points = (
-        () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
-    )
     tails = None if fine is None else exposure(fine, options.confidence, options.prior)
     decision = None if options.threshold is None else verdict(result, options.threshold)
     first = () if tails is None or (decision and decision.decision is Decision.FAIL) else tails.cautions
@@ -214,7 +219,35 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
             ]
         ),
         fingerprint(data),
+        () if ordered is None else upper_by_changes(ordered, options.prior, options.confidence),
         fine,
+    )
+
+
+def _coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
+    """The advantage, its upper end withdrawn if what the ROC curve proves in the same answer exceeds it.
+
+    A cut at a false positive rate f with a true positive rate t has an advantage of 2 (p t + (1-p) (1-f)) - 1. At a
+    prior of 1/2 an area A needs an advantage of 1 - sqrt(2 (1-A)) at least: no curve closer to the diagonal has more.
+    """
+    prior = result.provenance.prior
+    proven = [2.0 * (prior * each.estimate.lower + (1.0 - prior) * (1.0 - each.fpr)) - 1.0 for each in points]
+    if area is not None and prior == 0.5:
+        least = max(area.estimate.lower, 1.0 - area.estimate.upper)
+        proven.append(1.0 - float(np.sqrt(2.0 * (1.0 - least))))
+    most = max(proven, default=-1.0)
+    if most <= result.upper:
+        return result
+    message = (
+        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
+        "attackers that it covers; the upper end is therefore 1"
+    )
+    interval = replace(result.estimate.interval, upper=1.0)
+    return replace(
+        result,
+        estimate=replace(result.estimate, interval=interval),
+        class_rejected=True,
+        cautions=(Caution("resolution_rejected", message), *result.cautions),
     )
 
 

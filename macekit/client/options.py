@@ -79,6 +79,7 @@ class Estimator(TypedDict, total=False):
     kind: EstimatorKind
     bins: int | None
     universe: int | None
+    changes: int | None
     bandwidth: BandwidthName | float | None
     learners: list[LearnerName] | None
     accept_learned_score: bool | None

@@ -134,6 +134,7 @@ def certified(result: Advantage) -> CertifiedAnswer:
     return {
         **interval(result.estimate),
         "resolution": result.resolution,
+        "changes": result.changes,
         "leader": result.leader,
         "class_rejected": result.class_rejected,
     }
@@ -347,6 +348,11 @@ def assessment(result: Assessment, data: Scores | Counts, options: dict[str, obj
         "baseline": result.advantage.baseline,
         "mip_eta": result.advantage.mip_eta,
         "security": result.advantage.security,
+        "security_lower": result.advantage.security_limits[0],
+        "security_upper": result.advantage.security_limits[1],
+        "upper_by_changes": [
+            {"changes": each.changes, "upper": each.upper} for each in result.upper_by_changes
+        ],
         "paper": None if result.paper is None else paper(result.paper),
         "metric": None if result.metric is None else metric(result.metric),
         "roc": roc(result),

@@ -146,12 +146,13 @@ def target(estimator: Estimator) -> Target | None:
     """The class of adversaries an estimator speaks of."""
     _only_for(estimator, "bins", ("histogram", "learned"))
     _only_for(estimator, "universe", ("histogram",))
+    _only_for(estimator, "changes", ("auto", "histogram", "kde"))
     _only_for(estimator, "bandwidth", ("kde",))
     _only_for(estimator, "learners", ("learned",))
     _only_for(estimator, "accept_learned_score", ("learned",))
     match estimator.kind:
         case "histogram":
-            return CellsTarget(estimator.bins, estimator.universe)
+            return CellsTarget(estimator.bins, estimator.universe, _changes(estimator))
         case "threshold":
             return ThresholdTarget()
         case "two_sided":
@@ -159,7 +160,11 @@ def target(estimator: Estimator) -> Target | None:
         case "learned":
             learners: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
             return LearnedTarget(learners, estimator.bins, bool(estimator.accept_learned_score))
-    return None
+    return None if estimator.changes is None else CellsTarget(changes=_changes(estimator))
+
+
+def _changes(estimator: Estimator) -> int:
+    return CellsTarget().changes if estimator.changes is None else estimator.changes
 
 
 def reading(estimator: Estimator) -> EqualWidth | Kernel | None:

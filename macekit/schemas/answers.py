@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from macekit.catalogue import OPERATIONS, Operation
 from macekit.schemas.statements import (
     CertifiedAnswer,
+    ChangesAnswer,
     ClaimAnswer,
     EpsilonAnswer,
     ExposureAnswer,
@@ -35,6 +36,15 @@ class AdvantageAnswer(TypedDict):
     mip_eta: Annotated[float, Field(description="accuracy above the better constant guess")]
     security: Annotated[
         float, Field(description="1 - the gain over the baseline as a share of what there is to gain")
+    ]
+    security_lower: float
+    security_upper: float
+    upper_by_changes: Annotated[
+        list[ChangesAnswer],
+        Field(
+            description="upper ends, each by itself, for attackers who change their guess at most so many times along "
+            "the score, wherever; empty without an order"
+        ),
     ]
     paper: PaperAnswer | None
     metric: MetricAnswer | None

@@ -111,6 +111,13 @@ class Estimator(Question):
         le=2**53,
         description="histogram: the number of possible categories, if more than in the records",
     )
+    changes: int | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        description="auto, histogram, kde: how often attackers whom the upper end covers may change their guess along "
+        "the score, at any places; 2 if left out",
+    )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
         None, description="kde: the rule that chooses the bandwidth, or the bandwidth itself"
     )

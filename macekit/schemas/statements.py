@@ -34,8 +34,22 @@ class CertifiedAnswer(IntervalAnswer):
     resolution: Annotated[
         int, Field(description="number of cells (groups of similar values) the score is sorted into")
     ]
+    changes: Annotated[
+        int | None,
+        Field(
+            description="how often attackers whom the upper end covers may change their guess along the score, "
+            "wherever; null where it covers the cells alone"
+        ),
+    ]
     leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
     class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
+
+
+class ChangesAnswer(TypedDict):
+    """The upper end, at full resolution, for attackers who change their guess at most so many times."""
+
+    changes: int
+    upper: float
 
 
 class PaperAnswer(TypedDict):
