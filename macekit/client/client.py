@@ -61,9 +61,9 @@ class Client(ABC):
                 ``"kde"`` (any adversary who sees the score at the resolution of some cells), ``"threshold"`` or
                 ``"two_sided"`` (the best adversary is taken to have that form), ``"learned"`` (classifiers, for
                 vectors) or ``"auto"``, the default: cells for one score a record, classifiers for vectors. Beside it,
-                ``bins`` is the number of cells (histogram, learned), ``changes`` how often
-                attackers whom the upper end covers may change their guess along the score, wherever (2), ``universe`` the number of
-                categories if some were not seen (histogram), ``bandwidth`` that of kernel densities (kde), ``learners`` names the
+                ``bins`` is the number of cells (histogram, learned), ``changes`` how often attackers whom the upper end
+                covers may change their guess along the score, wherever (2), ``universe`` the number of categories if
+                some were not seen (histogram), ``bandwidth`` that of kernel densities (kde), ``learners`` names the
                 classifiers, and ``accept_learned_score`` lets a verdict pass by their score (learned).
             claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. At most 700; None if
                 nothing was promised.
