@@ -74,7 +74,7 @@ def of_mixtures(
 
 
 def sine(periods: int, depth: float = 0.6) -> Edge:
-    """Uniform nonmembers, members with a density that waves around theirs: at a prior of 1/2 two crossings a period."""
+    """Uniform nonmembers, and members whose density waves around theirs: two crossings a period at a prior of 1/2."""
 
     def members(rng: np.random.Generator, n: int) -> Array:
         u = rng.random(4 * n + 100)
@@ -132,8 +132,8 @@ WITHIN = [
         (9900, 100, 0.99), (1000, 1000, 0.1), (30, 3000, 0.01),
     )
 ] + [
-    (MEMORISED, 1000, 1000, 0.1), (MEMORISED, 1000, 1000, 0.5), (MEMORISED, 100, 9900, 0.01), (SHIFT_3, 100, 9900, 0.01),
-    (SHIFT_3, 1000, 1000, 0.5), (SCALE, 1000, 1000, 0.5), (SCALE, 300, 2700, 0.5), (SCALE, 500, 500, 0.2),
+    (MEMORISED, 1000, 1000, 0.1), (MEMORISED, 1000, 1000, 0.5), (MEMORISED, 100, 9900, 0.01),
+    (SHIFT_3, 100, 9900, 0.01), (SHIFT_3, 1000, 1000, 0.5), (SCALE, 1000, 1000, 0.5), (SCALE, 300, 2700, 0.5), (SCALE, 500, 500, 0.2),
     (rounded(SHIFT, 0), 300, 300, 0.5), (rounded(SHIFT, 1), 200, 1800, 0.5), (rounded(PERFECT, 0), 500, 500, 0.5),
     (SHIFT, 10_000, 10_000, 0.5), (NULL, 10_000, 10_000, 0.5), (PERFECT, 10_000, 10_000, 0.5),
 ]  # fmt: skip

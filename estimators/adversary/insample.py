@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
-from estimators.limits.two_rates import ALONE, TwoRates, weighted_accuracy_upper
+from estimators.limits.two_rates import ALONE, Largest, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
@@ -146,37 +146,35 @@ def _largest_along(
     def most(hits: Floats) -> Floats:
         return np.floor(n0 * np.interp(hits / n1, tpr, tnr) + 1e-6)
 
-    def limits(first: Floats, last: Floats, floor: float) -> tuple[Floats, int]:
+    def limits(first: Floats, last: Floats, floor: float, start: float | None) -> Largest:
         rates = TwoRates.of_guesses(last, n1, most(first), n0, prior, alone)
-        largest = rates.largest(prior, 1.0 - prior, alpha, floor)
-        return largest.bound, largest.at
+        return rates.largest(prior, 1.0 - prior, alpha, floor, start)
 
     seen = float((prior * tpr + (1.0 - prior) * tnr).max())
     whole = np.unique(np.floor(n1 * tpr + 1e-6))
-    lower = float(limits(whole, whole, -np.inf)[0].max())
-    cuts = np.unique(np.concatenate([whole, np.floor(np.linspace(whole[0], whole[-1], PIECES))]))
-    first, last = cuts, np.concatenate([cuts[1:] - 1.0, cuts[-1:]])
-    bound, at = limits(first, last, lower)
+    corner = limits(whole, whole, -np.inf, None)
+    lower = corner.value
+    first = np.unique(np.concatenate([whole, np.floor(np.linspace(whole[0], whole[-1], PIECES))]))
+    last = np.append(first[1:] - 1.0, first[-1])
+    piece = limits(first, last, lower, corner.place)
+    bound, begin = piece.bound, first
     for _ in range(ROUNDS):
-        lower = max(lower, float(limits(first[at : at + 1], first[at : at + 1], lower)[0][0]))
-        open_ = np.flatnonzero((bound > lower) & (last > first))
+        best = begin[piece.at : piece.at + 1]
+        lower = max(lower, limits(best, best, lower, piece.place).value)
         upper = max(lower, float(bound.max()))
-        if (
-            upper - lower <= SLACK * (upper - seen)
-            or not open_.size
-            or lower > enough
-            or upper <= enough < 1.0
-        ):
+        open_ = np.flatnonzero((bound > lower) & (last > first))
+        settled = upper - lower <= SLACK * (upper - seen) or lower > enough or upper <= enough < 1.0
+        if settled or not open_.size:
             break
         top = open_[np.argsort(-bound[open_])[:PIECES]]
         keep = np.setdiff1d(np.flatnonzero(bound > lower), top)
-        at_ = np.linspace(0.0, 1.0, 5)
-        begin = np.floor(first[top][:, None] + at_[:-1] * (last[top] + 1.0 - first[top])[:, None])
-        end = np.floor(first[top][:, None] + at_[1:] * (last[top] + 1.0 - first[top])[:, None]) - 1.0
+        quarters = np.linspace(0.0, 1.0, 5)
+        ends = np.floor(first[top][:, None] + quarters * (last[top] + 1.0 - first[top])[:, None])
+        begin, end = ends[:, :-1].ravel(), ends[:, 1:].ravel() - 1.0
         begin, end = begin[end >= begin], end[end >= begin]
-        new, at = limits(begin, end, lower)
+        piece = limits(begin, end, lower, piece.place)
         first, last = np.concatenate([begin, first[keep]]), np.concatenate([end, last[keep]])
-        bound = np.concatenate([new, bound[keep]])
+        bound = np.concatenate([piece.bound, bound[keep]])
     return min(max(lower, float(bound.max())), 1.0)
 
 

@@ -89,9 +89,19 @@ class TwoRates:
         """Upper limits, each of level 1 - alpha, of slope_a a + slope_c c."""
         return self._search(slope_a, slope_c, alpha, None).bound.reshape(self.hits_a.shape)
 
-    def largest(self, slope_a: float, slope_c: float, alpha: float, floor: float = -np.inf) -> Largest:
-        """The largest of those limits; where it is at most ``floor``, that it is."""
-        return self._search(slope_a, slope_c, alpha, floor)
+    def largest(
+        self,
+        slope_a: float,
+        slope_c: float,
+        alpha: float,
+        floor: float = -np.inf,
+        start: float | None = None,
+    ) -> Largest:
+        """The largest of those limits; where it is at most ``floor``, that it is.
+
+        The search begins on the border at ``start``, where a pair much like these had its limit.
+        """
+        return self._search(slope_a, slope_c, alpha, floor, start)
 
     def ratio_upper(
         self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float]
@@ -147,7 +157,14 @@ class TwoRates:
         x, n, y, m = (each.ravel()[keep] for each in (self.hits_a, self.n_a, self.hits_c, self.n_c))
         return TwoRates(x, n, y, m, self.share, self.alone)
 
-    def _search(self, slope_a: ArrayLike, slope_c: ArrayLike, alpha: float, floor: float | None) -> Largest:
+    def _search(
+        self,
+        slope_a: ArrayLike,
+        slope_c: ArrayLike,
+        alpha: float,
+        floor: float | None,
+        start: float | None = None,
+    ) -> Largest:
         x, n, y, m, s, t = (
             each.ravel()
             for each in np.broadcast_arrays(
@@ -166,18 +183,20 @@ class TwoRates:
             np.abs(t),
             Design.of(self.share, alpha, self.alone),
             below,
+            start,
         )
         a = np.where(down_a, 1.0 - limit.a, limit.a)
         c = np.where(down_c, 1.0 - limit.c, limit.c)
-        return Largest(limit.bound + least, limit.at, a, c)
+        return replace(limit, bound=limit.bound + least, a=a, c=c)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Largest:
-    """Limits, which of them is largest, and the pairs of rates at which they are reached."""
+    """Limits, which of them is largest, where on the border, and the pairs of rates at which they are reached."""
 
     bound: Floats
     at: int
+    place: float
     a: Floats
     c: Floats
 
@@ -289,6 +308,7 @@ def _farthest(
     t: Floats,
     design: Design,
     floor: float | None,
+    start: float | None,
 ) -> Largest:
     """Largest s a + t c, from outside, over the pairs of rates that ``design`` does not refuse for x of n and y of m.
 
@@ -296,7 +316,7 @@ def _farthest(
     by their tangents. With a ``floor`` only what could be the largest of all pairs, and above it, is looked at closely.
     """
     v, w = design.share, 1.0 - design.share
-    e = np.full(x.shape, _typical_start(n, m, s, t, design))
+    e = np.full(x.shape, _typical_start(n, m, s, t, design) if start is None else start)
     e[y >= m], e[x >= n] = design.high, design.low
     low, high = np.full(x.shape, design.low), np.full(x.shape, design.high)
     rise, fall = (
@@ -304,7 +324,7 @@ def _farthest(
         np.full((2, x.size), np.nan),
     )  # value and slope at low and at high
     bound, best = s + t, np.full(x.shape, -np.inf)
-    at_a, at_c = np.ones(x.shape), np.ones(x.shape)
+    at_e, at_a, at_c = e.copy(), np.ones(x.shape), np.ones(x.shape)
     open_, seen = np.arange(x.size), s * x / n + t * y / m
     for _ in range(ROUNDS):
         here, s_, t_ = e[open_], s[open_], t[open_]
@@ -314,7 +334,7 @@ def _farthest(
         slope = s_ * da - t_ * (v / w) * dc
         better = value > best[open_]
         best[open_[better]] = value[better]
-        at_a[open_[better]], at_c[open_[better]] = a[better], c[better]
+        at_e[open_[better]], at_a[open_[better]], at_c[open_[better]] = here[better], a[better], c[better]
         up = slope > 0.0
         low[open_[up]], rise[:, open_[up]] = here[up], (value[up], slope[up])
         high[open_[~up]], fall[:, open_[~up]] = here[~up], (value[~up], slope[~up])
@@ -338,7 +358,8 @@ def _farthest(
         open_ = open_[~near]
         if not open_.size:
             break
-    return Largest(bound, int(np.argmax(bound)) if x.size else 0, at_a, at_c)
+    at = int(np.argmax(bound)) if x.size else 0
+    return Largest(bound, at, float(at_e[at]) if x.size else 0.0, at_a, at_c)
 
 
 def _typical_start(n: Floats, m: Floats, s: Floats, t: Floats, design: Design) -> float:
