@@ -166,7 +166,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     points = (
         () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     )
-    result = _coherent(
+    result = coherent(
         advantage(whole, options.prior, options.target, options.confidence, options.seed), area, points
     )
     paper, missing = _paper(data, fine, options)
@@ -224,7 +224,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     )
 
 
-def _coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
+def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
     """The advantage, its upper end withdrawn if what the ROC curve proves in the same answer exceeds it.
 
     A cut at a false positive rate f with a true positive rate t has an advantage of 2 (p t + (1-p) (1-f)) - 1. At a

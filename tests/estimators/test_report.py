@@ -1,14 +1,16 @@
 """One call answers everything, consistently, whatever kind of scores it is given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from estimators import AssessOptions, Counts, Decision, LearnedTarget, MaceError, Scores, assess
+from estimators import AssessOptions, CellsTarget, Counts, Decision, LearnedTarget, MaceError, Scores, assess
 from estimators.adversary.learned import logistic
 from estimators.density.bandwidth import Fixed
 from estimators.paper import EqualWidth, Kernel, algorithm_1
-from estimators.report import fingerprint
-from estimators.statement import at_least, at_most
+from estimators.report import coherent, fingerprint
+from estimators.statement import Estimate, at_least, at_most
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
 
 
@@ -230,3 +232,53 @@ def test_a_vector_has_no_exposure() -> None:
     rng = np.random.default_rng(0)
 
     assert assess(Scores.of(rng.normal(0, 1, (40, 2)), rng.normal(0, 1, (40, 2)))).exposure is None
+
+
+def test_an_upper_end_that_the_roc_curve_contradicts_is_withdrawn() -> None:
+    """Twelve narrow bands of members alone: two changes cannot reach them, but a third of the area proves a leak."""
+    rng = np.random.default_rng(11)
+    high = rng.random(2000) < 0.05
+    members = np.where(high, 10.0, rng.integers(0, 24, 2000) // 2 * 2 + rng.random(2000))
+    nonmembers = rng.integers(0, 24, 2000) // 2 * 2 + 1 + rng.random(2000)
+    scores = Scores.of(members, nonmembers, "continuous")
+
+    plain = assess(scores, AssessOptions(target=CellsTarget(bins=2, changes=0)))
+
+    assert plain.advantage.class_rejected
+    assert plain.advantage.upper == 1.0
+    honest = assess(draw(gaussian_shift(0.3), 1000))
+    assert "resolution_rejected" not in [caution.code for caution in honest.cautions]
+
+
+def test_an_area_that_needs_more_than_the_upper_end_withdraws_it() -> None:
+    answer = assess(draw(gaussian_shift(0.6), 2000))
+    narrow = replace(
+        answer.advantage, estimate=Estimate(0.1, replace(answer.advantage.estimate.interval, upper=0.2))
+    )
+
+    withdrawn = coherent(narrow, answer.auc, ())
+
+    assert withdrawn.upper == 1.0
+    assert withdrawn.cautions[0].code == "resolution_rejected"
+    assert coherent(answer.advantage, answer.auc, answer.operating_points) is answer.advantage
+
+
+def test_security_and_what_is_left_to_gain_carry_the_advantages_interval() -> None:
+    rng = np.random.default_rng(12)
+    members = np.where(rng.random(1000) < 0.05, rng.normal(20, 1, 1000), rng.normal(0, 1, 1000))
+    result = assess(Scores.of(members, rng.normal(0, 1, 1000)), AssessOptions(prior=0.1)).advantage
+
+    low, high = result.security_limits
+    assert low <= result.security <= high
+    assert low == pytest.approx(1 - (result.upper - 0.8) / 0.2)
+    assert low < 0.95 < high  # a twentieth of the members is given away: 0.81, which is 5% of what 0.8 leaves
+    assert "of what that leaves to gain" in result.sentence
+    assert "leaves to gain" not in assess(draw(identical(), 200)).sentence
+
+
+def test_the_answer_has_the_upper_end_for_more_changes() -> None:
+    answer = assess(draw(gaussian_shift(0.3), 400))
+
+    ends = {limit.changes: limit.upper for limit in answer.upper_by_changes}
+    assert ends[2] <= answer.advantage.upper < ends[32]
+    assert assess(draw(categories(10, 0.3), 400)).upper_by_changes == ()
