@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite
 
-VERSION = "1"
+VERSION = "2"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).
 
 Example:

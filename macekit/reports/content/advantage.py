@@ -46,7 +46,25 @@ def about(
         (Section("interval", "The advantage, and what to compare it with", pictured),) if pictured else ()
     )
     people = in_people(result, prior, flags)
-    return (*interval, Section("people", "What it means in people", people))
+    return (
+        *interval,
+        Section("people", "What it means in people", people),
+        *by_changes(result["upper_by_changes"]),
+    )
+
+
+def by_changes(limits: AnswerPath) -> tuple[Section, ...]:
+    """The upper end for attackers with more and more changes of guess, where scores have an order."""
+    if not limits:
+        return ()
+    says: Inline = (
+        "An attacker who accuses the scores above a threshold changes their guess once along the score; one who "
+        "accuses those inside an interval, twice. Each upper end holds for every attacker with at most so many "
+        "changes, wherever they lie. If it is acceptable at some number, so is the score for all of these.",
+    )
+    rows = tuple((limit["changes"].number("count"), limit["upper"].number()) for limit in limits)
+    table = Table("Upper end of the advantage", ("Changes of guess at most", "Upper end"), rows)
+    return (Section("changes", "Attackers who find finer patterns in the score", (Paragraph(says), table)),)
 
 
 def curve(roc: AnswerPath, figures: Figures) -> tuple[Section, ...]:

@@ -95,8 +95,8 @@ def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
     """The adversaries that no upper end covers."""
     if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
         yield (
-            "Upper ends are for attackers who read the score (of vectors, a learned score) at the resolution that is "
-            "named with each limit. Where the score has more values than that, an attacker who reads it more finely "
+            "Upper ends are for the attackers named with each limit: those who read the score (of vectors, a learned "
+            "score) at a resolution, or change their guess a few times along it. An attacker who finds finer patterns "
             "may do better, and no number of records limits by how much.",
         )
     contradicted = any(each["code"].value == "class_rejected" for each in warnings)

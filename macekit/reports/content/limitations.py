@@ -119,7 +119,16 @@ def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) ->
     """What the certified interval leaves open at either end."""
     advantage = result["advantage"]
     covers = advantage["guarantee"]["covers"]
-    if "resolution" in covers.value:
+    if "change their guess" in covers.value:
+        yield (
+            "The upper end is for attackers who change their guess at most ",
+            advantage["changes"].number("count"),
+            " times along the score, or read it at a resolution of ",
+            advantage["resolution"].number("count"),
+            " cells. An attacker who finds finer patterns may do better, and no number of records limits by how much; "
+            "the lower end holds for that attacker, too.",
+        )
+    elif "resolution" in covers.value:
         view = "learned score" if "learned score" in covers.value else "score"
         yield (
             f"The upper end is for attackers who read the {view} at a resolution of ",

@@ -53,6 +53,22 @@ class AttackerClass:
                     f" of similar values. {CELL}",
                 ),
             )
+        if "change their guess" in covers:
+            changes: Inline = ("change their guess at most ", advantage["changes"].number("count"), " times")
+            return cls(
+                (", for attackers who ", *changes, " along the score, or see it in ", *cells),
+                "score",
+                (
+                    "the best attacker is right between ",
+                    *between,
+                    *sure,
+                    "; the upper end is for attackers who ",
+                    *changes,
+                    " along the score, or see it sorted into ",
+                    *cells,
+                    f" of similar values. {CELL}",
+                ),
+            )
         if "resolution" in covers:
             best: Inline = ("sorted into ", *cells, " of similar values, the best attacker")
             return cls(
