@@ -74,7 +74,7 @@ class Advantage:
         >>> from estimators import Counts, advantage
         >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), prior=0.2)
         >>> round(result.lower, 3), round(result.value, 3), round(result.upper, 3)
-        (0.6, 0.633, 0.739)
+        (0.6, 0.633, 0.743)
         >>> round(result.baseline, 3), result.over
         (0.6, 'where always guessing the likelier side already gives 0.600')
     """
@@ -222,8 +222,9 @@ def advantage(
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> result = advantage(scores, prior=0.5, confidence=0.95)
         >>> print(result.sentence)
-        With 95% confidence the best attacker who reads this score, sorted into 13 cells of similar values, has an
-        advantage between 0.119 and 0.223, over a coin toss.
+        With 95% confidence the best attacker who reads this score has an advantage between 0.114 and 0.228, over a coin
+        toss. The upper end covers attackers who change their guess at most twice along the score, or see it sorted into
+        13 cells of similar values; no others.
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
         True
     """

@@ -200,8 +200,8 @@ def agreement(
         >>> scores = Scores.of(rng.normal(2, 1, 500), rng.normal(0, 1, 500))
         >>> result = agreement(scores, epsilon=0.5)
         >>> print(result.sentence)
-        The claim of epsilon 0.5 at delta 0 is contradicted by 5 of 10 quantities, all intervals holding together
-        with 95% confidence: the advantage at prior 0.5 is at least 0.651, and the claim allows 0.245, if scores are
+        The claim of epsilon 0.5 at delta 0 is contradicted by 5 of 10 quantities, all intervals holding together with
+        95% confidence: the advantage at prior 0.5 is at least 0.648, and the claim allows 0.245, if scores are
         independent draws given who is a member. Baseline of the advantage: 0.000.
     """
     require_data(data, Scores, Counts)

@@ -150,9 +150,9 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
         >>> assessment = assess(counts, AssessOptions(threshold=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
-        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence the best attacker
-        who reads this score, sorted into 3 cells of similar values, has an advantage between 0.358 and 0.441, over a
-        coin toss.
+        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence the best attacker who
+        reads this score has an advantage between 0.358 and 0.441, over a coin toss. The upper end covers attackers who
+        see the score sorted into 3 cells of similar values; no others.
         >>> print(assessment.claim.decision)
         contradicted
     """

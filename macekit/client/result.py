@@ -119,8 +119,9 @@ class Result:
         Number                                                    Estimate  Lower end  Upper end  Confidence
         Optimal advantage                                            0.383      0.231      0.526         95%
         The paper's statistic W_N (its expectation)                  0.400      0.207      0.593         95%
+        W_N on average if nothing leaks                              0.080
         Best accuracy                                                0.692      0.615      0.763         95%
-        Area under the ROC (AUC)                                     0.735      0.664      0.796         95%
+        Area under the ROC (AUC)                                     0.735      0.663      0.797         95%
         True positive rate at a false positive rate of 0.001         0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.01          0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.1           0.500      0.000      0.874         95%
@@ -128,9 +129,9 @@ class Result:
         independent
         Epsilon of this score, not of the mechanism                             0.328                    95%
         <BLANKLINE>
-        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence the best
-        attacker who reads this score, sorted into 3 cells of similar values, has an advantage between 0.231
-        and 0.526, over a coin toss.
+        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence the best attacker who
+        reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end covers attackers who
+        see the score sorted into 3 cells of similar values; no others.
         note: TPR at FPR 0.001: got 100 nonmembers, need at least 3688 for a lower end above 0
         note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0
     """

@@ -79,15 +79,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
 
 def _attackers(advantage: AnswerPath) -> Inline:
     """The attackers that the upper ends cover: one class for all queries, but each query has cells of its own."""
-    covers = advantage["guarantee"]["covers"].value
-    if "change their guess" in covers:
-        changes = advantage["changes"].number("count")
-        return (
-            ", for attackers with at most ",
-            changes,
-            " changes of guess, or at each query's own resolution",
-        )
-    if "resolution" in covers:
+    if "resolution" in advantage["guarantee"]["covers"].value:
         return (", each query at its own resolution",)
     return AttackerClass.of(advantage).aside
 

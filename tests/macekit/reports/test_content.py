@@ -23,6 +23,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
     assert [section.name for section in report.sections] == [
         "interval",
         "people",
+        "changes",
         "scores",
         "roc",
         "risk",
@@ -59,8 +60,9 @@ def test_an_advantage_is_told_in_right_guesses_of_a_hundred() -> None:
 
     assert "by tossing a coin, the attacker is right 50 times in 100" in said
     assert (
-        "sorted into 4 cells of similar values, the best attacker is right between 67.3 and 92.6 times in 100 (with "
-        "95% confidence). A cell is a group of equal or similar values." in said
+        "the best attacker is right between 67.3 and 94 times in 100 (with 95% confidence); the upper end is for "
+        "attackers who change their guess at most 2 times along the score, or see it sorted into 4 cells of similar "
+        "values. A cell is a group of equal or similar values." in said
     )
 
 
@@ -103,7 +105,7 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
         ("inconclusive", "No decision was reached at the threshold: the interval"),
         (
             "advantage, scores",
-            "at a resolution of 4 cells. Where there are more values than cells, an attacker who reads them",
+            "at a resolution of 4 cells. An attacker who finds finer patterns may do better, and no number of",
         ),
         (
             "advantage, options",
