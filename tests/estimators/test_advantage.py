@@ -22,16 +22,13 @@ def ask(world: object, n1: int, n0: int, prior: float = 0.5, seed: int = 0, **op
 
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_perfectly_separated_scores_have_an_advantage_near_one(prior: float) -> None:
-    for n1, n0 in (
-        (500, 500),
-        (437, 500),
-        (1000, 1000),
-    ):  # the gap lies on an edge of the cells only for the first
+    # the gap lies on an edge of the cells for the first and the last only
+    for n1, n0, least in ((500, 500, 0.97), (437, 500, 0.95), (1000, 1000, 0.985)):
         result = advantage(Scores.of(np.arange(float(n1)) + 2000, np.arange(float(n0))), prior)
 
         assert result.value > 0.99  # the cut is learned, and a few scores fall into the gap seen so far
         assert result.upper == 1.0
-        assert result.lower > 0.97
+        assert result.lower > least
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])

@@ -55,7 +55,7 @@ def about(
 
 def by_changes(limits: AnswerPath) -> tuple[Section, ...]:
     """The upper end for attackers with more and more changes of guess, where scores have an order."""
-    if not limits:
+    if not limits.value:
         return ()
     says: Inline = (
         "An attacker who accuses the scores above a threshold changes their guess once along the score; one who "

@@ -101,8 +101,8 @@ def test_a_rate_without_a_lower_end_is_of_accusing_every_score_above_a_threshold
     [
         (
             "advantage, scores",
-            "With the score, sorted into 4 cells of similar values, the best attacker is right between",
-            "95% confidence, for a score sorted into 4 cells",
+            "attackers who change their guess at most 2 times along the score, or see it sorted into 4 cells of similar",
+            "95% confidence, for attackers who change their guess at most 2 times along the score, or see it in 4 cells",
         ),
         (
             "advantage, options",
@@ -148,7 +148,8 @@ def test_a_contradicted_class_is_said_to_be_and_another_asked_for() -> None:
 def test_a_gate_names_resolution_and_what_it_does_not_cover() -> None:
     said = text(*case("gate, limits")).partition("## What was not established")[2]
 
-    assert "at the resolution that is named with each limit" in said
+    assert "Upper ends are for the attackers named with each limit" in said
+    assert "An attacker who finds finer patterns may do better" in said
     assert "The mechanism that trained the model is not covered" in said
 
 
