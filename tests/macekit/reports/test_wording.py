@@ -101,8 +101,8 @@ def test_a_rate_without_a_lower_end_is_of_accusing_every_score_above_a_threshold
     [
         (
             "advantage, scores",
-            "attackers who change their guess at most 2 times along the score, or see it sorted into 4 cells of similar",
-            "95% confidence, for attackers who change their guess at most 2 times along the score, or see it in 4 cells",
+            "who change their guess at most 2 times along the score, or see it sorted into 4 cells of similar",
+            "for attackers who change their guess at most 2 times along the score, or see it in 4 cells",
         ),
         (
             "advantage, options",
