@@ -134,9 +134,9 @@ def validate_anywhere(
     whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
     joined = Intervals(fine.lower_edges()[starts[1:]])
     rest = Counts.trusted(whole[0] - first[0], whole[1] - first[1], joined)
-    share = fractions * fine.n_records  # the pilot is part of the first block, or all of it
-    share[0] = max(0.0, share[0] - len(pilot[0]) - len(pilot[1]))
-    blocks = rest.shuffles(share / share.sum(), rng, shuffles)
+    shares = np.outer([fine.n_members, fine.n_nonmembers], fractions)
+    shares[:, 0] -= [len(side) for side in pilot]  # part of the first block of their side, or all of it
+    blocks = rest.shuffles(np.maximum(shares, 0.0), rng, shuffles)
     for side, shown in zip(blocks, first, strict=True):
         side[:, 0] += shown
     counts = Counts.trusted(whole[0], whole[1], joined)

@@ -351,13 +351,14 @@ class Counts:
         """The same several times, members before nonmembers each time: two arrays (times, blocks, cells).
 
         Args:
-            fractions: The share of the records in each block; they sum to 1.
+            fractions: The blocks' sizes in proportion to each other: one list for both sides, or one for each.
             rng: NumPy's generator to draw from.
             times: How many times to split.
         """
+        of_members, of_nonmembers = np.broadcast_to(fractions, (2, np.shape(fractions)[-1]))
         splits = [
-            _splitter(self.members, self.n_members, fractions),
-            _splitter(self.nonmembers, self.n_nonmembers, fractions),
+            _splitter(self.members, self.n_members, of_members),
+            _splitter(self.nonmembers, self.n_nonmembers, of_nonmembers),
         ]
         tables = [[split(rng) for split in splits] for _ in range(times)]
         return np.array([a for a, _ in tables]), np.array([b for _, b in tables])

@@ -248,6 +248,20 @@ def test_a_total_leak_is_seen_from_both_sides(n1: int, n0: int, prior: float) ->
         assert below > 0.992
 
 
+@pytest.mark.parametrize(("n1", "n0"), [(5000, 15_000), (10, 10_000), (20_000, 300), (40_000, 40_000)])
+def test_the_records_that_show_where_to_look_leave_both_sides_in_proportion(n1: int, n0: int) -> None:
+    """A pilot of 1,000 of 15,000 and 500 of 5,000 came off both sides alike: 4,378 and 13,622 were judged."""
+    a, b = gaussian_shift(0.6).draw(np.random.default_rng(26), n1, n0)
+    counts, prior = by_rank(Scores.of(a, b)), n1 / (n1 + n0)
+    judged = 1.0 - block_fractions(n1, n0)[0]
+
+    validation = validate_anywhere(counts, prior, 13, seed=0)
+
+    assert abs(validation.outcome.n_members - judged * n1).max() <= 1
+    assert abs(validation.outcome.n_nonmembers - judged * n0).max() <= 1
+    assert validation.at(ALPHA).lower > cells_only(counts, prior) - 0.01
+
+
 def cells_only(counts: Counts, prior: float) -> float:
     """The lower end by rules on thirteen cells of equal mass."""
     cells = counts.coarsen(13)
