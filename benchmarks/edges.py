@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from benchmarks.coverage import most_misses
-from estimators import Scores, advantage
+from estimators import Scores, advantage, difference, paired_difference
 from estimators.advantage import upper_by_changes
 
 Array = NDArray[np.float64]
@@ -144,6 +144,33 @@ BEYOND = [(MODES, 1000, 1000, 0.5), (MODES, 5000, 5000, 0.5)] + [
 CASES = WITHIN + BEYOND
 
 
+PAIRS = [
+    (1000, 1000, 0.5, 0.5, 0.3, 0.0), (1000, 1000, 0.5, 0.5, 0.3, 0.9), (1000, 1000, 0.5, 1.0, 1.0, 0.99),
+    (1000, 1000, 0.5, 0.0, 0.0, 0.5), (1000, 1000, 0.5, 3.0, 0.2, 0.5), (1000, 1000, 0.5, 7.0, 0.0, 0.5),
+    (200, 2000, 0.5, 0.8, 0.5, 0.9), (100, 900, 0.1, 1.5, 1.2, 0.9), (300, 300, 0.5, 1.0, 1.0, -0.9),
+    (10_000, 10_000, 0.5, 0.5, 0.4, 0.9),
+]  # fmt: skip
+"""Sides, prior, shift of the members by the first score and by the second, correlation of the two scores' noise."""
+
+
+def simulate_pair(task: tuple[int, int]) -> tuple[int, list[float]]:
+    """One pair: the interval of the difference, how often its ends miss, and the width if records were others."""
+    index, runs = task
+    n1, n0, prior, first, second, alike = PAIRS[index]
+    shifts = [of_mixtures("", [(1.0, shift, 1.0)], STANDARD, 1) for shift in (first, second)]
+    truth = max(shifts[0].truth(prior), abs(2 * prior - 1)) - max(shifts[1].truth(prior), abs(2 * prior - 1))
+    rng, rows = np.random.default_rng(index), []
+    for run in range(runs):
+        noise = rng.multivariate_normal([0.0, 0.0], [[1.0, alike], [alike, 1.0]], n1 + n0)
+        noise[:n1] += (first, second)
+        a, b = (Scores.of(score[:n1], score[n1:], "continuous") for score in noise.T)
+        paired = paired_difference(a, b, prior, seed=run).estimate.interval
+        apart = difference(a, b, prior, seed=run).estimate.interval
+        above, below = paired.lower > truth + 1e-9, paired.upper < truth - 1e-9
+        rows.append([paired.lower, paired.upper, above, below, paired.width, apart.width])
+    return index, [truth, *np.mean(np.array(rows, dtype=float), axis=0)]
+
+
 def simulate(task: tuple[int, int]) -> tuple[int, list[float]]:
     """One case: means of both ends and how often they miss, here and for more changes."""
     index, runs = task
@@ -182,6 +209,11 @@ def main() -> None:
     plan = dict(tasks(options.runs))
     with ProcessPoolExecutor(options.jobs) as pool:
         results = dict(pool.map(simulate, plan.items()))
+        pair_plan = {
+            index: max(10, round(options.runs * RUNS * (0.25 if case[0] > 5000 else 1.0)))
+            for index, case in enumerate(PAIRS)
+        }
+        pairs = dict(pool.map(simulate_pair, pair_plan.items()))
     print(
         "| within the class | sides | prior | truth | mean interval | lower end above | upper end below | runs |"
     )
@@ -204,6 +236,17 @@ def main() -> None:
         print(
             f"| {world.name} | {n1} | {truth:.3f} | [{low:.3f}, {high:.3f}] | {above:.3f} | {below:.2f} "
             f"| {eight:.2f} | {more:.2f} | {plan[index]} |"
+        )
+    print(
+        "\n| shifts | in common | sides | prior | difference | mean interval | lower end above | upper end below "
+        "| width / if records were others | runs |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for index, (n1, n0, prior, first, second, alike) in enumerate(PAIRS):
+        truth, low, high, above, below, width, apart = pairs[index]
+        print(
+            f"| {first:g}, {second:g} | {alike:g} | {n1}:{n0} | {prior:g} | {truth:.3f} | [{low:.3f}, {high:.3f}] "
+            f"| {above:.3f} | {below:.3f} | {width / apart:.2f} | {pair_plan[index]} |"
         )
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
 from estimators.adversary.holdout import SHUFFLES, Validation, validate, validate_anywhere
 from estimators.adversary.insample import MANY_CELLS, cells_upper, changes_upper, second_moment
 from estimators.adversary.learned import learned_counts, learned_validation
+from estimators.adversary.paired import Rules
 from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
 from estimators.sample.counting import finest, resolution
 from estimators.sample.counts import Counts, require_data
@@ -45,6 +48,9 @@ from estimators.targets import (
 
 CUTS = 1024
 """Cells at which a threshold or two-sided adversary is described; its ends use every cut."""
+
+MOST_PAIRED_CELLS = 256
+"""Beyond, what the best rule gains by chance on its own records costs more than pairing them saves."""
 
 CURVE = (0, 1, 2, 4, 8, 16, 32)
 """Numbers of changes at which the upper end is stated."""
@@ -270,6 +276,18 @@ class Ends:
         cells = self.counts is self.fine or not self.fine.cells.ordered
         return None if cells or not isinstance(self.target, CellsTarget) else self.target.changes
 
+    @property
+    def rules(self) -> Rules | None:
+        """Those that the upper end covers, on the finest cells; None where they are too many or none were declared."""
+        if isinstance(self.target, ThresholdTarget):
+            return Rules(None, 1)
+        if isinstance(self.target, TwoSidedTarget):
+            return Rules(None, 2)
+        if isinstance(self.target, LearnedTarget) or self.counts.size > MOST_PAIRED_CELLS:
+            return None
+        before = np.concatenate([[0], self.counts.pooled.cumsum()[:-1]])
+        return Rules(np.searchsorted(self.fine.pooled.cumsum(), before, side="right"), self.changes)
+
     def at(self, confidence: float) -> Advantage:
         """The whole answer at a confidence."""
         alpha = (1.0 - confidence) / 2.0
@@ -313,8 +331,7 @@ def ends_of(
     if counts is fine or not fine.cells.ordered:
         validation = validate(counts, prior, families_for(counts), seed, shuffles)
     else:
-        cells = counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
-        validation = validate_anywhere(fine, prior, cells, seed, shuffles)
+        validation = validate_anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
     return Ends(fine, counts, prior, target, validation, source)
 
 
@@ -373,6 +390,11 @@ def cells_for(fine: Counts, target: Target) -> Counts:
             f"a {target.name} adversary needs scores with an order, got {fine.cells.kind}", field="estimator"
         )
     return fine.coarsen(CUTS)
+
+
+def groups_for(fine: Counts, counts: Counts, target: Target) -> int:
+    """How many cells the lower end's cellwise rules see of a score that is cut anywhere."""
+    return counts.size if isinstance(target, CellsTarget) else resolution(fine.n_records)
 
 
 def _flattered(leader: str, fine: Counts, counts: Counts, prior: float) -> float:

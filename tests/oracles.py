@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import cauchy, norm, t
+from scipy.stats import binom, cauchy, norm, t
 
 Array = NDArray[np.generic]
 
@@ -261,3 +261,8 @@ WORLDS: tuple[World, ...] = (
     vector_shift(5, 0.2),
 )
 """The scenarios of the coverage table (docs/methods.md)."""
+
+
+def most_misses(runs: int, level: float = 0.025) -> int:
+    """Misses that a method of this level exceeds once in a thousand simulations."""
+    return int(binom.isf(1e-3, runs, level))

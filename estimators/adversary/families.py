@@ -35,6 +35,17 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """The likelier side for every record."""
+
+    name: str = "constant"
+
+    def fit(self, gain: Floats, tie: bool) -> Guesses:
+        """The guess of a cell that gains nothing."""
+        return np.full(gain.shape, tie)
+
+
+@dataclass(frozen=True, slots=True)
 class Threshold:
     """Member on one side of a single cut, either side; the constant rules are its ends."""
 

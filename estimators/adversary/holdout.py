@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.families import Family, TwoSided, families_for
+from estimators.adversary.families import Family, Guesses, TwoSided, families_for
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_lower
 from estimators.sample.cells import Intervals
@@ -129,7 +129,7 @@ def validate_anywhere(
     fractions = block_fractions(fine.n_members, fine.n_nonmembers)
     ends = [side.cumsum() for side in (fine.members, fine.nonmembers)]
     pilot = [_draw(end, min(PILOT, round(float(fractions[0] * end[-1]))), rng) for end in ends]
-    starts = _close_to_cuts(ends[0] + ends[1], pilot, prior, fine.group_starts(cells), fine.n_records / cells)
+    starts = close_to_cuts(ends[0] + ends[1], pilot, prior, fine.group_starts(cells), fine.n_records / cells)
     first = [np.bincount(np.searchsorted(starts, side, "right") - 1, minlength=len(starts)) for side in pilot]
     whole = [np.add.reduceat(side, starts) for side in (fine.members, fine.nonmembers)]
     joined = Intervals(fine.lower_edges()[starts[1:]])
@@ -148,7 +148,7 @@ def _draw(ends: Integers, size: int, rng: np.random.Generator) -> Integers:
     return np.searchsorted(ends, rng.choice(int(ends[-1]), size, replace=False, shuffle=False), side="right")
 
 
-def _close_to_cuts(
+def close_to_cuts(
     ends: Integers, pilot: Sequence[Integers], prior: float, starts: Integers, width: float
 ) -> Integers:
     """First cell of each group: groups of about ``width`` records that begin at ``starts``, cut further near cuts.
@@ -186,14 +186,21 @@ def _guess_record(
     members: Integers, nonmembers: Integers, prior: float, families: Sequence[Family]
 ) -> GuessRecord:
     """What the rules of all shuffles and blocks, (shuffles, blocks, cells), fitted in one go, achieved."""
-    gain = prior * _past_shares(members) - (1.0 - prior) * _past_shares(nonmembers)
-    rows = gain.reshape(-1, gain.shape[-1])
-    guesses = np.stack([family.fit(rows, prior > 0.5).reshape(gain.shape) for family in families])
+    guesses = rules_from_past(members, nonmembers, prior, families)
     next_members, next_nonmembers = members[:, 1:], nonmembers[:, 1:]
     hits = np.einsum("fsbc,sbc->sfb", guesses, next_members)
     alarms = np.einsum("fsbc,sbc->sfb", guesses, next_nonmembers)
     n1, n0 = next_members.sum(axis=2), next_nonmembers.sum(axis=2)
     return follow_leader(hits, n1, n0[:, None] - alarms, n0, prior)
+
+
+def rules_from_past(
+    members: Integers, nonmembers: Integers, prior: float, families: Sequence[Family]
+) -> Guesses:
+    """The rule of each family for each block but the first, (families, shuffles, blocks, cells)."""
+    gain = prior * _past_shares(members) - (1.0 - prior) * _past_shares(nonmembers)
+    rows = gain.reshape(-1, gain.shape[-1])
+    return np.stack([family.fit(rows, prior > 0.5).reshape(gain.shape) for family in families])
 
 
 def _past_shares(blocks: Integers) -> Floats:

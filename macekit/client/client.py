@@ -217,8 +217,8 @@ class Client(ABC):
         Args:
             queries: Under each name a pair of members' and nonmembers' scores, counts, or a dict of either; or a
                 table or a file with a column for each query and one for membership.
-            paired: Whether the same records were scored each time. True by default; False for independent samples,
-                whose differences have narrower intervals.
+            paired: Whether the same records were scored each time, in the same order. True by default; False for
+                independent samples.
             against: Name of the query that all others are subtracted from. All pairs by default.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from estimators import Caution, Counts, LearnedTarget, Scores, compare
-from estimators.compare import differences
+from estimators import Caution, LearnedTarget, compare
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import data_of, with_counts
 from macekit.problems import Problem
-from macekit.schemas.answers import CompareAnswer, DifferenceAnswer
+from macekit.schemas.answers import CompareAnswer
 from macekit.schemas.questions import CompareQuestion
 
 MOST_PAIRS = 45
@@ -36,9 +35,18 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     }
     estimator_target = target(question.estimator)
     learned = isinstance(estimator_target, LearnedTarget)
-    data = {name: each if learned else with_counts(each) for name, each in samples.items()}
-    result = compare(data, question.prior, estimator_target, question.confidence, question.seed)
+    # rows that match are compared record by record; counts are enough for everything else
+    data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
     pairs, cautions = _pairs(question, list(data))
+    result = compare(
+        data,
+        question.prior,
+        estimator_target,
+        question.confidence,
+        question.seed,
+        pairs,
+        question.paired,
+    )
     document: CompareAnswer = {
         "sentence": result.sentence,
         "maximum": encode.interval(result.maximum),
@@ -52,7 +60,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             }
             for place in result.ranking
         ],
-        "differences": _differences(question, data, pairs),
+        "differences": [
+            encode.difference(a, b, found) for (a, b), found in zip(pairs, result.differences, strict=True)
+        ],
         "warnings": encode.warnings((*result.cautions, *cautions)),
         "provenance": [
             encode.provenance(
@@ -78,19 +88,3 @@ def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str,
         return pairs, []
     message = f"{len(pairs)} pairs are too many to compare; name the query to compare with in against"
     return [], [Caution("too_many_pairs", message)]
-
-
-def _differences(
-    question: CompareQuestion, data: dict[str, Scores | Counts], pairs: list[tuple[str, str]]
-) -> list[DifferenceAnswer]:
-    """All at once with the confidence asked for."""
-    results = differences(
-        data,
-        pairs,
-        question.paired,
-        question.prior,
-        target(question.estimator),
-        question.confidence,
-        question.seed,
-    )
-    return [encode.difference(a, b, result) for (a, b), result in zip(pairs, results, strict=True)]

@@ -310,7 +310,8 @@ class CompareQuestion(Question):
         None, min_length=2, max_length=1000, description="scores or counts of each query, by name"
     )
     paired: bool = Field(
-        True, description="whether all queries scored the same records (true), or independent samples (false)"
+        True,
+        description="whether all queries scored the same records, row by row (true), or independent samples (false)",
     )
     against: Name | None = Field(
         None, description="name of the query to compare all others with; without it, all pairs"

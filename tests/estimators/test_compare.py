@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from estimators.compare import by_group, compare, difference, differences, paired_difference
 from estimators.errors import OptionError
+from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
-from tests.oracles import World, gaussian_shift, identical
+from tests.oracles import World, gaussian_shift, identical, most_misses
 
 
 def draw(world: World, n: int, rng: np.random.Generator) -> Scores:
     return Scores.of(*world.draw(rng, n, n), Query.CONTINUOUS)
-
-
-def most_misses(runs: int, level: float) -> int:
-    return int(binom.isf(1e-3, runs, level))
 
 
 def test_the_riskiest_query_comes_first_and_its_rank_is_certain_when_it_stands_out() -> None:
@@ -76,16 +72,31 @@ def test_the_interval_of_a_difference_covers_it(ask: object, first: float, secon
     assert misses <= most_misses(runs, 0.05)
 
 
-def test_pairing_records_costs_width_but_no_assumption() -> None:
+def test_what_is_not_known_to_be_the_same_record_may_depend_in_any_way() -> None:
+    """Counts do not tell which record is which, nor do samples of different sizes."""
     rng = np.random.default_rng(5)
     a, b = draw(gaussian_shift(0.4), 800, rng), draw(gaussian_shift(0.1), 800, rng)
+    c = draw(gaussian_shift(0.1), 700, rng)
 
-    apart, paired = difference(a, b), paired_difference(a, b)
+    apart = difference(a, b)
 
-    assert paired.estimate.interval.width > apart.estimate.interval.width
     assert apart.decided
     assert "they differ" in apart.sentence
-    assert "any dependence" in paired.estimate.interval.guarantee.assumes
+    for other in (paired_difference(by_rank(a), by_rank(b)), paired_difference(a, c)):
+        assert other.estimate.interval.width > apart.estimate.interval.width
+        assert "any dependence" in other.estimate.interval.guarantee.assumes
+    assert "row i of both" in paired_difference(a, b).estimate.interval.guarantee.assumes
+
+
+def test_differences_come_with_a_comparison() -> None:
+    rng = np.random.default_rng(12)
+    queries = {name: draw(gaussian_shift(0.3), 200, rng) for name in "abc"}
+    pairs = [("a", "b"), ("c", "b")]
+
+    for paired in (True, False):
+        asked_together = compare(queries, pairs=pairs, paired=paired).differences
+        for one, other in zip(asked_together, differences(queries, pairs, paired), strict=True):
+            assert one.estimate.interval == other.estimate.interval
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.35])

@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from estimators.adversary.families import Cellwise, Threshold, families_for, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
@@ -14,14 +13,9 @@ from estimators.limits.two_rates import weighted_accuracy_upper
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
-from tests.oracles import categories, gaussian_shift, identical, scale
+from tests.oracles import categories, gaussian_shift, identical, most_misses, scale
 
 ALPHA = 0.025
-
-
-def most_misses(runs: int, level: float = ALPHA) -> int:
-    """Misses that a method of this level exceeds once in a thousand simulations."""
-    return int(binom.isf(1e-3, runs, level))
 
 
 def test_resubstitution_of_one_small_table_is_the_golden_value() -> None:
