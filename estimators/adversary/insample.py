@@ -151,31 +151,30 @@ def _largest_along(
         return rates.largest(prior, 1.0 - prior, alpha, floor, start)
 
     seen = float((prior * tpr + (1.0 - prior) * tnr).max())
-    whole = np.unique(np.floor(n1 * tpr + 1e-6))
-    corner = limits(whole, whole, -np.inf, None)
-    lower = corner.value
-    first = np.unique(np.concatenate([whole, np.floor(np.linspace(whole[0], whole[-1], PIECES))]))
-    last = np.append(first[1:] - 1.0, first[-1])
-    piece = limits(first, last, lower, corner.place)
-    bound, begin = piece.bound, first
+    rules = np.unique(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
+    begin = np.unique(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
+    end = np.append(begin[1:] - 1.0, begin[-1])
+    first, last, bound = np.empty(0), np.empty(0), np.empty(0)
+    lower, start = -np.inf, None
     for _ in range(ROUNDS):
-        best = begin[piece.at : piece.at + 1]
-        lower = max(lower, limits(best, best, lower, piece.place).value)
+        piece = limits(np.concatenate([begin, rules]), np.concatenate([end, rules]), lower, start)
+        lower, start = max(lower, float(piece.reached[len(begin) :].max())), piece.place
+        first, last = np.concatenate([begin, first]), np.concatenate([end, last])
+        bound = np.concatenate([piece.bound[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
         open_ = np.flatnonzero((bound > lower) & (last > first))
         settled = upper - lower <= SLACK * (upper - seen) or lower > enough or upper <= enough < 1.0
         if settled or not open_.size:
             break
         top = open_[np.argsort(-bound[open_])[:PIECES]]
-        keep = np.setdiff1d(np.flatnonzero(bound > lower), top)
+        rules = first[top[:1]]
         quarters = np.linspace(0.0, 1.0, 5)
         ends = np.floor(first[top][:, None] + quarters * (last[top] + 1.0 - first[top])[:, None])
         begin, end = ends[:, :-1].ravel(), ends[:, 1:].ravel() - 1.0
         begin, end = begin[end >= begin], end[end >= begin]
-        piece = limits(begin, end, lower, piece.place)
-        first, last = np.concatenate([begin, first[keep]]), np.concatenate([end, last[keep]])
-        bound = np.concatenate([piece.bound, bound[keep]])
-    return min(max(lower, float(bound.max())), 1.0)
+        keep = np.setdiff1d(np.flatnonzero(bound > lower), top)
+        first, last, bound = first[keep], last[keep], bound[keep]
+    return min(max(lower, float(bound.max(initial=-np.inf))), 1.0)
 
 
 def second_moment(counts: Counts, prior: float) -> float:

@@ -187,14 +187,18 @@ class TwoRates:
         )
         a = np.where(down_a, 1.0 - limit.a, limit.a)
         c = np.where(down_c, 1.0 - limit.c, limit.c)
-        return replace(limit, bound=limit.bound + least, a=a, c=c)
+        return replace(limit, bound=limit.bound + least, reached=limit.reached + least, a=a, c=c)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Largest:
-    """Limits, which of them is largest, where on the border, and the pairs of rates at which they are reached."""
+    """Limits, which of them is largest, where on the border, and the pairs of rates at which they are reached.
+
+    ``reached`` is the sum at these pairs: no limit is below it, nor far above if it could be the largest.
+    """
 
     bound: Floats
+    reached: Floats
     at: int
     place: float
     a: Floats
@@ -359,7 +363,7 @@ def _farthest(
         if not open_.size:
             break
     at = int(np.argmax(bound)) if x.size else 0
-    return Largest(bound, at, float(at_e[at]) if x.size else 0.0, at_a, at_c)
+    return Largest(bound, best, at, float(at_e[at]) if x.size else 0.0, at_a, at_c)
 
 
 def _typical_start(n: Floats, m: Floats, s: Floats, t: Floats, design: Design) -> float:

@@ -8,6 +8,7 @@ import pytest
 from estimators.adversary.families import Cellwise, Threshold, families_for, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
 from estimators.adversary.insample import cells_upper, changes_upper
+from estimators.limits import two_rates
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_upper
 from estimators.sample.counting import by_rank
@@ -96,7 +97,7 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(
 ) -> None:
     rng, runs = np.random.default_rng(13), 500
     truth = abs(prior * r - (1 - prior) * q) + abs(prior * (1 - r) - (1 - prior) * (1 - q))
-    misses = np.zeros(3, dtype=int)
+    misses = np.zeros(2, dtype=int)
     draws = Counter((rng.binomial(n1, r), rng.binomial(n0, q)) for _ in range(runs))
     for (x, y), times in draws.items():  # the limits are functions of the counts
         counts = Counts.of([n1 - x, x], [n0 - y, y], [0.0])
@@ -104,7 +105,6 @@ def test_the_traps_for_unequal_weights_are_not_fallen_into(
             [
                 cells_upper(counts, prior, ALPHA) < truth - 1e-12,
                 changes_upper(counts, prior, ALPHA, 1) < truth - 1e-12,
-                changes_upper(counts, prior, ALPHA, 2) < truth - 1e-12,
             ]
         )
 
@@ -170,7 +170,10 @@ def test_the_bound_on_the_hull_is_no_lower_than_the_limit_of_any_set_of_cells_an
 
 
 @pytest.mark.parametrize("prior", [0.3, 0.05])
-def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(prior: float) -> None:
+def test_the_bound_for_one_change_is_no_lower_than_that_of_any_cut_and_hardly_higher(
+    prior: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(two_rates, "CLOSE", 1e-7)
     a, b = gaussian_shift(0.4).draw(np.random.default_rng(17), 1000, 400)
     counts = by_rank(Scores.of(a, b))
     above = 1000 - np.concatenate([[0], np.cumsum(counts.members)])
