@@ -148,6 +148,7 @@ def test_the_options_are_the_question(visit: Visit) -> None:
     page.get_by_label("Threshold").fill("0.3")
     page.get_by_label("Further metric").select_option("F1")
     page.get_by_label("Confidence").fill("0.9")
+    page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")
     page.get_by_role("combobox", name="Group").select_option("None")
 
     with page.expect_request("**/v1/report?*") as asked:
@@ -155,6 +156,7 @@ def test_the_options_are_the_question(visit: Visit) -> None:
 
     assert asked.value.url.partition("?")[2] == (
         "score=score&member=member&prior=0.2&threshold=0.3&metric=f_beta&confidence=0.9"
+        "&estimator.kind=kde&estimator.bandwidth=silverman"
     )
     assert asked.value.headers["accept"] == "text/html"
 

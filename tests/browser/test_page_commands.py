@@ -30,6 +30,7 @@ def test_the_commands_shown_make_the_same_report(visit: Visit, tmp_path: Path, n
     page = opened(visit, payload(file, named(column)))
     page.get_by_label("Threshold").fill("0.1")
     page.get_by_label("Further metric").select_option("Jaccard")
+    page.get_by_label("Estimator").select_option("Kernel densities, Silverman's bandwidth")
 
     for program, text in commands(page):
         subprocess.run(
@@ -38,6 +39,7 @@ def test_the_commands_shown_make_the_same_report(visit: Visit, tmp_path: Path, n
         report = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "Fail: with 95% confidence" in report
         assert "jaccard" in report
+        assert "U_N" in report
         (tmp_path / "report.html").unlink()
 
     assert [path.name for path in tmp_path.iterdir()] == [file]

@@ -1,4 +1,4 @@
-// The request as a command and as a program; whatever a file or a column is called stays a name.
+// The request as a command and a program; whatever a file or column is called stays a name.
 "use strict";
 
 const commands = (() => {
@@ -6,7 +6,7 @@ const commands = (() => {
   const hex = (code, wide) => code.toString(16).padStart(wide, "0");
   const spelt = (code) => (code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`);
 
-  // A word for the shell; what cannot be seen is spelled, in the quotes of bash, zsh and POSIX 2024.
+  // A word for the shell; the unseen is spelled, in the quotes of bash, zsh and POSIX 2024.
   function word(text) {
     if (/^[\w./:=@%+-]+$/.test(text)) return text;
     if (!new RegExp(files.HIDDEN, "u").test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
@@ -15,7 +15,7 @@ const commands = (() => {
   }
 
   function literal(value) {
-    if (typeof value === "number") return String(value);
+    if (typeof value !== "string" && !Array.isArray(value)) return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
     const plain = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
     return `"${escaped(plain, spelt)}"`;

@@ -1,9 +1,9 @@
-// The form: what it asks for, and what was wrong with it, said beside the control that it is about.
+// The form: what it asks for, and what was wrong with it, beside the control.
 "use strict";
 
 const form = (() => {
   const at = (id) => document.getElementById(id);
-  const PLAIN = ["prior", "threshold", "metric", "confidence"];
+  const PLAIN = ["prior", "threshold", "metric", "estimator", "confidence"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
@@ -11,7 +11,7 @@ const form = (() => {
   const known = () => !at("columns").hidden;
   const single = () => known() && !at("split").hidden;
 
-  // Every option that is not the service's default, as typed values; columns by name.
+  // Options unlike the service's defaults, typed; columns by name.
   function values() {
     const found = {};
     if (single()) {
@@ -23,15 +23,18 @@ const form = (() => {
     }
     for (const name of PLAIN) {
       const text = at(name).value.trim();
-      const value = name === "metric" ? text : Number(text);
+      const value = name === "metric" ? text : text[0] === "{" ? JSON.parse(text) : Number(text);
       if (text !== "" && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;
   }
 
-  const options = () => Object.entries(values()).map(([name, value]) => [name, String(value)]);
+  function options({ estimator, ...rest } = values()) {
+    for (const name in estimator) rest[`estimator.${name}`] = estimator[name];
+    return Object.entries(rest);
+  }
 
-  // Scores are named in a list with commas, without space around a name.
+  // Names stand in a list with commas, no space around them.
   const UNNAMEABLE = /,|^[\s\x1c-\x1f\x85]|[\s\x1c-\x1f\x85]$/;
 
   function choice({ name, label }, chosen) {
@@ -44,7 +47,7 @@ const form = (() => {
     return made;
   }
 
-  // What the service says of the columns: { columns: [{ name, type }], score, no_score, member, group }.
+  // The service's answer: { columns: [{ name, type }], score, no_score, member, group }.
   function fill(answer) {
     const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
     const scores = columns.filter(({ type }) => type !== "other");
@@ -62,7 +65,7 @@ const form = (() => {
     part();
   }
 
-  // An array without columns: its first so many values are members.
+  // An array without columns: its first values are members.
   function split(total) {
     at("first").max = total;
     at("first-hint").textContent = `How many of the ${total.toLocaleString("en")} values, counted from the first, are members.`;
@@ -84,7 +87,7 @@ const form = (() => {
     at("columns").hidden = true;
   };
 
-  // Where a problem belongs: a control that can be seen, or null.
+  // Where a problem belongs: a visible control, or null.
   function place(field, pasted) {
     const plain = (field || "").split(".")[0];
     const name = OTHER_NAMES[plain] ?? plain;
@@ -124,7 +127,7 @@ const form = (() => {
     for (const control of at("form").querySelectorAll("[aria-invalid]")) control.removeAttribute("aria-invalid");
   }
 
-  // What cannot be right, before anything is sent.
+  // What cannot be right, before sending.
   function valid() {
     const none = known() && !single() && !boxes().some((box) => box.checked);
     if (none) complain("score", "Tick a score.");

@@ -2,7 +2,7 @@
 "use strict";
 
 const requests = (() => {
-  // Raised when there is no answer to show: `field` is the option at fault, `after` the seconds to wait.
+  // No answer to show: `field` is the option at fault, `after` the seconds to wait.
   class Refused extends Error {
     constructor(detail, { status = 0, field = null, after = null } = {}) {
       super(detail);
@@ -26,7 +26,7 @@ const requests = (() => {
     return new Refused(detail, { status, field, after: Number.isFinite(after) ? after : null });
   }
 
-  // Resolves to a Blob. `watch.sent(loaded, total)` follows the upload, `watch.working()` says that all of it is there.
+  // Resolves to a Blob. `watch.sent(loaded, total)` follows the upload, `watch.working()` says that it is there.
   function post(path, body, headers, { signal, sent = () => {}, working = () => {} } = {}) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();

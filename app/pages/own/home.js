@@ -1,4 +1,4 @@
-// The page: a source of scores, a question, and the report that answers it.
+// The page: a source of scores, a question, and its report.
 "use strict";
 
 (() => {
@@ -68,7 +68,7 @@
     else if (answer.columns.length) form.fill(answer);
   }
 
-  // The columns of an array are numbered; the last says who is a member.
+  // An array's columns are numbered; the last says who is a member.
   function numbered(wide) {
     const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
     const score = wide === 2 ? ["0"] : null;
