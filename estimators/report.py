@@ -25,7 +25,15 @@ from estimators.errors import NotFinite, OutOfRange
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
-from estimators.paper import EqualWidth, Kernel, PaperAdvantage, algorithm_1, discrete_advantage
+from estimators.paper import (
+    EqualWidth,
+    Kernel,
+    PaperAdvantage,
+    PaperMetric,
+    algorithm_1,
+    discrete_advantage,
+    paper_metric,
+)
 from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -84,6 +92,7 @@ class Assessment:
         paper: The paper's statistic W_N or U_N with its interval, which covers the statistic's expectation and not the
             advantage; None if it cannot be computed.
         metric: The metric that was asked for, at its optimum; None if there is none.
+        paper_metric: What the paper's Algorithm 2 or 3 gives for it.
         roc: The ROC curve, a higher score meaning member; None without an order.
         auc: The area under that curve, with its interval.
         operating_points: The true positive rate at each false positive rate that was asked for, with intervals.
@@ -112,6 +121,7 @@ class Assessment:
     advantage: Advantage
     paper: PaperAdvantage | None
     metric: MetricEstimate | None
+    paper_metric: PaperMetric | None
     roc: RocCurve | None
     auc: AreaUnderCurve | None
     operating_points: tuple[OperatingPoint, ...]
@@ -171,8 +181,9 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     )
     paper, missing = _paper(data, fine, options)
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
-    metric = None
+    metric, published = None, None
     if fine is not None and definition is not None:
+        published = paper_metric(data, definition, options.prior, options.seed, options.reading)
         metric = metric_optimum(
             fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )
@@ -200,6 +211,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
         result,
         paper,
         metric,
+        published,
         None if ordered is None else roc(ordered),
         area,
         points,

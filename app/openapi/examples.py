@@ -43,12 +43,20 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     },
     "individual-risk": {
         "records": Example("Every record, with a table of groups", {**SAMPLE, "groups": GROUPS}),
+        "kde": Example(
+            "Risk and precision of each record as MACE states them by kernel densities, beside the certified ones",
+            {**SAMPLE, "estimator": {"kind": "kde", "bandwidth": "silverman"}, "metric": "precision"},
+        ),
         "targets": Example(
             "Three scores asked about, against counts", {"counts": COUNTS, "targets": [0.1, 0.5, 0.95]}
         ),
     },
     "metrics": {
         "presets": Example("Every preset", SAMPLE),
+        "histogram": Example(
+            "Two metrics, as MACE estimates them by equal slices of the score",
+            {**SAMPLE, "metrics": ["accuracy", "precision"], "estimator": {"kind": "histogram"}, "bins": 10},
+        ),
         "own": Example(
             "F2, and a metric of your own by its coefficients",
             {

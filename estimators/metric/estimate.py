@@ -14,7 +14,7 @@ from estimators.adversary.holdout import SHUFFLES
 from estimators.errors import MetricError, TooFewRecords, require_count, require_open_unit
 from estimators.metric.bounds import held_out, in_sample, metric_range, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
-from estimators.metric.optimum import Objective, PaperMetric, optimum, paper_estimate
+from estimators.metric.optimum import Objective, optimum
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import (
     IID,
@@ -32,7 +32,7 @@ from estimators.statement import (
 from estimators.targets import CellsTarget
 
 LEAST_RECORDS = 3
-"""One of each side to learn from, one to choose by and one to judge on (MACE, Algorithm 3)."""
+"""One of each side to learn from, one to choose by and one to judge on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,6 @@ class MetricEstimate:
         resolution: How many cells the score was joined to.
         leader: Which family of adversaries set the lower end.
         class_rejected: Whether the two ends contradict each other; the upper end is then the largest value there is.
-        paper: What the paper's Algorithm 2 or 3 gives.
         cautions: What to know before using the numbers.
         provenance: Method, version, numbers of records, prior and seed.
 
@@ -76,7 +75,6 @@ class MetricEstimate:
     resolution: int
     leader: str
     class_rejected: bool
-    paper: PaperMetric
     cautions: tuple[Caution, ...]
     provenance: Provenance
 
@@ -240,7 +238,6 @@ def metric_optimum(
         cells.size,
         leader,
         rejected,
-        paper_estimate(cells, objective, seed),
         (*counts.doubts, *_cautions(objective.metric.name, why, cells, rejected)),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )

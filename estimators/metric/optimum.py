@@ -1,4 +1,4 @@
-"""The best adversary for a metric on given counts, and the paper's estimates of what it achieves.
+"""The best adversary for a metric on given counts.
 
 At any value V the metric exceeds V where numerator - V denominator > 0, which is linear in the rates: so
 the best rule takes cells in order of likelihood ratio, from one end or the other, up to some cell (MACE,
@@ -22,9 +22,6 @@ Guesses = NDArray[np.bool_]
 
 VANISHING_SHARE = 0.05
 """Least share of the guesses that make up the denominator, for metrics that are 0/0 without any."""
-
-HALVES = np.array([0.5, 0.5])
-THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,71 +140,3 @@ def best_prefix(objective: Objective, members: Integers, nonmembers: Integers, o
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(size), order.shape), axis=1)
     guesses: Guesses = (rank < length[:, None]) != mirrored[:, None]
     return guesses
-
-
-@dataclass(frozen=True, slots=True)
-class PaperMetric:
-    """What the paper's Algorithm 2 (threshold known) or 3 (threshold learned) prints; None for 0/0."""
-
-    algorithm: int
-    value: float | None
-    cut: Cut
-    member_guesses: int
-
-
-def paper_estimate(counts: Counts, objective: Objective, seed: int) -> PaperMetric:
-    """Algorithm 2 where Lemma 2 knows the threshold, else Algorithm 3 (MACE, section 5.2).
-
-    Literal but for Eq. 20's rates, which are weighted by the prior instead of the sample's member share
-    (erratum E21). It comes without an interval and without a least share.
-    """
-    if objective.metric.has_known_threshold:
-        return algorithm_2(counts, objective.metric, objective.prior, seed)
-    return algorithm_3(counts, objective.metric, objective.prior, seed)
-
-
-def algorithm_2(counts: Counts, metric: Metric, prior: float, seed: int) -> PaperMetric:
-    """Learn the posterior on S1, cut it at the known threshold, evaluate on S2 (MACE, Algorithm 2)."""
-    members, nonmembers = counts.blocks(HALVES, np.random.default_rng(seed))
-    eta = posteriors(members[0], nonmembers[0], prior)
-    return _evaluate(2, metric, prior, eta, metric.known_cut(prior), members[1], nonmembers[1])
-
-
-def algorithm_3(counts: Counts, metric: Metric, prior: float, seed: int) -> PaperMetric:
-    """Learn the posterior on S1, the threshold on S2, evaluate on S3 (MACE, Algorithm 3).
-
-    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (erratum E20).
-    """
-    members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(seed))
-    eta = posteriors(members[0], nonmembers[0], prior)
-    steps = np.unique(eta[(eta > 0.0) & (eta < 1.0)])
-    cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
-    by_eta = np.argsort(eta, kind="stable")
-    below = np.searchsorted(eta[by_eta], cuts, side="right")
-    tpr, fpr = (
-        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
-        for side in (members[1], nonmembers[1])
-    )
-    value = metric.value(tpr, fpr, prior)
-    worth = np.where(np.isnan(value), -np.inf, value)
-    best = int(np.argmax(worth))
-    above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
-    if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
-        worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
-        best = int(np.argmax(worth))
-    return _evaluate(3, metric, prior, eta, Cut(float(cuts[best]), above), members[2], nonmembers[2])
-
-
-def _evaluate(
-    algorithm: int,
-    metric: Metric,
-    prior: float,
-    eta: Floats,
-    cut: Cut,
-    members: Integers,
-    nonmembers: Integers,
-) -> PaperMetric:
-    guesses = cut.guesses(eta)
-    tp, fp = int(members[guesses].sum()), int(nonmembers[guesses].sum())
-    value = float(metric.value(tp / members.sum(), fp / nonmembers.sum(), prior))
-    return PaperMetric(algorithm, None if np.isnan(value) else value, cut, tp + fp)

@@ -57,8 +57,8 @@ class SampleRange:
         return np.asarray(((rows >= self.low) & (rows <= self.high)).all(axis=1))
 
 
-def targets_of(values: ArgumentScores, cells: Cells) -> NDArray[np.generic]:
-    """The scores asked about, finite and of the kind the cells are made of."""
+def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generic]:
+    """The scores asked about, finite and of the kind the cells are made of; numbers, where there are no cells."""
     try:
         array = np.asarray(values)
     except ValueError:

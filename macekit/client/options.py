@@ -85,6 +85,13 @@ class Estimator(TypedDict, total=False):
     accept_learned_score: bool | None
 
 
+class PaperEstimator(TypedDict, total=False):
+    """How the paper's estimate reads the scores."""
+
+    kind: Required[Literal["histogram", "kde"]]
+    bandwidth: BandwidthName | float | None
+
+
 class Columns(TypedDict, total=False):
     """Which columns of a table are what."""
 
@@ -135,6 +142,7 @@ class RiskOptions(PriorOptions, total=False):
     targets: Values | None
     groups: LabelValues | None
     metric: MetricGiven | None
+    estimator: PaperEstimator | None
     bins: int | None
     interval: Literal["auto", "mover_fieller", "conditional"]
     threshold: float | None
@@ -147,6 +155,7 @@ class MetricsOptions(PriorOptions, total=False):
 
     metrics: list[MetricGiven] | None
     min_positive_share: float | None
+    estimator: PaperEstimator | None
     bins: int | None
 
 

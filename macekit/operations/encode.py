@@ -7,6 +7,7 @@ from math import isfinite
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from estimators import (
     VERSION,
@@ -24,7 +25,7 @@ from estimators.audit.epsilon import ClaimCheck, EpsilonBound
 from estimators.audit.exposure import Exposure, Tail
 from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.compare import Difference
-from estimators.paper import PaperAdvantage
+from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.report import fingerprint
 from estimators.sample.counts import Counts
 from estimators.sample.shape import Shape
@@ -34,6 +35,8 @@ from macekit.schemas.answers import (
     DifferenceAnswer,
     DistributionAnswer,
     MetricRuleAnswer,
+    PaperRiskAnswer,
+    PosteriorCurveAnswer,
 )
 from macekit.schemas.statements import (
     BoundAnswer,
@@ -159,8 +162,8 @@ def paper(result: PaperAdvantage) -> PaperAnswer:
     }
 
 
-def metric(result: MetricEstimate) -> MetricAnswer:
-    """A metric at its optimum."""
+def metric(result: MetricEstimate, published: PaperMetric) -> MetricAnswer:
+    """A metric at its optimum, and what the paper prints for it."""
     low, high = result.share_limits
     return {
         "name": result.name,
@@ -177,9 +180,28 @@ def metric(result: MetricEstimate) -> MetricAnswer:
         "most_share": high,
         "resolution": result.resolution,
         "leader": result.leader,
-        "paper": result.paper.value,
-        "paper_algorithm": result.paper.algorithm,
+        "paper": published.value,
+        "paper_algorithm": published.algorithm,
+        "paper_estimator": published.estimator,
         "sentence": result.sentence,
+        "warnings": warnings(result.cautions),
+    }
+
+
+def paper_risk(result: RecordRisk, record_metric: RecordMetric | None) -> PaperRiskAnswer:
+    """How the paper's risk of each record came about, and what its interval is worth."""
+    return {
+        "theorem": result.theorem,
+        "estimator": "histogram" if result.theorem == 2 else "kde",
+        "cells": result.cells,
+        "bandwidth": None if result.bandwidth is None else list(result.bandwidth),
+        "confidence": result.risk.confidence,
+        "covers": result.risk.guarantee.covers,
+        "assumes": result.risk.guarantee.assumes,
+        "finite_sample": result.risk.guarantee.finite_sample,
+        "metric": None if record_metric is None else record_metric.metric.name,
+        "metric_threshold": None if record_metric is None else record_metric.cut.threshold,
+        "metric_algorithm": None if record_metric is None else record_metric.algorithm,
         "warnings": warnings(result.cautions),
     }
 
@@ -242,6 +264,28 @@ def distribution(shape: Shape) -> DistributionAnswer:
         "nonmembers": shape.nonmembers.tolist(),
         "outside_members": shape.outside_members,
         "outside_nonmembers": shape.outside_nonmembers,
+    }
+
+
+def posterior_curve(
+    rows: RecordRisk, starts: NDArray[np.float64], ends: NDArray[np.float64]
+) -> PosteriorCurveAnswer:
+    """The chance of being a member along the score; slices without a record are left out."""
+    there = ~np.isnan(rows.risk.values)
+    posterior, lower, upper = (
+        ((1.0 + column[there]) / 2.0).tolist()
+        for column in (rows.risk.values, rows.risk.lower, rows.risk.upper)
+    )
+    return {
+        "theorem": rows.theorem,
+        "starts": starts[there].tolist(),
+        "ends": ends[there].tolist(),
+        "posterior": posterior,
+        "lower": lower,
+        "upper": upper,
+        "bandwidth": None if rows.bandwidth is None else list(rows.bandwidth),
+        "covers": rows.risk.guarantee.covers,
+        "assumes": rows.risk.guarantee.assumes,
     }
 
 
@@ -354,7 +398,9 @@ def assessment(result: Assessment, data: Scores | Counts, options: dict[str, obj
             {"changes": each.changes, "upper": each.upper} for each in result.upper_by_changes
         ],
         "paper": None if result.paper is None else paper(result.paper),
-        "metric": None if result.metric is None else metric(result.metric),
+        "metric": None
+        if result.metric is None or result.paper_metric is None
+        else metric(result.metric, result.paper_metric),
         "roc": roc(result),
         "epsilon_lower_bound": None if result.epsilon is None else result.epsilon.value,
         "epsilon": None if result.epsilon is None else epsilon(result.epsilon),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from estimators import PRESETS, Counts, metric_optimum
+from estimators.paper import paper_metric
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.options import metric, parse_question, provenance_options, reply_of
+from macekit.operations.options import metric, paper_reading, parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import MetricsAnswer
@@ -26,6 +27,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "or ask /v1/advantage",
             field="members",
         )
+    published = paper_reading(question.estimator, question.bins)
     choice = question.metrics if question.metrics is not None else list(PRESETS)
     results = [
         metric_optimum(
@@ -40,7 +42,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         for option in choice
     ]
     document: MetricsAnswer = {
-        "metrics": [encode.metric(each) for each in results],
+        "metrics": [
+            encode.metric(each, paper_metric(data, each.metric, question.prior, question.seed, published))
+            for each in results
+        ],
         "provenance": encode.provenance(
             data,
             results[0].provenance.method,

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 import numpy as np
@@ -43,7 +43,14 @@ from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
-from macekit.schemas.questions import Estimator, LinearMetric, MetricGiven, PresetMetric, columns_of
+from macekit.schemas.questions import (
+    Estimator,
+    LinearMetric,
+    MetricGiven,
+    PaperEstimator,
+    PresetMetric,
+    columns_of,
+)
 from macekit.schemas.records import Question
 from macekit.schemas.statements import OriginAnswer
 
@@ -64,6 +71,9 @@ WORDS = {
     "too_short": "a longer list",
 }
 """What is needed, for faults whose pydantic message names classes of this project."""
+
+BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
+"""Faults of a value that has the right type."""
 
 LISTS = frozenset({"operating_points", "metrics", "learners", "edges"})
 """Options that are lists, wherever they stand."""
@@ -178,6 +188,23 @@ def reading(estimator: Estimator) -> EqualWidth | Kernel | None:
     return Kernel(Fixed(estimator.bandwidth))
 
 
+def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:
+    """How the paper's estimate of a record, or of a metric, reads a continuous score."""
+    if estimator is None:
+        return None
+    if estimator.kind == "histogram":
+        if estimator.bandwidth is not None:
+            raise Problem(
+                "bad-option",
+                "estimator.bandwidth applies only to kind kde, not histogram; remove it",
+                field="estimator.bandwidth",
+            )
+        return EqualWidth() if bins is None else EqualWidth(bins)
+    if isinstance(estimator.bandwidth, float):
+        return Kernel(Fixed(estimator.bandwidth))
+    return Kernel(BANDWIDTHS[estimator.bandwidth or "scott"])
+
+
 def metric(choice: MetricGiven, prior: float) -> Metric:
     """A metric by name, by name and parameters, or by coefficients."""
     if isinstance(choice, LinearMetric):
@@ -198,8 +225,11 @@ def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None
 
 def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     """The first fault, in words that repeat nothing of what was submitted."""
-    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    path, at = _path(kind, fault["loc"])
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    path, at = _path(kind, faults[0]["loc"])
+    # of several branches the one whose type it has knows best what is wrong
+    branches = [each for each in faults if _path(kind, each["loc"])[0] == path]
+    fault = next((each for each in branches if each["type"] in BOUNDS), faults[0])
     slug = KINDS.get(fault["type"], "wrong-type")
     if slug == "unknown-field":
         return unknown_field(str(fault["loc"][-1]), at.model_fields, ".".join(path) or "the request")
@@ -237,7 +267,10 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
 
 
 def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseModel] | None:
-    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else fallback
+    for each in (annotation, *get_args(annotation)):
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            return each
+    return fallback
 
 
 _BRANCHES: dict[str, type[BaseModel]] = {"preset": PresetMetric, "linear": LinearMetric}

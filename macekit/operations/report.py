@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators import Assessment, Counts, IndividualRisk, Scores, individual_risk
 from estimators.audit.roc import band
+from estimators.errors import NotFinite, OutOfRange
+from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.risk.individual import RiskByCell, risk_by_cell
-from estimators.sample.shape import shape
+from estimators.sample.scores import Query
+from estimators.sample.shape import Shape, shape
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.advantage import assessed
-from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.risk import by_group_of, group_rows, summary
+from macekit.operations.options import parse_question, provenance_options, reading, reply_of
+from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, summary
 from macekit.operations.samples import sample_of, submitted_scores
 from macekit.problems import Problem
-from macekit.schemas.answers import GroupAnswer
+from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 from macekit.schemas.questions import ReportQuestion
+
+CURVE_POINTS = 161
+"""Points along the score at which kernel densities are stated."""
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -35,6 +42,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     assessment = assessed(data, question)
     histogram = shape(data, assessment.fine)
     risks = _risks(body, data, assessment, question)
+    of_record = None if assessment.metric is None else metric_of_cells(data, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call))
     document = {
         "sentence": result["sentence"],
@@ -43,7 +51,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         if assessment.roc is None or assessment.fine is None
         else encode.points(band(assessment.fine, question.confidence)),
         "distribution": None if histogram is None else encode.distribution(histogram),
-        "risk": summary(risks),
+        "posterior": [] if histogram is None else _posterior(data, histogram, question),
+        "risk": summary(risks, of_record),
         "groups": _groups(risks, body, data, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
         "provenance": result["provenance"],
@@ -60,6 +69,29 @@ def _risks(
         return risk_by_cell(data if assessment.fine is None else assessment.fine, *level)
     every = None if body.units is None else submitted_scores(body)
     return individual_risk(data, *level, every, cast("ArrayLike | None", body.groups))
+
+
+def _posterior(data: Scores | Counts, drawn: Shape, question: ReportQuestion) -> list[PosteriorCurveAnswer]:
+    """The chance of being a member along the score, by kernel densities and by slices, as the paper states it."""
+    if not isinstance(data, Scores) or data.query is not Query.CONTINUOUS or drawn.edges is None:
+        return []
+    chosen = reading(question.estimator)
+    slices = chosen if isinstance(chosen, EqualWidth) else EqualWidth()
+    low, high = (float(f([f(data.members), f(data.nonmembers)])) for f in (np.min, np.max))
+    edges = np.linspace(low, high, slices.bins + 1)
+    edges = edges[(edges >= drawn.edges[0]) & (edges <= drawn.edges[-1])]
+    points = np.linspace(float(drawn.edges[0]), float(drawn.edges[-1]), CURVE_POINTS)
+    curves = []
+    for way, starts, ends in (
+        (chosen if isinstance(chosen, Kernel) else Kernel(), points, points),
+        (slices, edges[:-1], edges[1:]),
+    ):
+        try:
+            rows = record_risk(data, question.prior, question.confidence, way, (starts + ends) / 2.0)
+        except (NotFinite, OutOfRange):  # scores at the ends of what a float holds have no bandwidth
+            continue
+        curves.append(encode.posterior_curve(rows, starts, ends))
+    return curves
 
 
 def _groups(

@@ -18,6 +18,7 @@ from estimators import (
 )
 from estimators.compare import GroupAdvantage
 from estimators.metric.individual import IndividualMetric
+from estimators.paper import RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.individual import RiskByCell
@@ -27,11 +28,18 @@ from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
-from macekit.operations.options import metric, parse_question, provenance_options, reply_of, require_form
+from macekit.operations.options import (
+    metric,
+    paper_reading,
+    parse_question,
+    provenance_options,
+    reply_of,
+    require_form,
+)
 from macekit.operations.samples import sample_of, submitted_scores, with_counts
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
-from macekit.schemas.questions import RiskQuestion
+from macekit.schemas.questions import ReportQuestion, RiskQuestion
 from macekit.schemas.records import PriorQuestion
 from macekit.schemas.statements import ProvenanceAnswer
 
@@ -40,6 +48,18 @@ INTERVALS: dict[str, CellInterval | None] = {
     "mover_fieller": MoverFieller(),
     "conditional": Conditional(),
 }
+NO_PAPER = dict.fromkeys(
+    (
+        "paper_signed_risk",
+        "paper_lower",
+        "paper_upper",
+        "paper_metric",
+        "paper_metric_lower",
+        "paper_metric_upper",
+    )
+)
+"""Columns that are null if the paper's estimate was not asked for."""
+
 NO_METRIC = dict.fromkeys(
     ("metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold")
 )
@@ -67,10 +87,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         threshold=question.threshold,
         over=OVER[question.over],
     )
-    record_metric = None if question.metric is None else _metric(data, result, question)
+    of_record = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
+    published = None if question.estimator is None else _published(data, targets, question)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
-    columns = _columns(listing, index, record_metric)
+    columns = _columns(listing, index, of_record) | _paper_columns(published, listing.index)
     source = encode.provenance(
         data, result.provenance.method, question.seed, provenance_options(question, call)
     )
@@ -81,9 +102,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         return Reply(200, ARROW, arrow_bytes(columns, _notes(result, source)), records)
     tables = by_group_of(data, groups, question) if body.targets is None else {}
     document = {
-        **summary(result, record_metric),
-        "metric_rule": None if record_metric is None else encode.metric_rule(record_metric),
-        "records": {**NO_METRIC, **columns},
+        **summary(result, of_record),
+        "paper": None if published is None else encode.paper_risk(*published),
+        "records": {**NO_METRIC, **NO_PAPER, **columns},
         "groups": group_rows(result, tables),
         "provenance": source,
     }
@@ -106,6 +127,7 @@ def summary(
         },
         "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
         "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),
+        "metric_rule": None if record_metric is None else encode.metric_rule(record_metric),
         "cells": _cells(result, record_metric),
         "warnings": encode.warnings(
             (*result.cautions, *(() if record_metric is None else record_metric.cautions))
@@ -113,19 +135,55 @@ def summary(
     }
 
 
-def _metric(data: Scores | Counts, result: IndividualRisk, question: RiskQuestion) -> IndividualMetric:
+def metric_of_cells(
+    data: Scores | Counts,
+    result: IndividualRisk | RiskByCell,
+    question: RiskQuestion | ReportQuestion,
+    bins: int | None = None,
+) -> IndividualMetric:
     """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
     prior, counts = question.prior, with_counts(data)
     definition = metric(question.metric, prior)  # type: ignore[arg-type]
     cut = None
     if isinstance(counts, Counts) and not definition.has_known_threshold:
-        best = metric_optimum(
-            counts, definition, prior, None, question.confidence, question.bins, question.seed
-        )
+        best = metric_optimum(counts, definition, prior, None, question.confidence, bins, question.seed)
         cut = best.cut
     return individual_metric(
         result.cells.counts, definition, prior, question.confidence, question.seed, cut, result.cells
     )
+
+
+def _published(
+    data: Scores | Counts, targets: ArgumentScores | None, question: RiskQuestion
+) -> tuple[RecordRisk, RecordMetric | None]:
+    """Theorem 2 or 3 for each record, and Theorem 4 if a metric was asked for."""
+    reading = paper_reading(question.estimator, question.bins)
+    risk = record_risk(data, question.prior, question.confidence, reading, targets)
+    if question.metric is None:
+        return risk, None
+    definition = metric(question.metric, question.prior)
+    return risk, record_metric(data, risk, definition, question.prior, question.seed, reading)
+
+
+def _paper_columns(
+    published: tuple[RecordRisk, RecordMetric | None] | None, rows: NDArray[np.int64]
+) -> dict[str, NDArray[np.generic]]:
+    """The paper's columns of these rows."""
+    if published is None:
+        return {}
+    risk, by_metric = published
+    columns: dict[str, NDArray[np.generic]] = {
+        "paper_signed_risk": np.ma.masked_invalid(risk.risk.values[rows]),
+        "paper_lower": risk.risk.lower[rows],
+        "paper_upper": risk.risk.upper[rows],
+    }
+    if by_metric is not None:
+        columns |= {
+            "paper_metric": np.ma.masked_invalid(by_metric.values[rows]),
+            "paper_metric_lower": np.ma.masked_invalid(by_metric.lower[rows]),
+            "paper_metric_upper": np.ma.masked_invalid(by_metric.upper[rows]),
+        }
+    return columns
 
 
 def by_group_of(

@@ -27,7 +27,10 @@ PARALLEL = frozenset(
         "nonmembers",
         "labels",
     }
+    | {"starts", "ends"}
     | {"metric", "metric_lower", "metric_upper", "metric_guesses_member", "metric_on_threshold"}
+    | {"paper_signed_risk", "paper_lower", "paper_upper"}
+    | {"paper_metric", "paper_metric_lower", "paper_metric_upper"}
 )
 """Lists that have one entry for each record, cell, bin or point, and so are equally long side by side."""
 

@@ -92,6 +92,20 @@ class RecordsAnswer(RiskColumns):
 
     index: Annotated[list[int], Field(description="place in the request: members first, or row of the table")]
     cell: list[int]
+    paper_signed_risk: Annotated[
+        list[float | None] | None,
+        Field(
+            description="signed risk as the paper states it, if estimator was sent; null in no cell of its own"
+        ),
+    ]
+    paper_lower: Annotated[list[float] | None, Field(description="lower end of paper_signed_risk")]
+    paper_upper: list[float] | None
+    paper_metric: Annotated[
+        list[float | None] | None,
+        Field(description="the metric asked for, as the paper states it; null where it is 0/0"),
+    ]
+    paper_metric_lower: list[float | None] | None
+    paper_metric_upper: list[float | None] | None
 
 
 class GroupAnswer(TypedDict):
@@ -138,6 +152,30 @@ class MetricRuleAnswer(TypedDict):
     ]
 
 
+class PaperRiskAnswer(TypedDict):
+    """How the paper's risk of each record came about, and what its interval is worth."""
+
+    theorem: Annotated[int, Field(description="2: the box of a cell; 3: kernel densities at the score")]
+    estimator: Literal["histogram", "kde"]
+    cells: Annotated[int | None, Field(description="how many cells have records, for Theorem 2")]
+    bandwidth: Annotated[
+        list[float] | None,
+        Field(description="members' and nonmembers', for Theorem 3; of vectors the product over the axes"),
+    ]
+    confidence: float
+    covers: str
+    assumes: str
+    finite_sample: bool
+    metric: Annotated[str | None, Field(description="name of the metric in paper_metric")]
+    metric_threshold: Annotated[
+        float | None, Field(description="posterior at which the rule of the metric changes its guess")
+    ]
+    metric_algorithm: Annotated[
+        int | None, Field(description="3 if Algorithm 3 learned that threshold; null if Lemma 2 knows it")
+    ]
+    warnings: list[WarningAnswer]
+
+
 class FlagsAnswer(TypedDict):
     """What a flag means here."""
 
@@ -159,6 +197,10 @@ class RiskAnswer(TypedDict):
     ]
     simultaneous_guarantee: GuaranteeAnswer
     metric_rule: MetricRuleAnswer | None
+    paper: Annotated[
+        PaperRiskAnswer | None,
+        Field(description="how the paper's columns came about, if estimator was sent"),
+    ]
     records: RecordsAnswer
     groups: list[GroupAnswer]
     cells: CellsAnswer
@@ -195,8 +237,23 @@ class RiskSummaryAnswer(TypedDict):
     flags: FlagsAnswer
     guarantee: GuaranteeAnswer
     simultaneous_guarantee: GuaranteeAnswer
+    metric_rule: MetricRuleAnswer | None
     cells: CellsAnswer
     warnings: list[WarningAnswer]
+
+
+class PosteriorCurveAnswer(TypedDict):
+    """The chance of being a member along the score as the paper states it, one entry a point or slice."""
+
+    theorem: Annotated[int, Field(description="2: slices of equal width; 3: kernel densities")]
+    starts: Annotated[list[float], Field(description="where a slice begins; of kernel densities the points")]
+    ends: Annotated[list[float], Field(description="where it ends; of kernel densities the points again")]
+    posterior: list[float]
+    lower: list[float]
+    upper: list[float]
+    bandwidth: list[float] | None
+    covers: str
+    assumes: str
 
 
 class ReportAnswer(TypedDict):
@@ -209,6 +266,10 @@ class ReportAnswer(TypedDict):
         Field(description="true positive rates along the ROC, each interval by itself"),
     ]
     distribution: DistributionAnswer | None
+    posterior: Annotated[
+        list[PosteriorCurveAnswer],
+        Field(description="by kernel densities and by slices, of one number a record; else empty"),
+    ]
     risk: RiskSummaryAnswer | None
     groups: list[GroupAnswer]
     warnings: list[WarningAnswer]

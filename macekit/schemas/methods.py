@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from estimators.audit.epsilon import EMPIRICAL
 from estimators.statement import IID, MLR, UNIMODAL
 
 
+class AskAnswer(TypedDict):
+    """One way to ask for a method's number."""
+
+    question: Annotated[str, Field(description="address of the question")]
+    options: Annotated[dict[str, Any], Field(description="what to send beside the records or arrays")]
+    field: Annotated[str, Field(description="where in the answer the number stands, names joined by dots")]
+
+
 class MethodAnswer(TypedDict):
     """One method."""
 
     name: str
-    asked_by: str
+    asks: list[AskAnswer]
     states: str
     assumes: str
     guarantee: str
@@ -47,10 +58,18 @@ PUBLISHED = (
     "as published: covers the expectation of the statistic, not the advantage (docs/methods.md, section 7)"
 )
 
+
+def _ask(question: str, field: str, **options: object) -> AskAnswer:
+    return {"question": f"/v1/{question}", "options": options, "field": field}
+
+
 METHODS: list[MethodAnswer] = [
     {
         "name": "cells",
-        "asked_by": "/v1/advantage, estimator auto or histogram",
+        "asks": [
+            _ask("advantage", "advantage"),
+            _ask("advantage", "advantage", estimator={"kind": "histogram"}),
+        ],
         "states": "the optimal advantage of adversaries that see the score at a stated resolution",
         "assumes": IID,
         "guarantee": SIMULATED,
@@ -59,7 +78,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "threshold",
-        "asked_by": "/v1/advantage, estimator threshold",
+        "asks": [_ask("advantage", "advantage", estimator={"kind": "threshold"})],
         "states": "the optimal advantage, if the best adversary is a threshold",
         "assumes": MLR,
         "guarantee": SIMULATED,
@@ -67,7 +86,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "two_sided",
-        "asked_by": "/v1/advantage, estimator two_sided",
+        "asks": [_ask("advantage", "advantage", estimator={"kind": "two_sided"})],
         "states": "the optimal advantage, if the best adversary is an interval or its complement",
         "assumes": UNIMODAL,
         "guarantee": SIMULATED,
@@ -75,7 +94,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "learned",
-        "asked_by": "/v1/advantage, estimator learned; vectors",
+        "asks": [_ask("advantage", "advantage", estimator={"kind": "learned"})],
         "states": "below: the optimal advantage of any adversary that sees the vector; above: of adversaries that see "
         "one learned score",
         "assumes": IID,
@@ -84,7 +103,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "W_N",
-        "asked_by": "/v1/advantage, estimator histogram, or a discrete query",
+        "asks": [_ask("advantage", "paper", estimator={"kind": "histogram"})],
         "states": "the plug-in of a discrete query",
         "assumes": IID,
         "guarantee": PUBLISHED,
@@ -92,7 +111,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "U_N",
-        "asked_by": "/v1/advantage, estimator kde, or a continuous query",
+        "asks": [_ask("advantage", "paper", estimator={"kind": "kde"})],
         "states": "the plug-in of a continuous query, by kernel densities",
         "assumes": IID + "; a bandwidth fixed in advance",
         "guarantee": PUBLISHED,
@@ -100,7 +119,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "metric optimum",
-        "asked_by": "/v1/metrics, metric in /v1/advantage",
+        "asks": [_ask("metrics", "metrics"), _ask("advantage", "metric", metric="precision")],
         "states": "the largest value of an accuracy-like metric",
         "assumes": IID,
         "guarantee": SIMULATED,
@@ -108,15 +127,55 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "individual risk",
-        "asked_by": "/v1/individual-risk",
+        "asks": [_ask("individual-risk", "records.risk")],
         "states": "what a record's own score betrays of its membership, at the resolution of the cells",
         "assumes": IID,
         "guarantee": "exact limits, at every confidence",
         "reference": "MACE, section 4, Theorems 1 and 2",
     },
     {
+        "name": "Theorems 2 and 3",
+        "asks": [
+            _ask("individual-risk", "records.paper_signed_risk", estimator={"kind": "histogram"}),
+            _ask("individual-risk", "records.paper_signed_risk", estimator={"kind": "kde", "bandwidth": 0.1}),
+        ],
+        "states": "the signed risk of a record in its cell, or by kernel densities at its score",
+        "assumes": IID + "; cells, or a bandwidth, fixed in advance",
+        "guarantee": "as published: of a cell, exact; of kernel densities, about the smoothed ones (docs/paper.md)",
+        "reference": "MACE, Theorems 2 and 3 with Lemma 4",
+    },
+    {
+        "name": "Algorithms 2 and 3",
+        "asks": [
+            _ask("metrics", "metrics", estimator={"kind": "histogram"}),
+            _ask("metrics", "metrics", estimator={"kind": "kde"}),
+        ],
+        "states": "a metric's largest value as the paper estimates it, on records the rule was not learned from",
+        "assumes": IID,
+        "guarantee": "as published: no interval (docs/paper.md)",
+        "reference": "MACE, section 5.2",
+    },
+    {
+        "name": "individual metric",
+        "asks": [_ask("individual-risk", "records.metric", metric="accuracy")],
+        "states": "a metric of one record under the optimal rule, over the interval of its cell's risk",
+        "assumes": IID,
+        "guarantee": "exact limits where the threshold is known, else simulated",
+        "reference": "MACE, Definition 6 and Theorem 4",
+    },
+    {
+        "name": "Theorem 4",
+        "asks": [
+            _ask("individual-risk", "records.paper_metric", metric="accuracy", estimator={"kind": "kde"})
+        ],
+        "states": "the same over the interval of Theorem 2 or 3",
+        "assumes": IID + "; cells, or a bandwidth, fixed in advance",
+        "guarantee": "as published: as that of Theorem 2 or 3 (docs/paper.md)",
+        "reference": "MACE, Theorem 4 (docs/methods.md, section 4)",
+    },
+    {
         "name": "AUC",
-        "asked_by": "/v1/advantage",
+        "asks": [_ask("advantage", "roc.auc"), _ask("report", "result.roc.auc")],
         "states": "the probability that a member outscores a nonmember",
         "assumes": IID,
         "guarantee": SIMULATED,
@@ -124,7 +183,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "TPR at FPR",
-        "asked_by": "/v1/advantage, operating_points",
+        "asks": [_ask("advantage", "roc.operating_points", operating_points=[0.1])],
         "states": "the true positive rate of the threshold of a given false positive rate",
         "assumes": IID,
         "guarantee": SIMULATED,
@@ -132,7 +191,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "exposure",
-        "asked_by": "/v1/advantage, /v1/gate",
+        "asks": [_ask("advantage", "exposure"), _ask("gate", "exposure", max_tpr=0.5, at_fpr=0.1)],
         "states": "whether an end of the score holds members that almost no nonmember reaches, and what the epsilon of "
         "the score's two distributions is at least; no mechanism's",
         "assumes": IID,
@@ -141,7 +200,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "epsilon lower bound",
-        "asked_by": "/v1/audit, /v1/advantage",
+        "asks": [_ask("audit", "epsilon"), _ask("advantage", "epsilon")],
         "states": "what the epsilon of the mechanism must be at least",
         "assumes": EMPIRICAL,
         "guarantee": "exact at every sample size",
@@ -149,7 +208,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "epsilon upper end",
-        "asked_by": "/v1/gate, max_epsilon",
+        "asks": [_ask("gate", "limits", max_epsilon=3)],
         "states": "the epsilon, at a delta, of this score's two distributions over cells, from above; no mechanism's",
         "assumes": IID,
         "guarantee": "exact limits of every set of cells; simulated in docs/gate.md",
@@ -157,7 +216,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "gate",
-        "asked_by": "/v1/gate",
+        "asks": [_ask("gate", "decision", max_advantage=0.9)],
         "states": "pass, fail or inconclusive over several limits",
         "assumes": IID,
         "guarantee": "a wrong pass and a wrong fail have at most (1 - confidence)/2 each",
@@ -165,7 +224,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "comparison",
-        "asked_by": "/v1/compare",
+        "asks": [_ask("compare", "differences")],
         "states": "a ranking, the largest advantage, and differences",
         "assumes": IID,
         "guarantee": "corrected for the number of statements (Bonferroni, MOVER)",
@@ -173,7 +232,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "differential privacy",
-        "asked_by": "/v1/theory/dp",
+        "asks": [_ask("theory/dp", "bounds")],
         "states": "what a promise allows an adversary at most: advantage, risk, MIP's eta, MIS's Delta, TPR at FPR",
         "assumes": "membership is random; the promise is about the adjacency that is stated",
         "guarantee": "proven; an accountant's numbers as far as its convolution is exact",
@@ -181,7 +240,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "agreement",
-        "asked_by": "/v1/theory/together",
+        "asks": [_ask("theory/together", "rows")],
         "states": "what a claim allows beside what was measured",
         "assumes": IID,
         "guarantee": "all intervals hold together (Bonferroni); simulated",
@@ -189,7 +248,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "membership inference privacy",
-        "asked_by": "/v1/theory/mip, /v1/theory/mip-finite",
+        "asks": [_ask("theory/mip", "noise"), _ask("theory/mip-finite", "eta")],
         "states": "noise that keeps every attack within eta of guessing; the eta of a finite algorithm",
         "assumes": "fits to random halves of one data set, drawn independently",
         "guarantee": "from swaps and draws: exact at every sample size; from a moment: an estimate",
@@ -197,7 +256,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "membership inference security",
-        "asked_by": "/v1/theory/mis, /v1/theory/mis-overfitting",
+        "asks": [_ask("theory/mis", "bounds"), _ask("theory/mis-overfitting", "delta_at_least")],
         "states": "what any algorithm may give away of categorical data; how secure overfitting leaves it at most",
         "assumes": "records are independent draws",
         "guarantee": "exact where the distribution is given, at every sample size where it is sampled",
@@ -205,7 +264,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "practical membership privacy",
-        "asked_by": "/v1/theory/pmp-exponential, /v1/theory/pmp-gaussian",
+        "asks": [_ask("theory/pmp-exponential", "epsilon"), _ask("theory/pmp-gaussian", "practical_epsilon")],
         "states": "what a mechanism gives away to who knows the records it may have used, but not which it did",
         "assumes": "half of the records are used, each half equally likely",
         "guarantee": "exact, or an upper bound; from random training sets: at every number of draws",

@@ -131,6 +131,19 @@ class Estimator(Question):
     )
 
 
+class PaperEstimator(Question):
+    """How the paper's estimate reads the scores; the certified one beside it stays as it is."""
+
+    kind: Literal["histogram", "kde"] = Field(
+        description="histogram: categories as they are, numbers in equal slices of their range (bins, or 100); kde: "
+        "kernel densities of numbers"
+    )
+    bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out",
+    )
+
+
 class AdvantageQuestion(PriorQuestion):
     """One sample: the optimal advantage, and everything that belongs to it."""
 
@@ -174,6 +187,9 @@ class RiskQuestion(PriorQuestion):
         None, description="a label for each record, members first, or for each target"
     )
     metric: MetricGiven | None = Field(None, description="also state this metric for each record")
+    estimator: PaperEstimator | None = Field(
+        None, description="also state the risk, and the metric, as the paper does: Theorems 2, 3 and 4"
+    )
     bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
     interval: Literal["auto", "mover_fieller", "conditional"] = Field(
         "auto",
@@ -207,6 +223,10 @@ class MetricsQuestion(PriorQuestion):
         ge=0,
         lt=1,
         description="least share of all records that an attacker must accuse of being members",
+    )
+    estimator: PaperEstimator | None = Field(
+        None,
+        description="how the paper's Algorithms 2 and 3 learn the posterior; kde if left out and scores are numbers",
     )
     bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
 

@@ -88,6 +88,9 @@ class MetricAnswer(TypedDict):
     leader: str
     paper: Annotated[float | None, Field(description="what the paper's Algorithm 2 or 3 prints")]
     paper_algorithm: int
+    paper_estimator: Annotated[
+        Literal["histogram", "kde"], Field(description="how that algorithm learned the posterior")
+    ]
     sentence: str
     warnings: list[WarningAnswer]
 

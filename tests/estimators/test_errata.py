@@ -39,9 +39,10 @@ from scipy.stats import binom
 from estimators.advantage import advantage
 from estimators.compare import compare
 from estimators.metric.definition import Cut, Metric
-from estimators.metric.optimum import THIRDS, algorithm_3, posteriors
+from estimators.metric.optimum import posteriors
 from estimators.metric.presets import preset
-from estimators.paper import discrete_advantage, discrete_risk
+from estimators.paper import algorithm_3, discrete_advantage, discrete_risk
+from estimators.paper.metric import THIRDS
 from estimators.risk.cells import Limits
 from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts

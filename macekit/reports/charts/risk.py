@@ -36,6 +36,7 @@ PLOT = 500
 NAMED_KINDS = ("categories", "values")
 COLUMNS = ("risk", "lower", "upper", "signed_risk", "simultaneous_lower", "simultaneous_upper")
 SIGNED = ("signed_risk", "signed_lower", "signed_upper")
+OF_METRIC = ("metric", "metric_lower", "metric_upper")
 AXIS = "signed risk: above, members"
 
 
@@ -148,12 +149,13 @@ def _surest(cells: Mapping[str, Any], indices: Sequence[int]) -> int:
 
 def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
     cells = answer["cells"]
+    of_metric = OF_METRIC if cells["metric"] else ()
     every = tuple(
         (
             name,
             cells["members"][i].number("count"),
             cells["nonmembers"][i].number("count"),
-            *(cells[column][i].number() for column in COLUMNS),
+            *(cells[column][i].number() for column in (*COLUMNS, *of_metric)),
         )
         for i, name in enumerate(names[:ROWS])
     )
@@ -165,5 +167,6 @@ def _table(answer: AnswerPath, names: Sequence[Cell]) -> Table:
         "signed risk",
         "lower, all cells",
         "upper, all cells",
+        *(name.replace("_", ", ") for name in of_metric),
     )
     return Table("Risk of each cell", head, every, more=len(names) - len(every), where=cells.path)

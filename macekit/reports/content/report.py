@@ -7,6 +7,7 @@ from itertools import chain
 from macekit.reports.charts.distribution import distribution
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.interval import interval
+from macekit.reports.charts.posterior import posterior
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance, risk
 from macekit.reports.content.advantage import TITLE, about, claim, curve, curves, numbers, promise
@@ -26,6 +27,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         *_scores(figures),
         *curve(result["roc"], figures),
         *_risk(answer["risk"], figures),
+        *_posterior(figures),
         *groups.sections(grouped, figures, prior, result["baseline"]),
         *promise(result, figures),
         numbers(result),
@@ -41,7 +43,15 @@ def _scores(figures: Figures) -> tuple[Section, ...]:
 
 
 def _risk(summary: AnswerPath, figures: Figures) -> tuple[Section, ...]:
-    return (risk.section(summary, figures, Paragraph((summary["sentence"].quote(),))),) if summary else ()
+    if not summary:
+        return ()
+    rule = risk.metric_rule(summary["metric_rule"])
+    return (risk.section(summary, figures, Paragraph((summary["sentence"].quote(),)), *rule),)
+
+
+def _posterior(figures: Figures) -> tuple[Section, ...]:
+    charts = figures.pick("posterior")
+    return (Section("posterior", "The chance of being a member, as published", charts),) if charts else ()
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
@@ -53,6 +63,7 @@ def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
         distribution(shape) if shape else None,
         *curves(result, answer["band"]),
         risk_chart(risks, edges) if risks else None,
+        posterior(answer["posterior"], answer["provenance"]["options"]["prior"].value),
         forest_of_groups(answer["groups"], result.value["baseline"]) if len(answer["groups"]) else None,
         claim(result),
     )

@@ -40,7 +40,12 @@ HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of be
 BRIEF = (0, 1, 2, 3, 6)
 """Columns of that for one screen."""
 
-OF_METRIC = ("metric", "metric_lower", "metric_upper")
+COLUMNS = (
+    ("metric", "metric_lower", "metric_upper"),
+    ("paper_signed_risk", "paper_lower", "paper_upper"),
+    ("paper_metric", "paper_metric_lower", "paper_metric_upper"),
+)
+"""What is stated if it was asked for: a number and its two ends."""
 
 
 def section(risk: AnswerPath, figures: Figures, *before: Block) -> Section:
@@ -94,7 +99,10 @@ def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
     """
     order = _surest(records)[:TOP_RECORDS] if top is None else np.arange(min(top, len(records["index"])))
     rows = tuple(_row(records, int(at)) for at in order)
-    head = (*HEAD, "Metric", "From", "To") if records["metric"] else HEAD
+    head: tuple[str, ...] = HEAD
+    head += ("Metric", "From", "To") if records["metric"] else ()
+    head += ("As published", "From", "To") if records["paper_signed_risk"] else ()
+    head += ("Metric as published", "From", "To") if records["paper_metric"] else ()
     note = (
         "The strongest evidence first, by the interval that holds for all records together. A record's number is its "
         "place in the input, counted from zero."
@@ -108,7 +116,7 @@ def _first(lists: tuple[Bullets, ...]) -> tuple[Bullets, ...]:
     return tuple(Bullets(each.items[:1]) for each in lists)
 
 
-def _metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
+def metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
     """Under which rule the metric of a record is stated, what its interval covers, and why it may have no value."""
     if not rule:
         return ()
@@ -126,6 +134,36 @@ def _metric_rule(rule: AnswerPath) -> tuple[Bullets, ...]:
     if why := rule["undefined"]:
         items.append(("Where the metric is a dash it has no value: ", why.quote(), "."))
     return (Bullets(tuple(items)),)
+
+
+def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
+    """What the columns as published are, and what their intervals cover."""
+    if not paper:
+        return ()
+    how: Inline = ("by kernel densities, of bandwidths ", *_listed(paper["bandwidth"]))
+    if paper["estimator"].value == "histogram":
+        how = ("by the ", paper["cells"].number("exact"), " cells that have records")
+    items: list[Inline] = [
+        (
+            "As published: the signed risk of MACE's Theorem ",
+            paper["theorem"].number("exact"),
+            ", ",
+            *how,
+            ".",
+        ),
+        ("Its interval covers ", paper["covers"].quote(), ". It assumes: ", paper["assumes"].quote(), "."),
+    ]
+    if threshold := paper["metric_threshold"]:
+        items.append(
+            ("Its metric (Theorem 4) is for a threshold of ", threshold.number(), " on the posterior.")
+        )
+    items += [(each["message"].quote(), ".") for each in paper["warnings"]]
+    return (Bullets(tuple(items)),)
+
+
+def _listed(numbers: AnswerPath) -> Inline:
+    first, second = numbers[0], numbers[1]
+    return (first.number(), " for members and ", second.number(), " for nonmembers")
 
 
 def _surest(records: AnswerPath) -> NDArray[np.int64]:
@@ -147,7 +185,7 @@ def _row(records: AnswerPath, at: int) -> tuple[Cell, ...]:
         records["signed_risk"][at].number(),
         records["posterior"][at].number(),
         "yes" if records["flagged"][at].value else "",
-        *(records[name][at].number() for name in OF_METRIC if records["metric"]),
+        *(records[name][at].number() for names in COLUMNS for name in names if records[names[0]]),
     )
 
 
@@ -172,7 +210,8 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         *records(source),
     )
-    exposed, rule = most_exposed(answer["records"], top), _metric_rule(answer["metric_rule"])
+    exposed = most_exposed(answer["records"], top)
+    rule = (*metric_rule(answer["metric_rule"]), *_published(answer["paper"]))
     sections = (
         section(answer, figures),
         Section(

@@ -17,8 +17,9 @@ from estimators.limits.fieller import ratio_limits
 from estimators.metric.bounds import held_out, rule_lower, rule_upper, upper_limit, views_of
 from estimators.metric.definition import Cut, Degeneracy, Metric
 from estimators.metric.estimate import metric_optimum
-from estimators.metric.optimum import HALVES, THIRDS, Objective, algorithm_2, algorithm_3, optimum, posteriors
+from estimators.metric.optimum import Objective, optimum, posteriors
 from estimators.metric.presets import PRESETS, preset
+from estimators.paper import algorithm_3
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import by_rank
 from estimators.sample.counts import Counts
@@ -151,45 +152,6 @@ def test_where_the_share_binds_the_threshold_is_the_posterior_of_the_cell_where_
 )
 def test_guessing_without_the_score_earns_the_trivial_value(name, prior, share, trivial):
     assert objective(name, prior, share).trivial == pytest.approx(trivial, abs=1e-6)
-
-
-def test_algorithm_2_is_the_papers_four_steps_with_rates_weighted_by_the_prior():
-    counts, prior = random_counts(5), 0.1
-    metric = preset("balanced_accuracy", prior)
-    members, nonmembers = counts.blocks(HALVES, np.random.default_rng(11))
-    r, q = members[0] / members[0].sum(), nonmembers[0] / nonmembers[0].sum()
-    with np.errstate(invalid="ignore"):
-        eta = prior * r / (prior * r + (1 - prior) * q)
-    guess = np.where(np.isnan(eta), False, eta > prior)
-    tp = prior * members[1][guess].sum() / members[1].sum()
-    fp = (1 - prior) * nonmembers[1][guess].sum() / nonmembers[1].sum()
-
-    paper = algorithm_2(counts, metric, prior, 11)
-
-    assert paper.algorithm == 2
-    assert paper.value == pytest.approx((tp / prior + (1 - fp / (1 - prior))) / 2)
-    assert paper.member_guesses == members[1][guess].sum() + nonmembers[1][guess].sum()
-
-
-def test_algorithm_3_learns_the_threshold_on_its_second_part():
-    counts, prior = Counts.of([300, 200, 60, 30, 10], [100, 100, 100, 150, 150]), 0.2
-    metric = preset("f_beta", prior)
-    members, nonmembers = counts.blocks(THIRDS, np.random.default_rng(3))
-    eta = posteriors(members[0], nonmembers[0], prior)
-
-    def value(x, part):
-        guess = eta > x
-        tp = prior * members[part][guess].sum() / members[part].sum()
-        fp = (1 - prior) * nonmembers[part][guess].sum() / nonmembers[part].sum()
-        return 2 * tp / (tp + fp + prior)
-
-    best = max(np.linspace(0.0005, 0.9995, 1000), key=lambda x: value(x, 1))
-
-    paper = algorithm_3(counts, metric, prior, 3)
-
-    assert paper.algorithm == 3
-    assert value(paper.cut.threshold, 1) == pytest.approx(value(best, 1))
-    assert paper.value == pytest.approx(value(best, 2))
 
 
 def test_e18_precision_has_no_optimum_without_a_least_share_and_the_published_one_at_5_percent():
@@ -365,7 +327,6 @@ def test_disjoint_sides_reach_the_top_of_the_metric():
 
     assert result.resubstitution == result.interval.upper == 1.0
     assert result.interval.lower > 0.95
-    assert result.paper.value == 1.0
 
 
 def test_the_order_of_unordered_cells_changes_neither_the_upper_end_nor_the_plug_in():

@@ -1,24 +1,24 @@
-"""Paper mode: the formulas of MACE as printed, each with the words for what it really covers.
+"""The optimal advantage as the paper states it: Algorithm 1 with W_N or U_N.
 
 Theorems 5 and 6 bound W_N and U_N around their own expectations, which lie above the advantage, so
-these intervals are no statement about the advantage (study section 0). Where the printed text
-contradicts itself or divides by zero, the reading of docs/methods.md, section 7, is taken and named.
+these intervals are no statement about the advantage (study section 0).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.density.bandwidth import Bandwidth, Fixed, Scott
-from estimators.density.kernel import At, Densities, LineDensities, signed_risk
+from estimators.density.kernel import LineDensities
 from estimators.density.space import PointDensities, densities_of
 from estimators.errors import require_open_unit
-from estimators.limits.binomial import clopper_pearson, mcdiarmid_radius, normal_quantile
+from estimators.limits.binomial import mcdiarmid_radius
 from estimators.null_level import null_of_cells, null_of_kernels
+from estimators.paper.risk import ATOMS
+from estimators.readings import EqualWidth, Kernel
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import CROWDED, Counts
@@ -32,51 +32,6 @@ FEW_CELLS, MOST_MASS = 3, 0.9
 
 CELLS, BANDWIDTH = "cells", "the bandwidth"
 """What the paper's proofs need fixed before any record is seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class EqualWidth:
-    """Read a continuous score as discrete: ``bins`` equal slices of each axis (MACE section 6.1).
-
-    Args:
-        bins: Slices of each axis between the smallest and the largest score, at least 1.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.paper import EqualWidth, algorithm_1
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
-        >>> algorithm_1(scores, prior=0.5, reading=EqualWidth(bins=20)).statistic
-        'W_N'
-    """
-
-    bins: int = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """Read a continuous score through kernel densities.
-
-    Args:
-        bandwidth: How wide the kernels are: ``Scott()``, ``Silverman()``, ``ImprovedSheatherJones()``,
-            ``LeastSquaresCV()`` or ``Fixed(width)`` from ``estimators.density.bandwidth``.
-        seed: Whole number from which everything random is drawn; the same seed gives the same answer. Used beyond two
-            axes, where the densities are compared at random points.
-
-    Example:
-        >>> import numpy as np
-        >>> from estimators import Scores
-        >>> from estimators.density.bandwidth import Fixed
-        >>> from estimators.paper import Kernel, algorithm_1
-        >>> rng = np.random.default_rng(0)
-        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
-        >>> algorithm_1(scores, prior=0.5, reading=Kernel(Fixed(0.3))).statistic
-        'U_N'
-    """
-
-    bandwidth: Bandwidth = Scott()
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +68,6 @@ class PaperAdvantage:
             f"{at_least(self.interval.lower)} and {at_most(self.interval.upper)}, which is not a "
             "statement about the advantage."
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PaperRisk:
-    """f_p at each cell or point, with an interval for each by itself (not for all at once)."""
-
-    values: Floats
-    lower: Floats
-    upper: Floats
-    confidence: float
-    guarantee: Guarantee
 
 
 def algorithm_1(
@@ -200,7 +144,7 @@ def continuous_advantage(
         cautions.append(
             Caution(
                 "atoms",
-                f"{densities.atoms.size} values repeat too often to have a density; they were counted",
+                f"{densities.atoms.size} {ATOMS}",
             )
         )
     if isinstance(densities, PointDensities):
@@ -220,77 +164,6 @@ def continuous_advantage(
     )
     null_level = null_of_kernels(scores, densities, bandwidth, prior)
     return PaperAdvantage("U_N", value, interval, null_level, tuple(cautions))
-
-
-def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
-    """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
-
-    Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
-    occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
-    """
-    prior = require_open_unit("prior", prior)
-    tail = (1.0 - require_open_unit("confidence", confidence)) / 4.0
-    r, q = counts.members / counts.n_members, counts.nonmembers / counts.n_nonmembers
-    r_low, r_high = clopper_pearson(counts.members, counts.n_members, tail)
-    q_low, q_high = clopper_pearson(counts.nonmembers, counts.n_nonmembers, tail)
-    return PaperRisk(
-        signed_risk(r, q, prior),
-        signed_risk(r_low, q_high, prior),
-        signed_risk(r_high, q_low, prior),
-        confidence,
-        Guarantee("f_p of one cell, for each cell by itself", IID, True),
-    )
-
-
-def continuous_risk(
-    densities: Densities, points: Floats, prior: float, confidence: float = 0.95
-) -> PaperRisk:
-    """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
-
-    N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
-    (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
-    """
-    prior = require_open_unit("prior", prior)
-    delta = 1.0 - require_open_unit("confidence", confidence)
-    at = densities.at(np.asarray(points, dtype=np.float64))
-    z, roughness = normal_quantile(delta / 4.0), kernel_roughness(densities.dimension)
-    r_low, r_high = _lemma_4(at.members, roughness, densities.n_members * densities.volumes[0], z)
-    q_low, q_high = _lemma_4(at.nonmembers, roughness, densities.n_nonmembers * densities.volumes[1], z)
-    if at.atom.any():
-        _atoms_box(at, densities, delta / 4.0, (r_low, r_high, q_low, q_high))
-    return PaperRisk(
-        at.signed_risk(prior),
-        np.where((r_low > 0.0) | (q_high > 0.0), signed_risk(r_low, q_high, prior), -1.0),
-        np.where((r_high > 0.0) | (q_low > 0.0), signed_risk(r_high, q_low, prior), 1.0),
-        confidence,
-        Guarantee(
-            "f_p of the smoothed densities at one point, for each point by itself; not f_p itself",
-            IID
-            + "; many records within a bandwidth, so the estimates are normal; bandwidth fixed in advance",
-            False,
-        ),
-    )
-
-
-def kernel_roughness(dimension: int) -> float:
-    """mu_K, the integral of K^2: (4 pi)^(-d/2) for a product of Gaussians (MACE, Lemma 4; erratum E14)."""
-    return float((4.0 * pi) ** (-dimension / 2.0))
-
-
-def _lemma_4(density: Floats, roughness: float, records_in_kernel: float, z: float) -> tuple[Floats, Floats]:
-    radius = z * np.sqrt(roughness * density / records_in_kernel)  # z_{1-delta/4} sqrt(mu_K r / (N h^d))
-    return np.maximum(density - radius, 0.0), density + radius
-
-
-def _atoms_box(
-    at: At, densities: Densities, tail: float, limits: tuple[Floats, Floats, Floats, Floats]
-) -> None:
-    """Write exact limits of the masses over those of the densities, at atoms."""
-    r_low, r_high, q_low, q_high = limits
-    members = np.rint(at.members[at.atom] * densities.n_members)
-    nonmembers = np.rint(at.nonmembers[at.atom] * densities.n_nonmembers)
-    r_low[at.atom], r_high[at.atom] = clopper_pearson(members, densities.n_members, tail)
-    q_low[at.atom], q_high[at.atom] = clopper_pearson(nonmembers, densities.n_nonmembers, tail)
 
 
 def _mcdiarmid(

@@ -1,0 +1,182 @@
+"""The largest value of a metric as the paper estimates it (MACE, section 5.2, Algorithms 2 and 3).
+
+The posterior is learned on one part of the records, the rule that cuts it judged on another. Literal but for Eq. 20's
+rates, which are weighted by the prior instead of the sample's member share (erratum E21). There is no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.density.space import densities_of
+from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
+from estimators.metric.definition import Cut, Metric
+from estimators.metric.optimum import posteriors
+from estimators.paper.risk import cells_of, kernel_of
+from estimators.readings import EqualWidth, Kernel
+from estimators.sample.counting import resolution
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+HALVES = np.array([0.5, 0.5])
+THIRDS = np.array([1.0, 1.0, 1.0]) / 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class PaperMetric:
+    """What the paper's Algorithm 2 (threshold known) or 3 (threshold learned) prints; None for 0/0.
+
+    Attributes:
+        algorithm: 2 or 3.
+        value: The rule's value on records it was not learned from.
+        cut: The rule: the ``threshold`` on the posterior, and whether member is guessed ``above`` it.
+        member_guesses: How many of these records it guesses member.
+        estimator: How the posterior was learned: ``histogram`` or ``kde``.
+    """
+
+    algorithm: int
+    value: float | None
+    cut: Cut
+    member_guesses: int
+    estimator: Literal["histogram", "kde"]
+
+
+def paper_metric(
+    data: Scores | Counts,
+    metric: Metric,
+    prior: float,
+    seed: int = 0,
+    reading: EqualWidth | Kernel | None = None,
+) -> PaperMetric:
+    """Algorithm 2 where Lemma 2 knows the threshold, else Algorithm 3.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        metric: The metric, such as ``preset("precision", prior)``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        reading: How the posterior of a continuous score is learned: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``.
+            None: kernel densities with Scott's bandwidth, or slices where these scores have none; counts by their
+            cells.
+
+    Returns:
+        a ``PaperMetric``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, preset
+        >>> from estimators.paper import Kernel, paper_metric
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+        >>> accuracy = paper_metric(scores, preset("accuracy", 0.5), 0.5, reading=Kernel())
+        >>> accuracy.algorithm, round(accuracy.value, 2)
+        (2, 0.69)
+    """
+    run = algorithm_2 if metric.has_known_threshold else algorithm_3
+    try:
+        return run(data, metric, prior, seed, reading)
+    except (NotFinite, OutOfRange):
+        if reading is not None:
+            raise
+        return run(data, metric, prior, seed, EqualWidth())  # scores at the ends of what a float holds
+
+
+def algorithm_2(
+    data: Scores | Counts,
+    metric: Metric,
+    prior: float,
+    seed: int = 0,
+    reading: EqualWidth | Kernel | None = None,
+) -> PaperMetric:
+    """Learn the posterior on S1, cut it at the known threshold, evaluate on S2 (MACE, Algorithm 2)."""
+    (judge,) = _parts(data, reading, HALVES, prior, seed)
+    return _evaluate(2, metric, prior, metric.known_cut(prior), judge)
+
+
+def algorithm_3(
+    data: Scores | Counts,
+    metric: Metric,
+    prior: float,
+    seed: int = 0,
+    reading: EqualWidth | Kernel | None = None,
+) -> PaperMetric:
+    """Learn the posterior on S1, the threshold on S2, evaluate on S3 (MACE, Algorithm 3).
+
+    The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (erratum E20).
+    """
+    choose, judge = _parts(data, reading, THIRDS, prior, seed)
+    eta = np.unique(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
+    steps = eta[(eta > 0.0) & (eta < 1.0)]
+    cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
+    by_eta = np.argsort(choose.eta, kind="stable")
+    below = np.searchsorted(choose.eta[by_eta], cuts, side="right")
+    tpr, fpr = (
+        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
+        for side in (choose.members, choose.nonmembers)
+    )
+    value = metric.value(tpr, fpr, prior)
+    worth = np.where(np.isnan(value), -np.inf, value)
+    best = int(np.argmax(worth))
+    above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
+    if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
+        worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
+        best = int(np.argmax(worth))
+    return _evaluate(3, metric, prior, Cut(float(cuts[best]), above), judge)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Members and nonmembers of one part of the records where they stand, and the posterior there, learned on another.
+
+    They stand in cells, or each record by itself.
+    """
+
+    members: Integers
+    nonmembers: Integers
+    eta: Floats
+    estimator: Literal["histogram", "kde"]
+
+
+def _parts(
+    data: Scores | Counts, reading: EqualWidth | Kernel | None, shares: Floats, prior: float, seed: int
+) -> Iterator[Part]:
+    """The parts after the first, on which the posterior is learned."""
+    prior = require_open_unit("prior", prior)
+    if min(data.n_members, data.n_nonmembers) < len(shares):
+        raise TooFewRecords(f"metric: need at least {len(shares)} records on a side", field="members")
+    rng = np.random.default_rng(seed)
+    kernel = kernel_of(data, reading)
+    if kernel is None or not isinstance(data, Scores):
+        counts = cells_of(data, reading)
+        if counts.cells.ordered and isinstance(data, Counts):
+            counts = counts.coarsen(resolution(counts.n_records))
+        members, nonmembers = counts.blocks(shares, rng)
+        eta = posteriors(members[0], nonmembers[0], prior)
+        yield from (Part(a, b, eta, "histogram") for a, b in zip(members[1:], nonmembers[1:], strict=True))
+        return
+    sides = [
+        np.split(side[rng.permutation(len(side))], np.rint(shares.cumsum() * len(side)).astype(int)[:-1])
+        for side in (data.members, data.nonmembers)
+    ]
+    densities = densities_of(
+        replace(data, members=sides[0][0], nonmembers=sides[1][0]), kernel.bandwidth, kernel.seed
+    )
+    for a, b in zip(sides[0][1:], sides[1][1:], strict=True):
+        member = np.concatenate([np.ones(len(a), dtype=np.int64), np.zeros(len(b), dtype=np.int64)])
+        eta = densities.at(np.concatenate([a, b]).astype(np.float64)).posterior(prior)
+        yield Part(member, 1 - member, eta, "kde")
+
+
+def _evaluate(algorithm: int, metric: Metric, prior: float, cut: Cut, part: Part) -> PaperMetric:
+    guesses = cut.guesses(part.eta)
+    tp, fp = int(part.members[guesses].sum()), int(part.nonmembers[guesses].sum())
+    value = float(metric.value(tp / part.members.sum(), fp / part.nonmembers.sum(), prior))
+    return PaperMetric(algorithm, None if np.isnan(value) else value, cut, tp + fp, part.estimator)

@@ -1,0 +1,228 @@
+"""Individual risk as the paper states it: f_p of a cell (MACE, Theorem 2) or at a point (Theorem 3, Lemma 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.density.bandwidth import Fixed
+from estimators.density.kernel import At, Densities, LineDensities, signed_risk
+from estimators.density.space import densities_of
+from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
+from estimators.limits.binomial import clopper_pearson, normal_quantile
+from estimators.readings import EqualWidth, Kernel
+from estimators.sample.counting import by_category, by_lattice
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.locating import SampleRange, cell_of, targets_of
+from estimators.sample.scores import ArgumentScores, Query, Scores
+from estimators.statement import IID, Caution, Guarantee
+
+Floats = NDArray[np.float64]
+
+ATOMS = "values repeat too often to have a density; they were counted"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperRisk:
+    """f_p at each cell or point, with an interval for each by itself (not for all at once)."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    confidence: float
+    guarantee: Guarantee
+
+
+def discrete_risk(counts: Counts, prior: float, confidence: float = 0.95) -> PaperRisk:
+    """f_p of each cell with the box of two Clopper-Pearson intervals (MACE, Theorem 2).
+
+    Each of the four limits misses with delta/4 (erratum E11). An upper limit is never 0, so no 0/0
+    occurs: a lower limit of 0 gives an end of -1 or +1, a cell without records [-1, 1] (E12).
+    """
+    prior = require_open_unit("prior", prior)
+    tail = (1.0 - require_open_unit("confidence", confidence)) / 4.0
+    r, q = counts.members / counts.n_members, counts.nonmembers / counts.n_nonmembers
+    r_low, r_high = clopper_pearson(counts.members, counts.n_members, tail)
+    q_low, q_high = clopper_pearson(counts.nonmembers, counts.n_nonmembers, tail)
+    return PaperRisk(
+        signed_risk(r, q, prior),
+        signed_risk(r_low, q_high, prior),
+        signed_risk(r_high, q_low, prior),
+        confidence,
+        Guarantee("f_p of one cell, for each cell by itself", IID, True),
+    )
+
+
+def continuous_risk(
+    densities: Densities, points: Floats, prior: float, confidence: float = 0.95
+) -> PaperRisk:
+    """f_p at points with Lemma 4's normal interval around either density (MACE, Theorem 3).
+
+    N is n1 for r and n0 for q, limits are clipped at 0, and where both are 0 nothing was seen: [-1, 1]
+    (erratum E12, E14). At an atom, which has no density, Theorem 2's box stands instead.
+    """
+    prior = require_open_unit("prior", prior)
+    delta = 1.0 - require_open_unit("confidence", confidence)
+    at = densities.at(np.asarray(points, dtype=np.float64))
+    z, roughness = normal_quantile(delta / 4.0), kernel_roughness(densities.dimension)
+    r_low, r_high = _lemma_4(at.members, roughness, densities.n_members * densities.volumes[0], z)
+    q_low, q_high = _lemma_4(at.nonmembers, roughness, densities.n_nonmembers * densities.volumes[1], z)
+    if at.atom.any():
+        _atoms_box(at, densities, delta / 4.0, (r_low, r_high, q_low, q_high))
+    return PaperRisk(
+        at.signed_risk(prior),
+        np.where((r_low > 0.0) | (q_high > 0.0), signed_risk(r_low, q_high, prior), -1.0),
+        np.where((r_high > 0.0) | (q_low > 0.0), signed_risk(r_high, q_low, prior), 1.0),
+        confidence,
+        Guarantee(
+            "f_p of the smoothed densities at one point, for each point by itself; not f_p itself",
+            IID
+            + "; many records within a bandwidth, so the estimates are normal; bandwidth fixed in advance",
+            False,
+        ),
+    )
+
+
+def kernel_roughness(dimension: int) -> float:
+    """mu_K, the integral of K^2: (4 pi)^(-d/2) for a product of Gaussians (MACE, Lemma 4; erratum E14)."""
+    return float((4.0 * pi) ** (-dimension / 2.0))
+
+
+def _lemma_4(density: Floats, roughness: float, records_in_kernel: float, z: float) -> tuple[Floats, Floats]:
+    radius = z * np.sqrt(roughness * density / records_in_kernel)  # z_{1-delta/4} sqrt(mu_K r / (N h^d))
+    return np.maximum(density - radius, 0.0), density + radius
+
+
+def _atoms_box(
+    at: At, densities: Densities, tail: float, limits: tuple[Floats, Floats, Floats, Floats]
+) -> None:
+    """Write exact limits of the masses over those of the densities, at atoms."""
+    r_low, r_high, q_low, q_high = limits
+    members = np.rint(at.members[at.atom] * densities.n_members)
+    nonmembers = np.rint(at.nonmembers[at.atom] * densities.n_nonmembers)
+    r_low[at.atom], r_high[at.atom] = clopper_pearson(members, densities.n_members, tail)
+    q_low[at.atom], q_high[at.atom] = clopper_pearson(nonmembers, densities.n_nonmembers, tail)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordRisk:
+    """f_p of each record as the paper states it.
+
+    Attributes:
+        theorem: 2 for cells, 3 for kernel densities.
+        risk: f_p of each record with its interval; a record whose score lies in no cell has NaN, and [-1, 1].
+        cells: How many cells have records, for Theorem 2.
+        bandwidth: Product of the bandwidths over the axes, members' and nonmembers', for Theorem 3.
+        cautions: What to know before using the numbers.
+    """
+
+    theorem: int
+    risk: PaperRisk
+    cells: int | None
+    bandwidth: tuple[float, float] | None
+    cautions: tuple[Caution, ...]
+
+
+def record_risk(
+    data: Scores | Counts,
+    prior: float,
+    confidence: float = 0.95,
+    reading: EqualWidth | Kernel | None = None,
+    targets: ArgumentScores | None = None,
+) -> RecordRisk:
+    """f_p of each record, or of each target: Theorem 2's box of its cell, or Theorem 3's interval at its score.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of the interval of one record hold, strictly between 0 and 1.
+        reading: How a continuous score is read: ``EqualWidth(bins)`` or ``Kernel(bandwidth)``. None: kernel densities
+            with Scott's bandwidth; categories and counts by their cells.
+        targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
+
+    Returns:
+        a ``RecordRisk``.
+
+    Raises:
+        InputError: kernel densities of categories or of counts.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.paper import record_risk
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(1, 1, 2000), rng.normal(0, 1, 2000))
+        >>> answer = record_risk(scores, prior=0.5, targets=[0.5, 2.0])
+        >>> answer.theorem, answer.risk.values.round(2).tolist()
+        (3, [0.0, 0.0])
+    """
+    require_data(data, Scores, Counts)
+    kernel = kernel_of(data, reading)
+    if kernel is not None and isinstance(data, Scores):
+        densities = densities_of(data, kernel.bandwidth, kernel.seed)
+        if targets is None:
+            points = np.concatenate([data.members, data.nonmembers]).astype(np.float64)
+        else:
+            points = np.asarray(targets_of(targets, None), dtype=np.float64)
+            _require_dimension(points, data.dimension)
+        cautions = []
+        if isinstance(densities, LineDensities) and densities.atoms.size:
+            cautions.append(Caution("atoms", f"{densities.atoms.size} {ATOMS}"))
+        if not isinstance(kernel.bandwidth, Fixed):
+            cautions.append(
+                Caution(
+                    "bandwidth_from_data",
+                    "the bandwidth was chosen from these very records; Theorem 3 needs one fixed in advance",
+                )
+            )
+        risk = continuous_risk(densities, points, prior, confidence)
+        return RecordRisk(3, risk, None, densities.volumes, tuple(cautions))
+    counts, inside = cells_of(data, reading), SampleRange.of(data)
+    if targets is not None:
+        cell = cell_of(targets_of(targets, counts.cells), counts.cells, inside)
+    elif isinstance(data, Scores):
+        cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
+    else:
+        raise TooFewRecords(
+            "targets: counts hold no records; give the scores to state the risk of", field="targets"
+        )
+    risk = discrete_risk(counts, prior, confidence)
+    rows = replace(
+        risk,
+        values=np.append(risk.values, np.nan)[cell],
+        lower=np.append(risk.lower, -1.0)[cell],
+        upper=np.append(risk.upper, 1.0)[cell],
+    )
+    return RecordRisk(2, rows, int(np.count_nonzero(counts.pooled)), None, ())
+
+
+def kernel_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Kernel | None:
+    """The kernel densities that a reading asks for; None where cells are read."""
+    smooth = isinstance(data, Scores) and data.query is Query.CONTINUOUS
+    if isinstance(reading, Kernel) and not smooth:
+        what = "counts" if isinstance(data, Counts) else "categories"
+        raise InputError(
+            f"kernel densities need scores that are numbers on a line, got {what}; read them by their cells",
+            field="estimator.kind",
+        )
+    if isinstance(reading, EqualWidth) or not smooth:
+        return None
+    return reading or Kernel()
+
+
+def cells_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Counts:
+    """The cells that the paper reads: categories and counts as they are, else equal slices of each axis."""
+    if isinstance(data, Counts):
+        return data
+    if data.query is Query.DISCRETE:
+        return by_category(data)
+    return by_lattice(data, reading.bins if isinstance(reading, EqualWidth) else EqualWidth().bins)
+
+
+def _require_dimension(points: Floats, dimension: int) -> None:
+    width = 1 if points.ndim == 1 else points.shape[1]
+    if width != dimension:
+        raise DimensionMismatch(f"targets have dimension {width}, the records {dimension}", field="targets")

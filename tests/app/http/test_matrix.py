@@ -1,0 +1,132 @@
+"""MACE's eight estimates over HTTP: {histogram, KDE} x {optimal, individual} x {accuracy, generalized}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from estimators import Scores, preset
+from estimators.density.bandwidth import Fixed
+from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric, record_metric, record_risk
+from tests.app.client import TestClient
+
+SLICES, WIDTH, PRIOR, SEED = 20, 0.4, 0.3, 5
+READINGS = {"histogram": EqualWidth(SLICES), "kde": Kernel(Fixed(WIDTH))}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(create_app(Settings(workers=1))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def sides() -> dict[str, list[float]]:
+    rng = np.random.default_rng(8)
+    return {"members": rng.normal(1, 1, 150).tolist(), "nonmembers": rng.normal(0, 1, 120).tolist()}
+
+
+def ask(client: TestClient, question: str, body: dict[str, Any]) -> Any:
+    answer = client.post(f"/v1/{question}", json={"prior": PRIOR, "seed": SEED, **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("kind", READINGS)
+def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[float]], kind: str) -> None:
+    estimator = {"kind": kind} | ({"bins": SLICES} if kind == "histogram" else {"bandwidth": WIDTH})
+
+    paper = ask(client, "advantage", {**sides, "estimator": estimator})["paper"]
+
+    here = algorithm_1(Scores.of(**sides), PRIOR, reading=READINGS[kind])
+    assert paper["statistic"] == {"histogram": "W_N", "kde": "U_N"}[kind]
+    assert (paper["estimate"], paper["lower"], paper["upper"]) == (
+        here.value,
+        here.interval.lower,
+        here.interval.upper,
+    )
+
+
+@pytest.mark.parametrize("kind", READINGS)
+@pytest.mark.parametrize("name", ["accuracy", "f_beta"])
+def test_the_optimal_metric(client: TestClient, sides: dict[str, list[float]], kind: str, name: str) -> None:
+    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metrics": [name], "bins": SLICES, "estimator": estimator}
+
+    (answer,) = ask(client, "metrics", body)["metrics"]
+
+    here = paper_metric(Scores.of(**sides), preset(name, PRIOR), PRIOR, SEED, READINGS[kind])
+    assert (answer["paper"], answer["paper_algorithm"], answer["paper_estimator"]) == (
+        here.value,
+        here.algorithm,
+        kind,
+    )
+    assert answer["lower"] <= answer["estimate"] <= answer["upper"]
+
+
+@pytest.mark.parametrize("kind", READINGS)
+@pytest.mark.parametrize("name", ["accuracy", "f_beta"])
+def test_the_individual_risk_and_metric(
+    client: TestClient, sides: dict[str, list[float]], kind: str, name: str
+) -> None:
+    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metric": name, "bins": SLICES, "estimator": estimator}
+
+    answer = ask(client, "individual-risk", body)
+
+    scores = Scores.of(**sides)
+    risk = record_risk(scores, PRIOR, reading=READINGS[kind])
+    rows = record_metric(scores, risk, preset(name, PRIOR), PRIOR, SEED, READINGS[kind])
+    records, paper = answer["records"], answer["paper"]
+    assert (paper["theorem"], paper["estimator"]) == ({"histogram": 2, "kde": 3}[kind], kind)
+    assert paper["metric_algorithm"] == {"accuracy": None, "f_beta": 3}[name]
+    for column, numbers in (
+        ("paper_signed_risk", risk.risk.values), ("paper_lower", risk.risk.lower), ("paper_upper", risk.risk.upper),
+        ("paper_metric", rows.values), ("paper_metric_lower", rows.lower), ("paper_metric_upper", rows.upper),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(np.array(records[column], dtype=float), numbers)
+    assert len(records["lower"]) == len(records["paper_lower"]) == 270  # the certified one stands beside it
+
+
+def test_the_paper_s_columns_follow_the_records_that_are_listed(
+    client: TestClient, sides: dict[str, list[float]]
+) -> None:
+    body = {**sides, "estimator": {"kind": "kde", "bandwidth": WIDTH}}
+
+    every, top = ask(client, "individual-risk", body), ask(client, "individual-risk", {**body, "top": 3})
+
+    for place, index in enumerate(top["records"]["index"]):
+        for column in ("paper_signed_risk", "paper_lower", "paper_upper", "signed_risk"):
+            assert top["records"][column][place] == every["records"][column][index]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"estimator": {"kind": "kde", "bandwidth": 0}}, "estimator.bandwidth"),
+        ({"estimator": {"kind": "kde", "bandwidth": -1.0}}, "estimator.bandwidth"),
+        ({"estimator": {"kind": "kde", "bandwidth": "thin"}}, "estimator.bandwidth"),
+        ({"estimator": {"kind": "histogram", "bandwidth": "scott"}}, "estimator.bandwidth"),
+        (
+            {"estimator": {"kind": "kde"}, "members": ["a", "b"] * 9, "nonmembers": ["b"] * 9},
+            "estimator.kind",
+        ),
+        ({"estimator": {"kind": "spline"}}, "estimator.kind"),
+        ({"estimator": {"bandwidth": 0.1}}, "estimator.kind"),
+    ],
+)
+@pytest.mark.parametrize("question", ["individual-risk", "metrics"])
+def test_what_no_estimate_can_be_made_of_is_refused_by_name(
+    client: TestClient, sides: dict[str, list[float]], question: str, body: dict[str, Any], field: str
+) -> None:
+    answer = client.post(f"/v1/{question}", json={**sides, **body})
+
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["field"] == field
+    if body["estimator"].get("bandwidth") in (0, -1.0):
+        assert "greater than 0" in answer.json()["detail"]
