@@ -2,7 +2,8 @@
 
 ``promise`` says what was promised and how records became members, ``envelope`` what that allows, ``papers`` what four
 papers make of it, ``table`` puts all of them side by side, ``statement`` says it in words and goes back;
-``ceilings`` has the closed forms and their inverses. ``assess`` is the whole of it.
+``ceilings`` has the closed forms and their inverses, ``conversion`` takes one number to the others. ``assess`` and
+``convert`` are the whole of it.
 """
 
 from estimators.theory.dp.ceilings import (
@@ -11,9 +12,13 @@ from estimators.theory.dp.ceilings import (
     epsilon_from_mip_eta,
     gdp_ceiling,
     gdp_from_advantage,
+    gdp_from_epsilon,
     individual_risk_ceiling,
     mip_eta,
+    tpr_ceiling,
+    tpr_floor,
 )
+from estimators.theory.dp.conversion import ConversionStatement, Converted, convert
 from estimators.theory.dp.promise import (
     Adjacency,
     ApproximateDp,
@@ -30,6 +35,8 @@ from estimators.theory.dp.table import bounds
 __all__ = [
     "Adjacency",
     "ApproximateDp",
+    "ConversionStatement",
+    "Converted",
     "DpCurve",
     "DpStatement",
     "GaussianDp",
@@ -42,12 +49,16 @@ __all__ = [
     "advantage_ceiling",
     "assess",
     "bounds",
+    "convert",
     "epsilon_from_advantage",
     "epsilon_from_mip_eta",
     "gdp_ceiling",
     "gdp_from_advantage",
+    "gdp_from_epsilon",
     "grant_of",
     "individual_risk_ceiling",
     "keeping",
     "mip_eta",
+    "tpr_ceiling",
+    "tpr_floor",
 ]

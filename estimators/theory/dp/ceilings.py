@@ -111,6 +111,35 @@ def theorem_8(eta: float, fpr: float) -> float:
     return min(1.0, fpr + 2.0 * eta)
 
 
+def gdp_from_epsilon(epsilon: float) -> float:
+    """Smallest mu whose ROC curve holds all that epsilon-DP allows: 2 Phi^-1(1/(1+e^-epsilon)).
+
+    Both curves pass (a, 1-a), a = 1/(1+e^epsilon). The Gaussian one is concave, so it lies above the straight lines
+    from there to (0, 0) and (1, 1), which are all of epsilon-DP. With a delta no mu is enough: a TPR above 0 at FPR 0.
+    """
+    return float(-2.0 * ndtri(expit(-require_nonnegative("epsilon", epsilon))))
+
+
+def tpr_ceiling(advantage: float, fpr: float, prior: float = 0.5) -> float:
+    """Largest TPR at an FPR if no attack exceeds ``advantage``: ``theorem_8`` at any prior.
+
+    An attack is wrong with probability p (1 - TPR) + (1 - p) FPR, which is (1 - advantage)/2 at least.
+    """
+    wrong, p = (1.0 - _require_advantage(advantage)) / 2.0, require_open_unit("prior", prior)
+    return min(1.0, 1.0 - (wrong - (1.0 - p) * fpr) / p)
+
+
+def tpr_floor(advantage: float, fpr: float, prior: float = 0.5) -> float:
+    """Least that the TPR of the best attack at an FPR can be if some attack has ``advantage``.
+
+    The best ROC curve is concave, and passes on or above some point of the line of that advantage. Lowest at the FPR is
+    the curve through one of the line's ends: (0, 1 - wrong/p) or (wrong/(1-p), 1).
+    """
+    wrong, p = (1.0 - _require_advantage(advantage)) / 2.0, require_open_unit("prior", prior)
+    ahead = wrong / (1.0 - p)
+    return min(1.0 if fpr >= ahead else fpr / ahead, 1.0 - (1.0 - fpr) * wrong / p)
+
+
 def lemma_6(epsilon: float) -> float:
     """Success of any attack at prior 1/2 under epsilon-PMP, which epsilon-DP implies: 1/(1+e^-epsilon)."""
     return float(expit(require_nonnegative("epsilon", epsilon)))
