@@ -212,6 +212,23 @@ OPERATIONS = (
         inline=True,
     ),
     Operation(
+        "theory/convert",
+        "theory convert",
+        "An advantage, an eta, an epsilon or a mu in the units of the others, and as a TPR at an FPR",
+        "Give one number. As a lower end (it was measured) it says what the others must be at least: an epsilon so "
+        "found is the smallest promise that agrees, and no guarantee. As an upper limit (it was promised) it says "
+        "what the others are at most, which is one.",
+        (
+            "mace theory convert --advantage 0.2 --delta 1e-5",
+            "mace theory convert --eta 0.1",
+            "mace theory convert --epsilon 1 --false-positive-rates 0.001",
+            "mace theory convert --mu 1 --delta 1e-5",
+        ),
+        bodies=(JSON,),
+        forms=WORDS,
+        most_files=0,
+    ),
+    Operation(
         "theory/mip",
         "theory mip",
         "Membership inference privacy: the noise that keeps every attack within eta of guessing",

@@ -263,6 +263,7 @@ GROUPS = (
         "columns.",
         (
             "macekit:theory.dp",
+            "macekit:theory.convert",
             "macekit:theory.together",
             "macekit:theory.mip",
             "macekit:theory.mip_finite",
@@ -409,6 +410,9 @@ GROUPS = (
             "estimators.theory.dp:assess",
             "estimators.theory.dp:DpStatement",
             "estimators.theory.dp:Keeping",
+            "estimators.theory.dp:convert",
+            "estimators.theory.dp:ConversionStatement",
+            "estimators.theory.dp:Converted",
             "estimators.theory.dp:ApproximateDp",
             "estimators.theory.dp:GaussianDp",
             "estimators.theory.dp:DpCurve",

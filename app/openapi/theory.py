@@ -38,7 +38,22 @@ DP_EXAMPLES: dict[str, dict[str, Example]] = {
             "DP-SGD: noise, steps and sampling rate",
             {"noise_multiplier": 1.0, "steps": 1000, "sampling_rate": 0.01, "delta": 1e-5},
         ),
-    }
+    },
+    "theory/convert": {
+        "advantage": Example(
+            "An advantage of 0.2, measured or promised, at delta 1e-5", {"advantage": 0.2, "delta": 1e-5}
+        ),
+        "eta": Example("An eta of 0.1", {"eta": 0.1}),
+        "epsilon": Example(
+            "Epsilon 1 as a true positive rate at a false positive rate of 0.001",
+            {"epsilon": 1.0, "false_positive_rates": [0.001]},
+        ),
+        "gaussian": Example("mu-GDP at a prior of 0.2", {"mu": 1.0, "delta": 1e-5, "prior": 0.2}),
+        "accountant": Example(
+            "What an accountant's epsilon must be at least, as it adds or removes a record",
+            {"advantage": 0.3, "delta": 1e-5, "adjacency": "add_remove"},
+        ),
+    },
 }
 
 # --- mip ----------------------------------------------------------------------------------------------------

@@ -232,6 +232,20 @@ class DpOptions(TypedDict, total=False):
     advantage: float | None
 
 
+class ConvertOptions(TypedDict, total=False):
+    """``theory.convert``."""
+
+    advantage: float | None
+    eta: float | None
+    epsilon: float | None
+    mu: float | None
+    delta: float
+    prior: float
+    false_positive_rates: list[float]
+    adjacency: Adjacency | None
+    inclusion: Inclusion
+
+
 class TogetherOptions(PriorOptions, total=False):
     """``theory.together``."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.catalogue import OPERATIONS
 from macekit.client.options import (
+    ConvertOptions,
     Data,
     DpOptions,
     MipFiniteOptions,
@@ -77,6 +78,46 @@ class Theory:
             0.4621
         """
         return self._ask(partial(pose, "dp", "theory/dp", None, None, options))
+
+    def convert(self, **options: Unpack[ConvertOptions]) -> Result:
+        """An advantage, an eta, an epsilon or a mu in the units of the others, and as a TPR at an FPR.
+
+        Give one number. It is read twice: as a lower end, which was measured, and as an upper limit, which was
+        promised. An epsilon found from an advantage is what epsilon must be at least, and no guarantee.
+
+        Args:
+            advantage: An advantage, from the baseline |2 prior - 1| up to but not including 1.
+            eta: An eta of membership inference privacy: accuracy beyond guessing, from 0 up to but not including the
+                smaller of ``prior`` and 1 - ``prior``.
+            epsilon: An epsilon at ``delta``, from 0 to 700.
+            mu: A mu of Gaussian differential privacy, from 0 to 1000.
+            delta: Delta that goes with every epsilon, from 0 up to but not including 1. 0 by default.
+            prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
+                default.
+            false_positive_rates: Rates, each strictly between 0 and 1, at which to state the true positive rate.
+                0.001, 0.01 and 0.1 by default.
+            adjacency: Which training sets epsilon and mu compare: ``"replace"`` (one record in the place of another)
+                or ``"add_remove"`` (with a record and without it, as most accountants have it). By default what
+                ``inclusion`` needs.
+            inclusion: How records became members: ``"fixed_number"`` (so many of them drawn at random), the default,
+                or ``"independent"`` (each by a coin of its own).
+
+        Returns:
+            a ``Result``: ``rows``, each a quantity with ``at_least`` and ``at_most``; None where nothing follows.
+
+        Raises:
+            MaceProblem: no number or several, or one out of its range; it says which and why.
+
+        Example:
+            >>> import macekit
+            >>> for row in macekit.theory.convert(advantage=0.2).rows:
+            ...     if row.quantity in ("eta", "epsilon", "mu"):
+            ...         print(row.quantity, round(row.at_least, 3), row.at_most)
+            eta 0.1 0.1
+            epsilon 0.405 None
+            mu 0.507 None
+        """
+        return self._ask(partial(pose, "convert", "theory/convert", None, None, options))
 
     def together(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[TogetherOptions]

@@ -239,6 +239,14 @@ METHODS: list[MethodAnswer] = [
         "reference": "Kairouz et al. 2015; Dong, Roth and Su 2022; docs/methods.md, section 8",
     },
     {
+        "name": "conversion",
+        "asked_by": "/v1/theory/convert",
+        "states": "an advantage, eta, epsilon or mu in the units of the others, as a lower end and as an upper limit",
+        "assumes": "members drawn at random",
+        "guarantee": "proven; an epsilon or mu from an advantage is the smallest promise that agrees, and no guarantee",
+        "reference": "MIP, Theorems 4 and 8, mended; Dong, Roth and Su 2022; docs/methods.md, section 8",
+    },
+    {
         "name": "agreement",
         "asks": [_ask("theory/together", "rows")],
         "states": "what a claim allows beside what was measured",

@@ -101,6 +101,7 @@ QUESTIONS = {
     "plan": "PlanQuestion",
     "counts": "CountsQuestion",
     "theory_dp": "DpQuestion",
+    "theory_convert": "ConvertQuestion",
     "theory_together": "TogetherQuestion",
     "theory_mip": "MipQuestion",
     "theory_mip_finite": "MipFiniteQuestion",

@@ -162,6 +162,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "--epsilon 1 -o dp.md",
         "--rdp 2",
     ),
+    "theory convert": (
+        "--help",
+        "",
+        "--advantage 0.2 --delta 1e-5",
+        "--eta 0.1",
+        "--epsilon 1 --false-positive-rates 0.001",
+        "--mu 1 --delta 1e-5 --prior 0.2",
+        "--advantage 0.2 --eta 0.1",
+        "--advantage 0.5 --prior 0.1",
+        "--eta 0.1 -o convert.md",
+    ),
     "theory together": (
         *ONE_SAMPLE,
         "scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",

@@ -42,6 +42,14 @@ SMALLEST = Caution(
 NO_EPSILON = Caution("no_epsilon", "mu has no epsilon at delta 0; give delta to convert it")
 NO_MU = Caution("no_mu", "an epsilon with a delta above 0 limits no mu")
 
+UNITS = "the same in another unit"
+AS_STATED = "the number itself"
+ENVELOPE = "ROC envelope of the promise"
+GAUSSIAN = "Dong, Roth and Su 2022"
+
+FIGURES = 15
+"""Decimals of an advantage that was an eta: beyond, they are rounding."""
+
 MOST_MU = 1000.0
 """Beyond it nothing is left to be promised."""
 
@@ -152,7 +160,7 @@ def convert(
     rates = tuple(require_open_unit("false_positive_rates", rate) for rate in false_positive_rates)
     world = _World(ApproximateDp(0.0, delta).delta, p, rates, adjacency, inclusion)
     if name in ("advantage", "eta"):
-        rows = tuple(_from_advantage(_as_advantage(name, value, p), world))
+        rows = tuple(_from_advantage(*_both(name, value, p), world))
         sentence = _measured(name, value, rows, world)
     else:
         rows = tuple(_from_promise(_promise(name, value, world), world))
@@ -160,8 +168,8 @@ def convert(
     return ConversionStatement(sentence, tuple(_cautions(name, value, world)), name, value, baseline(p), rows)
 
 
-def _as_advantage(name: Quantity, value: float, prior: float) -> float:
-    """The number as an advantage, between what guessing has and what nobody exceeds."""
+def _both(name: Quantity, value: float, prior: float) -> tuple[float, float]:
+    """The number as an advantage and as an eta, between what guessing has and what nobody exceeds."""
     guessing = baseline(prior)
     least, most = (guessing, 1.0) if name == "advantage" else (0.0, min(prior, 1.0 - prior))
     if not least - SLACK <= value < most:
@@ -170,7 +178,10 @@ def _as_advantage(name: Quantity, value: float, prior: float) -> float:
             f"{prior:g} guessing alone has an advantage of {guessing:g}",
             field=name,
         )
-    return max(value, guessing) if name == "advantage" else advantage_of(max(value, 0.0), prior)
+    if name == "advantage":
+        advantage = max(value, guessing)
+        return advantage, round((advantage - guessing) / 2.0, FIGURES)
+    return round(advantage_of(value, prior), FIGURES), value
 
 
 def _promise(name: Quantity, value: float, world: _World) -> ApproximateDp | GaussianDp:
@@ -180,16 +191,16 @@ def _promise(name: Quantity, value: float, world: _World) -> ApproximateDp | Gau
     return ApproximateDp(value, world.delta) if name == "epsilon" else GaussianDp(value)
 
 
-def _from_advantage(advantage: float, world: _World) -> Iterator[Converted]:
+def _from_advantage(advantage: float, eta: float, world: _World) -> Iterator[Converted]:
     """An advantage limits what is linear in it; of a promise it says what that must be at least."""
-    eta = (advantage - baseline(world.prior)) / 2.0
-    yield _advantage(world, advantage, advantage)
-    yield _eta(eta, eta)
+    yield _advantage(world, advantage, advantage, UNITS)
+    yield _eta(eta, eta, UNITS)
     epsilon = _smallest(lambda value: ApproximateDp(value, world.delta), advantage, LARGEST, world)
-    yield _epsilon(world, epsilon, None)
-    yield _mu(_smallest(GaussianDp, advantage, MOST_MU, world), None)
+    yield _epsilon(world, epsilon, None, "MIP, Theorem 4, turned round")
+    yield _mu(_smallest(GaussianDp, advantage, MOST_MU, world), None, f"{GAUSSIAN}, turned round")
     for rate in world.rates:
-        yield _tpr(rate, tpr_floor(advantage, rate, world.prior), tpr_ceiling(advantage, rate, world.prior))
+        low, high = tpr_floor(advantage, rate, world.prior), tpr_ceiling(advantage, rate, world.prior)
+        yield _tpr(rate, low, high, "at least: this project; at most: MIP, Theorem 8, mended")
 
 
 def _smallest(promise: Callable[[float], Promise], advantage: float, most: float, world: _World) -> float:
@@ -206,44 +217,38 @@ def _from_promise(promise: ApproximateDp | GaussianDp, world: _World) -> Iterato
     """A promise limits everything; that it cannot be smaller says nothing of what attacks attain."""
     envelope = grant_of(promise, world.adjacency, world.inclusion).envelope
     gain = envelope.gain(world.prior, 1.0 - world.prior)
-    yield _advantage(world, None, min(1.0, advantage_of(gain, world.prior)))
-    yield _eta(None, gain)
+    yield _advantage(world, None, min(1.0, advantage_of(gain, world.prior)), ENVELOPE)
+    yield _eta(None, gain, ENVELOPE)
     if isinstance(promise, ApproximateDp):
-        yield _epsilon(world, promise.epsilon, promise.epsilon)
-        yield _mu(None, None if world.delta else gdp_from_epsilon(promise.epsilon))
+        yield _epsilon(world, promise.epsilon, promise.epsilon, AS_STATED)
+        yield _mu(None, None if world.delta else gdp_from_epsilon(promise.epsilon), "this project")
     else:
         pair = promise.pair(world.delta)
-        yield _epsilon(world, None, None if pair is None else pair[0])
-        yield _mu(promise.mu, promise.mu)
+        yield _epsilon(world, None, None if pair is None else pair[0], "Balle and Wang 2018")
+        yield _mu(promise.mu, promise.mu, AS_STATED)
     for rate in world.rates:
-        yield _tpr(rate, None, min(1.0, float(envelope.tpr(rate))))
+        yield _tpr(rate, None, min(1.0, float(envelope.tpr(rate))), ENVELOPE)
 
 
-def _advantage(world: _World, low: float | None, high: float | None) -> Converted:
-    return Converted(
-        "advantage", f"advantage at prior {exactly(world.prior)}", low, high, "MACE, Theorem 1.4, mended"
-    )
+def _advantage(world: _World, low: float | None, high: float | None, source: str) -> Converted:
+    return Converted("advantage", f"advantage at prior {exactly(world.prior)}", low, high, source)
 
 
-def _eta(low: float | None, high: float | None) -> Converted:
-    return Converted("eta", "eta of MIP: accuracy beyond guessing", low, high, "MIP, Definition 1")
+def _eta(low: float | None, high: float | None, source: str) -> Converted:
+    return Converted("eta", "eta: accuracy beyond guessing", low, high, source)
 
 
-def _epsilon(world: _World, low: float | None, high: float | None) -> Converted:
-    return Converted(
-        "epsilon", f"epsilon at delta {exactly(world.delta)}", low, high, "MIP, Theorem 4, both ways"
-    )
+def _epsilon(world: _World, low: float | None, high: float | None, source: str) -> Converted:
+    return Converted("epsilon", f"epsilon at delta {exactly(world.delta)}", low, high, source)
 
 
-def _mu(low: float | None, high: float | None) -> Converted:
-    return Converted("mu", "mu of Gaussian differential privacy", low, high, "Dong, Roth and Su 2022")
+def _mu(low: float | None, high: float | None, source: str) -> Converted:
+    return Converted("mu", "mu of Gaussian DP", low, high, source)
 
 
-def _tpr(rate: float, low: float | None, high: float | None) -> Converted:
-    says = f"best true positive rate at a false positive rate of {exactly(rate)}"
-    return Converted(
-        f"tpr_at_fpr_{rate:g}", says, low, high, "the best ROC curve is concave; MIP, Theorem 8, mended"
-    )
+def _tpr(rate: float, low: float | None, high: float | None, source: str) -> Converted:
+    says = f"best TPR at an FPR of {exactly(rate)}"
+    return Converted(f"tpr_at_fpr_{rate:g}", says, low, high, source)
 
 
 def _measured(name: Quantity, value: float, rows: Sequence[Converted], world: _World) -> str:

@@ -50,6 +50,24 @@ PROMISE = Layout(
     tightest=4,
 )
 
+CONVERTED = Layout(
+    "One number in the units of the others",
+    (Tile("Advantage without any leak", "baseline", "share", "the baseline: guessing without the score"),),
+    (
+        Columns(
+            "What follows from the number",
+            "rows",
+            (
+                ("Quantity", "says", "plain"),
+                ("At least, if the number is a lower end", "at_least", "floor"),
+                ("At most, if it is an upper limit", "at_most", "ceiling"),
+                ("Source", "source", "plain"),
+            ),
+        ),
+    ),
+    (NOT_EXAMINED, PAPERS),
+)
+
 # --- mip ----------------------------------------------------------------------------------------------------
 # How much noise keeps every attack near guessing, and what an algorithm with finitely many outputs gives
 # away.
@@ -291,6 +309,7 @@ class Page:
 
 PAGES = {
     "dp": Page(PROMISE.content, lines.promise),
+    "convert": Page(CONVERTED.content),
     "mip": Page(NOISE.content, lines.noise),
     "mip_finite": Page(FINITE.content),
     "mis": Page(DISCRETE.content, lines.discrete),

@@ -67,6 +67,10 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
     ("theory/dp", {"epsilon": -1}, "out-of-range", "epsilon"),
     ("theory/dp", {"epsilon": 1, "delta": 1}, "out-of-range", "delta"),
     ("theory/dp", {"epsilon": 1, "points": POINTS}, "unknown-field", None),
+    ("theory/convert", {}, "missing-field", "advantage"),
+    ("theory/convert", {"advantage": 0.1, "mu": 1}, "bad-option", "mu"),
+    ("theory/convert", {"advantage": 0.5, "prior": 0.1}, "out-of-range", "advantage"),
+    ("theory/convert", {"eta": 0.5}, "out-of-range", "eta"),
     ("theory/together", {"members": [1.0] * 9, "nonmembers": [1.0] * 9}, "missing-field", "claimed_epsilon"),
     (
         "theory/together",
