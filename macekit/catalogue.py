@@ -247,7 +247,8 @@ OPERATIONS = (
         "theory mip-finite",
         "Membership inference privacy of an algorithm with finitely many outputs, exactly",
         "Takes the probabilities of every output given every training set of k records out of n (rows in lexicographic "
-        "order). Answers by how much the best attack on each record beats the better constant guess.",
+        "order). Answers by how much the best attack on each record beats the better constant guess, and at which "
+        "outputs it says that the record is in.",
         ("mace theory mip-finite laws.npy --n 6 --k 3",),
         forms=WORDS,
         arrays=("laws",),

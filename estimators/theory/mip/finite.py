@@ -18,7 +18,7 @@ from estimators.theory.tables import law_table
 Floats = NDArray[np.float64]
 INSTEAD = "use swaps or draws of the fit, which certify eta from a sample"
 NOTHING = 1e-12
-"""An eta below is what rounding leaves of 0."""
+"""An eta below is what rounding leaves of 0; so is a difference of two probabilities, as a share of their sum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +32,7 @@ class MipFiniteStatement:
         size: Records in a training set.
         per_record: Eta of each record.
         coupling: The bound by swaps for each record.
+        says_in: The best attack: true where an output (column) makes it say "in" of a record (row), else it says "out".
         subsets: Number of training sets.
         outcomes: Number of outputs.
 
@@ -40,12 +41,15 @@ class MipFiniteStatement:
         >>> result = mip.finite_eta([[0.9, 0.1], [0.1, 0.9]], records=2)
         >>> result.subsets, result.outcomes, [round(float(eta), 3) for eta in result.per_record]
         (2, 2, [0.4, 0.4])
+        >>> result.says_in.tolist()  # of record 0 the first output says "in", of record 1 the second
+        [[True, False], [False, True]]
     """
 
     records: int
     size: int
     per_record: Floats
     coupling: Floats
+    says_in: NDArray[np.bool_]
     subsets: int
     outcomes: int
 
@@ -114,6 +118,7 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFin
     """The exact eta of an algorithm with finitely many outputs (MIP, Proposition 2), for training sets of any size.
 
     It is the sum over outputs of max(P(in, output), P(out, output)), less what the constant guess has, max(k/n, 1-k/n).
+    The best attack says "in" where the first of the two is larger; where they are equal nothing is gained either way.
 
     Args:
         laws: Probabilities of the outputs, a row for each training set, in lexicographic order.
@@ -142,7 +147,10 @@ def finite_eta(laws: ArrayLike, records: int, size: int | None = None) -> MipFin
     gain = joint_out - joint_in if 2 * size >= records else joint_in - joint_out
     eta = np.maximum(gain, 0.0).sum(axis=1)
     coupling = np.array([coupled(table, rows, record, size) for record in range(records)])
-    return MipFiniteStatement(records, size, eta, np.maximum(coupling, eta), len(rows), table.shape[1])
+    says_in = joint_in - joint_out > NOTHING * (joint_in + joint_out)
+    return MipFiniteStatement(
+        records, size, eta, np.maximum(coupling, eta), says_in, len(rows), table.shape[1]
+    )
 
 
 def coupled(table: Floats, rows: NDArray[np.bool_], record: int, size: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.theory import mip
@@ -89,6 +90,7 @@ def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
             "record": list(range(result.records)),
             "eta": result.per_record.tolist(),
             "coupling": result.coupling.tolist(),
+            "says_in": [np.flatnonzero(row).tolist() for row in result.says_in],
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),

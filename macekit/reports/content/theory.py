@@ -134,6 +134,7 @@ FINITE = Layout(
                 ("Record", "record", "count"),
                 ("Eta", "eta", "share"),
                 ("Bound by swaps", "coupling", "ceiling"),
+                ("Outputs that say in", "says_in", "count"),
             ),
             worst="eta",
         ),

@@ -41,6 +41,8 @@ QUANTITIES = {
 """What the quantities of bounds are called; one that is not listed is called what it is."""
 RATE = "tpr_at_fpr_"
 """How the true positive rate at a false positive rate begins, which follows."""
+MOST_LISTED = 8
+"""Numbers of a list that are shown in one cell."""
 TIGHTEST = "The tightest bound of a quantity is the smallest of those that are proven. "
 REFUTED = "A refuted bound is printed in a paper, and the tests hold a counterexample."
 PAPERS: Inline = (
@@ -197,4 +199,13 @@ def _mark(bound: AnswerPath) -> str:
 def _cell(entry: AnswerPath, kind: Kind) -> Cell:
     if isinstance(entry.value, bool):
         return "yes" if entry.value else "no"
+    if isinstance(entry.value, list):
+        return _few(entry.value)
     return entry.quote() if isinstance(entry.value, str) else entry.number(kind)
+
+
+def _few(numbers: Sequence[int]) -> str:
+    """The first of a list of whole numbers, and how many more there are."""
+    first = ", ".join(map(str, numbers[:MOST_LISTED]))
+    more = len(numbers) - MOST_LISTED
+    return f"{first} and {more} more" if more > 0 else first or "none"

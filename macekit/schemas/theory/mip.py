@@ -164,6 +164,13 @@ class MipRecordsAnswer(TypedDict):
         list[float], Field(description="accuracy of the best attack on it above the baseline, exact")
     ]
     coupling: Annotated[list[float], Field(description="its bound by swaps: never below eta")]
+    says_in: Annotated[
+        list[list[int]],
+        Field(
+            description="the best attack on it (Proposition 2): outputs, counted from 0, at which it says in; it says "
+            "out at all others"
+        ),
+    ]
 
 
 class MipFiniteAnswer(TypedDict):

@@ -47,6 +47,30 @@ def test_eta_is_what_the_best_of_all_adversaries_gains_on_the_better_constant_gu
     assert found.baseline == max(k / n, 1 - k / n)
 
 
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (5, 2), (5, 3), (6, 5)])
+def test_the_rule_of_proposition_2_is_right_as_often_as_the_best_adversary(n: int, k: int) -> None:
+    laws = random_laws(n, k, 4, seed=n + k)
+    sets = list(combinations(range(n), k))
+
+    result = mip.finite_eta(laws, n, k)
+
+    for record in range(n):
+        right = sum(
+            law[result.says_in[record] == (record in members)].sum()
+            for members, law in zip(sets, laws, strict=True)
+        )
+        assert right / len(sets) == pytest.approx(best_of_all_adversaries(laws, n, k, record), abs=1e-12)
+
+
+def test_an_output_that_tells_nothing_says_out() -> None:
+    third = 1.0 / 3.0
+    same = mip.finite_eta([[third, third, third]] * 6, records=4)
+    impossible = mip.finite_eta([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0]], records=2)
+
+    assert not same.says_in.any()
+    assert impossible.says_in.tolist() == [[True, False, False], [False, True, False]]
+
+
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3), (7, 5)])
 def test_swaps_never_say_less_than_the_truth(n: int, k: int) -> None:
     rows = matrix(n, k, "")

@@ -24,6 +24,12 @@ def refused(body: object, operation: str = "theory/mip") -> posted.Decoded:
     return posted.refused(operation, body)
 
 
+def test_a_finite_algorithm_is_answered_with_the_best_attack_itself() -> None:
+    records = asked({"laws": TELLING, "n": 4}, "theory/mip-finite")["records"]
+
+    assert records["says_in"] == [[0], [1], [1], [1]]
+
+
 def test_the_scale_is_the_librarys() -> None:
     answer = asked({**SWAPS, "eta": 0.2, "noise": "laplace", "confidence": 0.9})
 
