@@ -295,6 +295,16 @@ OPERATIONS = (
         arrays=("losses",),
     ),
     Operation(
+        "theory/pmp-finite",
+        "theory pmp-finite",
+        "Practical membership privacy of an algorithm with finitely many outputs, exactly",
+        "Takes the probabilities of every output given every half of the 2n records (rows in lexicographic order). "
+        "What an output reveals to an attacker who knows the records but not which n were used: the least practical "
+        "epsilon at `delta`, how often the best attacker is right, and the outputs that give the most away.",
+        ("mace theory pmp-finite laws.npy --delta 0.01",),
+        arrays=("laws",),
+    ),
+    Operation(
         "theory/pmp-gaussian",
         "theory pmp-gaussian",
         "Practical membership privacy of a sum or a mean with Gaussian noise, on these records",

@@ -161,6 +161,12 @@ POINTS = [
     [-0.1, 0.6],
 ]
 
+SUMS = [[float(sum(half) % 6 == outcome) for outcome in range(6)] for half in combinations(range(6), 3)]
+"""The sum of half of six records modulo 6: one certain output a training set."""
+
+PUBLISHED = [[*(0.05 if i in pair else 0.0 for i in range(4)), 0.9] for pair in combinations(range(4), 2)]
+"""Each record used is published with a probability of 0.05."""
+
 PMP_EXAMPLES: dict[str, dict[str, Example]] = {
     "theory/pmp-exponential": {
         "median": Example(
@@ -179,6 +185,17 @@ PMP_EXAMPLES: dict[str, dict[str, Example]] = {
             "Forty records: training sets at random, with an interval",
             {"losses": MANY, "sensitivity": 1.0, "epsilon": 1.0, "draws": 20_000},
         ),
+    },
+    "theory/pmp-finite": {
+        "sums": Example(
+            "The sum of half of six records, 0 to 5, modulo 6: no epsilon is enough for DP, ln 2 is here",
+            {"laws": SUMS},
+        ),
+        "published": Example(
+            "One of four records is published now and then, which delta covers",
+            {"laws": PUBLISHED, "delta": 0.1},
+        ),
+        "given_away": Example("The same with a delta that does not", {"laws": PUBLISHED, "delta": 0.01}),
     },
     "theory/pmp-gaussian": {
         "mean": Example(

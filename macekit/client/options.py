@@ -321,6 +321,12 @@ class PmpExponentialOptions(Column, total=False):
     seed: int
 
 
+class PmpFiniteOptions(Column, total=False):
+    """``theory.pmp_finite``."""
+
+    delta: float
+
+
 class PmpGaussianOptions(Column, total=False):
     """``theory.pmp_gaussian``."""
 

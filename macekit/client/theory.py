@@ -16,6 +16,7 @@ from macekit.client.options import (
     MisOptions,
     MisOverfittingOptions,
     PmpExponentialOptions,
+    PmpFiniteOptions,
     PmpGaussianOptions,
     TogetherOptions,
     Values,
@@ -339,6 +340,30 @@ class Theory:
             ('exact', 0.311)
         """
         return self._arrays("pmp_exponential", {"losses": losses}, options)
+
+    def pmp_finite(self, laws: Data, **options: Unpack[PmpFiniteOptions]) -> Result:
+        """Practical membership privacy of an algorithm with finitely many outputs, exactly.
+
+        The attacker knows the 2n records, and not which n of them were used.
+
+        Args:
+            laws: Probabilities of the outputs, a row for each half of the records in lexicographic order: 2, 6, 20,
+                70, ... rows for 2, 4, 6, 8, ... records.
+            column: Name of the table's column, or names of its columns, that hold the first array.
+            delta: The delta that goes with the practical epsilon, from 0 up to but not including 1. 0 by default.
+
+        Returns:
+            a ``Result``: ``practical_epsilon`` (None if none is enough at ``delta``), ``success`` of the best
+            attacker, the ``worst`` record with the outputs that tell it, ``curve``.
+
+        Example:
+            >>> import macekit
+            >>> # one of two records is drawn; the output tells which, nine times out of ten
+            >>> result = macekit.theory.pmp_finite([[0.9, 0.1], [0.1, 0.9]], delta=0.1)
+            >>> round(result.practical_epsilon, 3), round(result.success, 3)
+            (2.079, 0.9)
+        """
+        return self._arrays("pmp_finite", {"laws": laws}, options)
 
     def pmp_gaussian(self, points: Data, **options: Unpack[PmpGaussianOptions]) -> Result:
         """Practical membership privacy of a sum or a mean with Gaussian noise, on these records.

@@ -108,6 +108,7 @@ QUESTIONS = {
     "theory_mis": "MisQuestion",
     "theory_mis_overfitting": "MisOverfittingQuestion",
     "theory_pmp_exponential": "PmpExponentialQuestion",
+    "theory_pmp_finite": "PmpFiniteQuestion",
     "theory_pmp_gaussian": "PmpGaussianQuestion",
 }
 

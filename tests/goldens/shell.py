@@ -211,6 +211,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "theory-pmp-exponential.csv --practical-epsilon 0.5 --sensitivity 1",
         "theory-pmp-exponential.csv --sensitivity 1",
     ),
+    "theory pmp-finite": (
+        *ONE_TABLE,
+        "theory-pmp-finite.csv --delta 0.01",
+        "theory-pmp-finite.npy --delta 1",
+        "theory-pmp-finite.csv -o finite-practical.md",
+    ),
     "theory pmp-gaussian": (
         *ONE_TABLE,
         "theory-pmp-gaussian.csv --clip 1 --sigma 0.1 --delta 1e-5",

@@ -7,10 +7,12 @@ Practical epsilon and MIP's eta by every way there is, side by side.
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from estimators.errors import require_nonnegative
-from estimators.statement import percent
+from estimators.statement import exactly, percent
 from estimators.theory.bounds import Bound, side_by_side
 from estimators.theory.dp import advantage_ceiling
 from estimators.theory.pmp.exponential import Summed, Tabled
@@ -48,6 +50,26 @@ def of_laws(laws: InOut) -> tuple[Bound, ...]:
         Bound(PRACTICAL, "one_way", "largest ln ratio of in over out", laws.one_way, NINE, proven=False),
         Bound(ETA, "exact", "half of the total variation", laws.mip_eta, "MIP, Proposition 2"),
     )
+
+
+def of_finite(laws: InOut, delta: float) -> tuple[Bound, ...]:
+    """Everything about a finite law at a delta; Proposition 9's one direction and Lemma 13 are of delta 0."""
+    practical = laws.epsilon_at(delta)
+    if not delta:
+        rows = of_laws(laws)
+    else:
+        says = f"least epsilon at delta {exactly(delta)}, over all events"
+        rows = (
+            Bound(PRACTICAL, "exact", says, practical, "PMP, Definition 2"),
+            Bound(ETA, "exact", "half of the total variation", laws.mip_eta, "MIP, Proposition 2"),
+        )
+    if isfinite(practical):
+        says = "from practical epsilon and delta" if delta else "tanh(practical epsilon / 2) / 2"
+        rows += (Bound(ETA, "practical", says, mip_eta(practical, delta), OURS),)
+    if isfinite(practical) and not delta:
+        printed = mip_eta_as_printed(practical)
+        rows += (Bound(ETA, "as_printed", "(1 - e^-practical epsilon) / 2", printed, "PMP, Lemma 13"),)
+    return side_by_side(rows)
 
 
 def of_draws(sample: SampledEpsilon) -> tuple[Bound, ...]:

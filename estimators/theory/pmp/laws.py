@@ -46,6 +46,14 @@ class Worst(NamedTuple):
     says: Literal["member", "nonmember"]
 
 
+class Event(NamedTuple):
+    """The record and the outcomes at which a practical epsilon at a delta is reached, and what they say together."""
+
+    record: int
+    outcomes: tuple[int, ...]
+    says: Literal["member", "nonmember"]
+
+
 @dataclass(frozen=True, slots=True)
 class InOut:
     """Log probability of every outcome with a record in, and with it out: one row a record."""
@@ -92,10 +100,32 @@ class InOut:
 
     def epsilon_at(self, delta: float) -> float:
         """Least practical epsilon that goes with delta: infinite if an outcome beyond delta gives a record away."""
+        return float(self.epsilons_at(delta).max())
+
+    def epsilons_at(self, delta: float) -> Floats:
+        """The same record by record."""
         delta = require_share("delta", delta)
         if delta == 0.0:
-            return self.epsilon
-        return max(_least(self.inside, self.outside, delta), _least(self.outside, self.inside, delta))
+            return self.epsilons
+        return np.maximum(
+            _least(self.inside, self.outside, delta)[0], _least(self.outside, self.inside, delta)[0]
+        )
+
+    def event_at(self, delta: float) -> Event | None:
+        """Where the practical epsilon at delta is reached; None if it is 0, which no event is needed for."""
+        delta = require_share("delta", delta)
+        ways: tuple[tuple[Floats, Floats, Literal["member", "nonmember"]], ...] = (
+            (self.inside, self.outside, "member"),
+            (self.outside, self.inside, "nonmember"),
+        )
+        best: tuple[float, Event | None] = (0.0, None)
+        for one, other, says in ways:
+            least, order, size = _least(one, other, delta)
+            record = int(least.argmax())
+            if least[record] > best[0]:
+                outcomes = tuple(sorted(int(each) for each in order[record, : size[record] + 1]))
+                best = float(least[record]), Event(record, outcomes, says)
+        return best[1]
 
     @property
     def successes(self) -> Floats:
@@ -140,16 +170,33 @@ def _hockey_stick(one: Floats, other: Floats, tilt: float) -> Floats:
     return np.asarray(np.maximum(np.exp(one) - np.exp(other + tilt), 0.0).sum(axis=1))
 
 
-def _least(one: Floats, other: Floats, delta: float) -> float:
-    """Least epsilon with P(S) - e^eps Q(S) <= delta for all S; only sets of largest ratio matter (Neyman-Pearson)."""
+def half_of(rows: int) -> int:
+    """How many of twice as many records were used, if there is a row for each way to choose them."""
+    n = 1
+    while comb(2 * n, n) < rows:
+        n += 1
+    if comb(2 * n, n) != rows:
+        raise DimensionMismatch(
+            f"laws: got {rows} rows, need one for each half of 2, 4, 6, 8, ... records: 2, 6, 20, 70, ... rows",
+            field="laws",
+        )
+    return n
+
+
+def _least(one: Floats, other: Floats, delta: float) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp]]:
+    """Least epsilon with P(S) - e^eps Q(S) <= delta for all S; only sets of largest ratio matter (Neyman-Pearson).
+
+    Record by record, with the outcomes in the order of their ratios, and the last of those in the worst set.
+    """
     ratios = InOut(one, other).log_ratios
     order = np.argsort(-ratios, axis=1)
     p = np.cumsum(np.exp(np.take_along_axis(one, order, axis=1)), axis=1)
     q = np.cumsum(np.exp(np.take_along_axis(other, order, axis=1)), axis=1)
     beyond = p > delta * (1.0 + 1e-12)  # a sum that is delta but for rounding is within it
+    least = np.full(p.shape, -np.inf)
     with np.errstate(divide="ignore"):
-        least = np.log(p[beyond] - delta) - np.log(q[beyond])
-    return max(float(least.max(initial=0.0)), 0.0)
+        least[beyond] = np.log(p[beyond] - delta) - np.log(q[beyond])
+    return np.maximum(least.max(axis=1), 0.0), order, least.argmax(axis=1)
 
 
 WIDEST = 600.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from typing import Literal
 
 import numpy as np
@@ -14,10 +14,10 @@ from estimators.statement import Caution, Estimate, at_most, exactly, percent
 from estimators.theory import shifts, subsets
 from estimators.theory.bounds import Bound
 from estimators.theory.pmp import choose, distances
-from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_gaussian, success
+from estimators.theory.pmp.bounds import mip_eta, of_exponential, of_finite, of_gaussian, success
 from estimators.theory.pmp.exponential import MOST_PAIRED, Summed, Tabled
 from estimators.theory.pmp.gaussian import Gaussian, dp_epsilon
-from estimators.theory.pmp.laws import Worst
+from estimators.theory.pmp.laws import Event, Worst, finite, half_of
 from estimators.theory.pmp.sampled import sample_epsilon
 
 Floats = NDArray[np.float64]
@@ -27,6 +27,15 @@ COIN = 0.5
 
 POINTS = 41
 """Epsilons of the curve."""
+
+NOTHING = 1e-12
+"""A practical epsilon of laws below it is what rounding leaves of 0."""
+
+MOST_NAMED = 8
+"""Outcomes that a sentence names."""
+
+SMALLEST_SPAN = 1e-3
+"""How far the curve of a finite law goes at least, if nothing is given away."""
 
 THESE_RECORDS = Caution(
     "these_records",
@@ -182,6 +191,109 @@ def assess_exponential(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PmpFiniteStatement:
+    """What any algorithm with finitely many outcomes gives away, exactly; ``pmp.assess_finite`` makes it.
+
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        delta: The delta that goes with the practical epsilon.
+        practical_epsilon: The least practical epsilon at ``delta``; infinite if there is none.
+        training_sets: Number of training sets.
+        outcomes: Number of outcomes.
+        event: The record and the outcomes that give the practical epsilon, and what they say; None if it is 0.
+        epsilons: The practical epsilon of each record at ``delta``.
+        successes: How often the best attacker is right about each record.
+        grid: Epsilons of the curve.
+        deltas: The least delta at each of ``grid``.
+        bounds: Every bound side by side.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> result = pmp.assess_finite([[0.9, 0.1], [0.1, 0.9]])  # two records, one of which was used
+        >>> round(result.practical_epsilon, 3), result.event.says, result.success
+        (2.197, 'member', 0.9)
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    delta: float
+    practical_epsilon: float
+    training_sets: int
+    outcomes: int
+    event: Event | None
+    epsilons: Floats
+    successes: Floats
+    grid: Floats
+    deltas: Floats
+    bounds: tuple[Bound, ...]
+
+    @property
+    def success(self) -> float:
+        """How often the best attacker is right about the record that is easiest to tell."""
+        return float(self.successes.max())
+
+    @property
+    def mip_eta(self) -> float:
+        """How much better than a coin that is."""
+        return self.success - COIN
+
+
+def assess_finite(laws: ArrayLike, delta: float = 0.0) -> PmpFiniteStatement:
+    """What any algorithm with finitely many outcomes gives away of 2n records, of which a random half was used.
+
+    Args:
+        laws: Probabilities of the outcomes, a row for each half of the records, in lexicographic order: 2, 6, 20, 70,
+            ... rows for 2, 4, 6, 8, ... records; up to some 20 records can be enumerated.
+        delta: The delta that goes with the practical epsilon, from 0 up to but not including 1.
+
+    Returns:
+        a ``PmpFiniteStatement``: sentence, practical epsilon, success of the best attacker, bounds.
+
+    Raises:
+        MaceError: rows that are no probabilities, or not as many as there are halves.
+
+    Example:
+        >>> from estimators.theory import pmp
+        >>> print(pmp.assess_finite([[0.9, 0.1], [0.1, 0.9]], delta=0.1).sentence)
+        At delta 0.1 the practical epsilon on these 2 records is 2.080: an attacker who knows them, but not which one
+        was used, is right about any of them with probability at most 0.900; a coin is right with probability 0.5.
+        Output 0 gives the most away: record 0 was used.
+    """
+    table = np.asarray(laws, dtype=np.float64)
+    half = half_of(len(table) if table.ndim == 2 else 0)
+    exact = finite(table, half)
+    practical = exact.epsilon_at(delta)
+    event = exact.event_at(delta) if practical > NOTHING else None
+    largest = exact.epsilon if isfinite(exact.epsilon) else practical
+    grid = np.linspace(0.0, max(largest, SMALLEST_SPAN) if isfinite(largest) else 1.0, POINTS)
+    right = float(exact.successes.max())
+    attacker = _attacker(half, right if right - COIN > NOTHING else COIN)
+    if event is not None and not isfinite(practical):
+        sentence = (
+            f"At delta {exactly(delta)} no practical epsilon is large enough: outcomes that occur with a probability "
+            f"above delta give record {event.record} away. On these {2 * half} records {attacker}"
+        )
+    else:
+        value = "0, up to rounding" if event is None else at_most(practical)
+        sentence = f"At delta {exactly(delta)} the practical epsilon on these {2 * half} records is {value}: {attacker}"
+    return PmpFiniteStatement(
+        sentence if event is None else f"{sentence} {_told_by(event)}",
+        (THESE_RECORDS, ONE_RELEASE),
+        delta,
+        practical,
+        len(table),
+        table.shape[1],
+        event,
+        exact.epsilons_at(delta),
+        exact.successes,
+        grid,
+        np.array([float(exact.deltas(each).max()) for each in grid]),
+        of_finite(exact, delta),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GaussianStatement:
     """What Gaussian noise around a sum or a mean gives away (Proposition 12); ``pmp.assess_gaussian`` makes it.
 
@@ -317,10 +429,21 @@ def assess_gaussian(
 
 
 def _attacker(n: int, right: float) -> str:
+    which = "one was" if n == 1 else f"{n} were"
     return (
-        f"an attacker who knows them, but not which {n} were used, is right about any of them with "
-        f"probability at most {at_most(right)}; a coin is right with probability {COIN}."
+        f"an attacker who knows them, but not which {which} used, is right about any of them with probability at "
+        f"most {at_most(right)}; a coin is right with probability {COIN}."
     )
+
+
+def _told_by(event: Event) -> str:
+    """The outcomes that give the most away, and what they say."""
+    first = ", ".join(map(str, event.outcomes[:MOST_NAMED]))
+    more = len(event.outcomes) - MOST_NAMED
+    listed = f"{first} and {more} more" if more > 0 else first
+    what = "was used" if event.says == "member" else "was not used"
+    one = len(event.outcomes) == 1
+    return f"Output{'' if one else 's'} {listed} give{'s' if one else ''} the most away: record {event.record} {what}."
 
 
 def _epsilon(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from estimators.theory import pmp
 from estimators.theory.pmp.statement import COIN
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.operations.encode import bounds
+from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.schemas.theory.pmp import (
     PmpExponentialAnswer,
     PmpExponentialQuestion,
+    PmpFiniteAnswer,
+    PmpFiniteQuestion,
     PmpGaussianAnswer,
     PmpGaussianQuestion,
 )
@@ -50,6 +55,36 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
             "practical_epsilon": result.epsilons.tolist(),
             "success": result.successes.tolist(),
         },
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body.arrays),
+    }
+    return reply_of(call, response)
+
+
+def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
+    """Any algorithm with finitely many outputs: its practical epsilon at a delta, exactly."""
+    q = parse_question(PmpFiniteQuestion, body)
+    result = pmp.assess_finite(cast("ArrayLike", body.arrays["laws"]), q.delta)
+    event = result.event
+    response: PmpFiniteAnswer = {
+        "sentence": result.sentence,
+        "delta": result.delta,
+        "practical_epsilon": finite(result.practical_epsilon),
+        "training_sets": result.training_sets,
+        "outcomes": result.outcomes,
+        "success": result.success,
+        "baseline": COIN,
+        "mip_eta": result.mip_eta,
+        "worst": None
+        if event is None
+        else {"record": event.record, "outcomes": list(event.outcomes), "says": event.says},
+        "records": {
+            "record": list(range(len(result.epsilons))),
+            "practical_epsilon": [finite(float(each)) for each in result.epsilons],
+            "success": result.successes.tolist(),
+        },
+        "curve": {"epsilon": result.grid.tolist(), "delta": result.deltas.tolist()},
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
         "provenance": origin(call, q, body.arrays),

@@ -203,6 +203,13 @@ def overfitting(answer: AnswerPath) -> Charts:
     return (curves("cuts", "What each cut of the loss shows", answer["curve"], cut, security, series),)
 
 
+def finite(answer: AnswerPath) -> Charts:
+    """The delta that goes with a practical epsilon."""
+    epsilon, delta = Axis("epsilon", "practical epsilon"), Axis("delta", "delta", logarithmic=True)
+    series = (Series("delta", "worst record"),)
+    return (curves("deltas", "Delta against practical epsilon", answer["curve"], epsilon, delta, series),)
+
+
 def gaussian(answer: AnswerPath) -> Charts:
     """Deltas over epsilon: practical, on these records, and of the mechanism."""
     epsilon, delta = Axis("epsilon", "epsilon"), Axis("delta", "delta, at most", logarithmic=True)

@@ -231,6 +231,31 @@ EXPONENTIAL = Layout(
     (PRACTICAL,),
 )
 
+PRACTICAL_FINITE = Layout(
+    "Practical membership privacy of an algorithm with finitely many outputs",
+    (
+        Tile("Practical epsilon at this delta", "practical_epsilon", "ceiling", "exact"),
+        Tile("Delta", "delta", "exact"),
+        Tile("Success of the best attacker", "success", "share", "exact, on the record easiest to tell"),
+        Tile("Success of a coin", "baseline", "share", "the baseline: guessing without the score"),
+        Tile("Training sets", "training_sets", "count", "gone through"),
+        Tile("Outputs", "outcomes", "count"),
+    ),
+    (
+        Columns(
+            "Record by record",
+            "records",
+            (
+                ("Record", "record", "count"),
+                ("Practical epsilon", "practical_epsilon", "ceiling"),
+                ("Success of the best attacker", "success", "ceiling"),
+            ),
+            worst="success",
+        ),
+    ),
+    (PRACTICAL,),
+)
+
 GAUSSIAN = Layout(
     "Practical membership privacy of the Gaussian mechanism",
     (
@@ -316,6 +341,7 @@ PAGES = {
     "mis": Page(DISCRETE.content, lines.discrete),
     "mis_overfitting": Page(OVERFITTING.content, lines.overfitting),
     "pmp_exponential": Page(EXPONENTIAL.content),
+    "pmp_finite": Page(PRACTICAL_FINITE.content, lines.finite),
     "pmp_gaussian": Page(GAUSSIAN.content, lines.gaussian),
     "together": Page(content, lambda answer: (agreement(answer["rows"]),)),
 }

@@ -47,6 +47,19 @@ class PmpExponentialQuestion(Question):
     seed: int = Field(0, ge=0, le=2**53, description="seed of the draws")
 
 
+class PmpFiniteQuestion(Question):
+    """What an algorithm with finitely many outputs gives away to who knows the 2n records, not which n were used."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["laws"]})
+
+    laws: Matrix | None = Field(
+        None,
+        description="probabilities of the outputs, one row for each half of the records in lexicographic order: 2, 6, "
+        "20, 70, ... rows for 2, 4, 6, 8, ... records",
+    )
+    delta: float = Field(0.0, ge=0, lt=1, description="the delta that goes with the practical epsilon")
+
+
 class PmpGaussianQuestion(Question):
     """What a sum or mean with Gaussian noise gives away to who knows the 2n records, but not which n were used."""
 
@@ -82,6 +95,56 @@ class PmpWorstAnswer(TypedDict):
     record: int
     outcome: int
     says: Literal["member", "nonmember"]
+
+
+class PmpEventAnswer(TypedDict):
+    """Where the practical epsilon is reached: outputs that together say the most about a record."""
+
+    record: int
+    outcomes: Annotated[list[int], Field(description="outputs, counted from 0")]
+    says: Literal["member", "nonmember"]
+
+
+class PmpFiniteCurveAnswer(TypedDict):
+    """Over practical epsilons: the delta that goes with each."""
+
+    epsilon: list[float]
+    delta: Annotated[list[float], Field(description="least delta, of the worst record")]
+
+
+class PmpFiniteRecordsAnswer(TypedDict):
+    """Record by record, as columns."""
+
+    record: list[int]
+    practical_epsilon: Annotated[list[float | None], Field(description="at delta; null if none is enough")]
+    success: Annotated[
+        list[float],
+        Field(description="how often the best attacker is right; a coin is right half of the time"),
+    ]
+
+
+class PmpFiniteAnswer(TypedDict):
+    """The practical epsilon of any algorithm with finitely many outputs, on these records, exactly."""
+
+    sentence: str
+    delta: float
+    practical_epsilon: Annotated[
+        float | None, Field(description="least at delta, exact; null if none is enough")
+    ]
+    training_sets: int
+    outcomes: int
+    success: Annotated[
+        float,
+        Field(description="how often the best attacker is right about the record easiest to tell, exact"),
+    ]
+    baseline: Annotated[float, Field(description="how often a coin is right")]
+    mip_eta: Annotated[float, Field(description="success less baseline")]
+    worst: Annotated[PmpEventAnswer | None, Field(description="null if the practical epsilon is 0")]
+    records: PmpFiniteRecordsAnswer
+    curve: PmpFiniteCurveAnswer
+    bounds: list[BoundAnswer]
+    warnings: list[WarningAnswer]
+    provenance: OriginAnswer
 
 
 class PmpExponentialAnswer(TypedDict):

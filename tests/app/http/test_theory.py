@@ -94,6 +94,11 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "out-of-range",
         "sensitivity",
     ),
+    ("theory/pmp-finite", {}, "missing-field", "laws"),
+    ("theory/pmp-finite", {"laws": [[0.5, 0.5]] * 5}, "bad-records", "laws"),
+    ("theory/pmp-finite", {"laws": [[0.5, 0.5], [0.5, 0.6]]}, "bad-probabilities", "laws"),
+    ("theory/pmp-finite", {"laws": [[0.5, 0.5], [1.0]]}, "ragged-rows", "laws"),
+    ("theory/pmp-finite", {"laws": [[0.5, 0.5], [0.5, 0.5]], "delta": 1}, "out-of-range", "delta"),
     ("theory/pmp-gaussian", {"clip": 1, "sigma": 1, "delta": 0.1}, "missing-field", "points"),
     ("theory/pmp-gaussian", {"points": POINTS, "clip": 1, "sigma": 1, "delta": 0}, "out-of-range", "delta"),
 ]

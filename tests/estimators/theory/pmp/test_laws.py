@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from estimators.errors import DimensionMismatch, NotDistribution, OutOfRange
-from estimators.theory.pmp.laws import finite
+from estimators.theory.pmp.laws import finite, half_of
 from tests.estimators.theory.pmp.worlds import dp_epsilon, modular_sum, practical_epsilons, training_sets
 
 
@@ -52,6 +52,47 @@ def test_epsilon_and_delta_are_those_of_every_event_both_ways(seed: int) -> None
         assert least_delta(at) <= delta + 1e-12
         assert at == 0.0 or least_delta(at - 1e-6) > delta
     assert found.epsilons.tolist() == pytest.approx(practical_epsilons(laws, n))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_at_a_delta_every_record_has_the_epsilon_of_its_worst_event(seed: int) -> None:
+    n, outcomes, delta = 2, 4, 0.03
+    laws = np.random.default_rng(seed).dirichlet(np.ones(outcomes) / 2, size=6)
+    events = [list(e) for e in chain(*(combinations(range(outcomes), k) for k in range(1, outcomes + 1)))]
+
+    result = finite(laws, n)
+
+    worst: list[tuple[float, int, str, list[int]]] = []
+    for x in range(2 * n):
+        inside = np.array([x in chosen for chosen in training_sets(n)])
+        p, q = laws[inside].mean(axis=0), laws[~inside].mean(axis=0)
+        for event in events:
+            for a, b, says in ((p, q, "member"), (q, p, "nonmember")):
+                if a[event].sum() > delta:
+                    worst.append((log((a[event].sum() - delta) / b[event].sum()), x, says, event))
+    for x, epsilon in enumerate(result.epsilons_at(delta)):
+        assert epsilon == pytest.approx(max(0.0, *(each[0] for each in worst if each[1] == x)), abs=1e-12)
+    epsilon, record, says, outcomes_told = max(worst)
+    assert result.epsilon_at(delta) == pytest.approx(epsilon, abs=1e-12)
+    event_told = result.event_at(delta)
+    assert event_told is not None
+    assert (event_told.record, event_told.says, list(event_told.outcomes)) == (record, says, outcomes_told)
+
+
+def test_no_event_is_named_where_delta_alone_is_enough() -> None:
+    assert finite(np.array([[0.6, 0.4], [0.4, 0.6]]), 1).event_at(0.3) is None
+
+
+@pytest.mark.parametrize(("rows", "n"), [(2, 1), (6, 2), (20, 3), (252, 5)])
+def test_the_number_of_rows_says_how_many_records_there_are(rows: int, n: int) -> None:
+    assert half_of(rows) == n
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 21])
+def test_a_number_of_rows_that_is_none_of_halves_is_refused(rows: int) -> None:
+    with pytest.raises(DimensionMismatch, match=f"got {rows} rows") as refused:
+        half_of(rows)
+    assert refused.value.field == "laws"
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ import pytest
 
 from app.openapi.theory import LOSSES, MANY, PMP_EXAMPLES, POINTS
 from estimators.theory import shifts
-from estimators.theory.pmp import distances
+from estimators.theory.pmp import assess_finite, distances
 from estimators.theory.pmp.exponential import Summed
 from estimators.theory.pmp.gaussian import Gaussian
 from macekit.schemas.questions import QUESTIONS
@@ -247,3 +247,34 @@ def test_examples_run_and_fit_their_schema(operation: str, name: str) -> None:
 
     jsonschema.validate(body, QUESTIONS[operation].model_json_schema())
     assert answer["sentence"]
+
+
+FINITE = "theory/pmp-finite"
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_a_finite_law_is_answered_by_the_library_and_has_mips_eta(delta: float) -> None:
+    laws = np.random.default_rng(5).dirichlet(np.ones(3), size=6)
+
+    answer = asked(FINITE, {"laws": laws.tolist(), "delta": delta})
+
+    result = assess_finite(laws, delta)
+    assert answer["practical_epsilon"] == result.practical_epsilon
+    assert answer["records"]["practical_epsilon"] == result.epsilons.tolist()
+    assert answer["sentence"] == result.sentence
+    event = result.event
+    assert event is not None
+    assert answer["worst"] == {
+        "record": event.record, "outcomes": list(event.outcomes), "says": event.says
+    }  # fmt: skip
+    eta = asked("theory/mip-finite", {"laws": laws.tolist(), "n": 4})["eta"]
+    assert answer["mip_eta"] == pytest.approx(eta, abs=1e-14)
+
+
+def test_a_record_that_is_given_away_has_no_practical_epsilon_until_delta_covers_it() -> None:
+    within, beyond = (asked(FINITE, PMP_EXAMPLES[FINITE][name].value) for name in ("published", "given_away"))
+
+    assert (within["practical_epsilon"], within["worst"]) == (0.0, None)
+    assert beyond["practical_epsilon"] is None
+    assert beyond["records"]["practical_epsilon"] == [None] * 4
+    assert "no practical epsilon is large enough" in beyond["sentence"]
