@@ -1,9 +1,12 @@
 """Membership inference security (Aubinais, Gassiat, Piantanida): what any algorithm may give away.
 
-``assess`` is the whole of it for data in categories, ``assess_overfitting`` for the losses of a learner.
+``assess`` is the whole of it for data in categories, ``assess_overfitting`` for the losses of a learner,
+``assess_divergence`` for two laws of an output, ``assess_mean`` for the mean of Gaussian records.
 """
 
 from estimators.theory.mis.assessment import Distribution
+from estimators.theory.mis.divergence import DivergenceStatement, assess_divergence
+from estimators.theory.mis.mean import MeanStatement, assess_mean
 from estimators.theory.mis.statement import (
     MisStatement,
     OverfittingStatement,
@@ -12,4 +15,15 @@ from estimators.theory.mis.statement import (
 )
 from estimators.theory.mis.tally import Tally
 
-__all__ = ["Distribution", "MisStatement", "OverfittingStatement", "Tally", "assess", "assess_overfitting"]
+__all__ = [
+    "Distribution",
+    "DivergenceStatement",
+    "MeanStatement",
+    "MisStatement",
+    "OverfittingStatement",
+    "Tally",
+    "assess",
+    "assess_divergence",
+    "assess_mean",
+    "assess_overfitting",
+]

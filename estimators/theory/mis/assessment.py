@@ -26,6 +26,7 @@ from estimators.theory.mis.diversity import (
     total_c_k,
 )
 from estimators.theory.mis.security import (
+    LEAST_SHARE,
     MOST_SHARE,
     least_records,
     sandwiched,
@@ -95,6 +96,16 @@ def delta_of(source: Source, n: int, gamma: float = 1.0, confidence: float = 0.9
     if isinstance(source, Tally):
         return worst_delta_from(source, n, gamma, confidence)
     return _exact(total_delta(source.shares, source.times, n, gamma))
+
+
+def least_simple(source: Source, n: int, gamma: float = 1.0) -> float | None:
+    """Corollary 15 from below: Delta is at least C_K / sqrt(8 n), at the worst share of nonmembers, if n > 1/p_k.
+
+    None at another share, where that fails, and for a sample, which does not say how rare the rarest category is.
+    """
+    if isinstance(source, Tally) or gamma != 1.0 or not sandwiched(float(source.shares[0]), n):
+        return None
+    return LEAST_SHARE * total_c_k(source.shares, source.times) / sqrt(n)
 
 
 @dataclass(frozen=True, slots=True)

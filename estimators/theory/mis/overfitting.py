@@ -9,7 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import NotFinite, TooFewRecords, UnknownName, require_open_unit, require_positive
+from estimators.errors import (
+    NotFinite,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+    require_open_unit,
+    require_positive,
+)
 from estimators.limits.binomial import upper_limit
 from estimators.statement import Estimate, Guarantee, Interval
 
@@ -102,6 +109,64 @@ def overfitting(
 def overfits(loss: float, alpha: float) -> float:
     """The epsilon at which a mean training loss means (epsilon, 1 - alpha)-overfitting: loss/alpha (Proposition 10)."""
     return loss / require_open_unit("alpha", alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Overfits:
+    """What the mean of the training losses alone says (Proposition 10), and Theorem 11 at the cut that it gives.
+
+    Attributes:
+        alpha: Share of training losses that may lie above the cut.
+        mean_loss: Mean of the training losses.
+        epsilon: The cut: the mean is at most alpha times it, so no larger share of the losses lies above (Markov).
+        above: Share of training losses that do lie above.
+        heldout: Share of held-out losses at the cut or below.
+        heldout_upper: Its upper end.
+        security_upper: Theorem 11 there; None unless the losses are of one model, for then their mean is no estimate.
+    """
+
+    alpha: float
+    mean_loss: float
+    epsilon: float
+    above: float
+    heldout: float
+    heldout_upper: float
+    security_upper: float | None
+
+
+def by_mean(
+    train_losses: ArrayLike,
+    heldout_losses: ArrayLike,
+    alpha: float,
+    gamma: float = 1.0,
+    confidence: float = 0.95,
+    losses_of: LossesOf = "one_model",
+) -> Overfits:
+    """Proposition 10 at ``alpha``, of losses that are at least 0.
+
+    The cut comes from the training losses alone, so how many held-out losses lie below is binomial. With the losses of
+    all training records of one model, a share alpha at most lies above, and Theorem 11 follows with that confidence.
+    """
+    train, heldout = _losses(train_losses, "train_losses"), _losses(heldout_losses, "heldout_losses")
+    if train[0] < 0.0:
+        raise OutOfRange(
+            "train_losses: need losses of at least 0 with alpha (Proposition 10)", field="train_losses"
+        )
+    mean = float(train.mean())
+    epsilon = overfits(mean, alpha)
+    hits = int(np.searchsorted(heldout, epsilon, side="right"))
+    error = 1.0 - require_open_unit("confidence", confidence)
+    upper = float(upper_limit(hits, float(heldout.size), error))
+    most = max(1.0, 1.0 / gamma) * (alpha + require_positive("gamma", gamma) * upper)
+    return Overfits(
+        alpha,
+        mean,
+        epsilon,
+        float(np.mean(train > epsilon)),
+        hits / heldout.size,
+        upper,
+        min(1.0, most) if losses_of == "one_model" else None,
+    )
 
 
 def _ranks(n: int) -> NDArray[np.int64]:

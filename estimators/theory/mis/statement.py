@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.errors import OutOfRange
-from estimators.statement import Caution, Estimate, at_least, at_most, percent
+from estimators.statement import Caution, Estimate, at_least, at_most, figures_up, percent
 from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy
 from estimators.theory.mis.assessment import (
     Coarsening,
@@ -21,10 +21,11 @@ from estimators.theory.mis.assessment import (
     coarsen,
     delta_of,
     diversity_of,
+    least_simple,
     records_of,
     spread_of,
 )
-from estimators.theory.mis.overfitting import LossesOf, Overfitting, overfitting
+from estimators.theory.mis.overfitting import LossesOf, Overfits, Overfitting, by_mean, overfitting
 from estimators.theory.mis.security import MOST_RECORDS, simple_delta
 from estimators.theory.mis.tally import Tally
 
@@ -83,6 +84,7 @@ class MisStatement:
         sizes: Sizes of the training set at which ``deltas`` and ``simple`` are.
         deltas: Delta at each size, by Theorem 14.
         simple: Delta at each size, by C_K alone; None if C_K has no upper end.
+        simple_lower: What Delta is at least at each size, by C_K alone (Corollary 15); None where that says nothing.
         records: Number of training records that keep a Delta, if one was to be kept.
         merges: What merging categories does, if that was wanted.
         bounds: Every bound of Delta at ``n``.
@@ -106,6 +108,7 @@ class MisStatement:
     sizes: tuple[int, ...]
     deltas: tuple[Estimate, ...]
     simple: tuple[float | None, ...]
+    simple_lower: tuple[float | None, ...]
     records: Records | None
     merges: tuple[Coarsening, ...] | None
     bounds: tuple[Bound, ...]
@@ -166,6 +169,7 @@ def assess(
         every,
         tuple(delta_of(source, size, gamma, confidence) for size in every),
         tuple(simple_delta(most, size) if isfinite(most) else None for size in every),
+        tuple(least_simple(source, size, gamma) for size in every),
         None if delta is None else records_of(source, delta, gamma, confidence),
         None if coarsen_to is None else _merges(source, coarsen_to, n, gamma, confidence, delta),
         bounds_of(source, n, gamma, confidence),
@@ -221,7 +225,7 @@ def _secure(
     secure = f"any algorithm has a security of at least {at_least(1.0 - delta.upper)}{sure}"
     attack = (
         f"no attack has an accuracy above {at_most(accuracy(delta.upper, share, weight))}, against a baseline of "
-        f"{at_most(guess_accuracy(share, weight))} for guessing{_weight(weight)}."
+        f"{at_most(guess_accuracy(share, weight))} for guessing{weight_in_words(weight)}."
     )
     if nonmember_share is not None:
         return f"Trained on {n} such records, {secure}, at this share of nonmembers: {attack}"
@@ -242,6 +246,7 @@ class OverfittingStatement:
         accuracy: The accuracy that a cut of the loss has at least.
         threshold: The cut that gives the bound.
         cuts: What was counted at every cut.
+        by_mean: What the mean of the training losses alone says (Proposition 10), if an ``alpha`` was given.
 
     Example:
         >>> import numpy as np
@@ -260,6 +265,7 @@ class OverfittingStatement:
     accuracy: float
     threshold: float
     cuts: Overfitting
+    by_mean: Overfits | None = None
 
 
 def assess_overfitting(
@@ -271,6 +277,7 @@ def assess_overfitting(
     confidence: float = 0.95,
     thresholds: Sequence[float] | None = None,
     losses_of: LossesOf = "one_model",
+    alpha: float | None = None,
 ) -> OverfittingStatement:
     """How secure a learner is at most, by how far its training losses lie below its held-out losses (MIS, Theorem 11).
 
@@ -283,6 +290,8 @@ def assess_overfitting(
         thresholds: Losses to cut at, chosen without these records. None: ranks of the held-out losses.
         losses_of: ``one_model``, or ``independent_trainings`` if each loss comes from a separate training on separate
             data.
+        alpha: Share of training losses that may lie above a cut, strictly between 0 and 1: ``by_mean`` has the cut that
+            their mean alone vouches for.
 
     Returns:
         an ``OverfittingStatement``: sentence, the upper end of security, the cut that gives it.
@@ -309,13 +318,24 @@ def assess_overfitting(
         what = "This model's security" if losses_of == "one_model" else "Security of the algorithm"
         sentence = (
             f"{what} is at most {at_most(upper)} {sure}: a cut of the loss alone has an accuracy of at least "
-            f"{at_least(least)}, against a baseline of {at_most(guessing)} for guessing{_weight(member_weight)}."
+            f"{at_least(least)}, against a baseline of {at_most(guessing)} for guessing"
+            f"{weight_in_words(member_weight)}."
         )
     cautions = (ONE_MODEL if losses_of == "one_model" else AVERAGES, *([NO_GAP] if upper >= 1.0 else []))
     threshold = float(cuts.threshold[cuts.best])
-    return OverfittingStatement(sentence, cautions, cuts.security, gamma, guessing, least, threshold, cuts)
+    mean = None
+    if alpha is not None:
+        mean = by_mean(train_losses, heldout_losses, alpha, gamma, confidence, losses_of)
+        sentence = (
+            f"{sentence} By their mean alone, {figures_up(mean.mean_loss)}, at least {percent(1.0 - alpha)} of the "
+            f"training losses are at most {figures_up(mean.epsilon)}, and {100.0 * mean.heldout:.3g}% of the held-out "
+            "losses are."
+        )
+    return OverfittingStatement(
+        sentence, cautions, cuts.security, gamma, guessing, least, threshold, cuts, mean
+    )
 
 
-def _weight(weight: float) -> str:
+def weight_in_words(weight: float) -> str:
     """How true positives weigh in the accuracies of a sentence, if not like the rest."""
     return "" if weight == 1.0 else f" (a true positive counts {weight:g} times)"

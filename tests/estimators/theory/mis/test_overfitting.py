@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, UnknownName
-from estimators.theory.mis.overfitting import overfits, overfitting
+from estimators.theory.mis.overfitting import by_mean, overfits, overfitting
 from estimators.theory.mis.security import divergence, security_at
 
 
@@ -80,6 +81,49 @@ def test_proposition_10_turns_a_mean_loss_into_a_threshold():
         epsilon = overfits(losses.mean(), 0.3)
 
         assert np.mean(losses <= epsilon) >= 0.7
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5])
+def test_the_cut_by_the_mean_leaves_no_larger_share_above_whatever_the_losses(alpha):
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        train = rng.exponential(size=40) ** rng.integers(1, 6)
+        result = by_mean(train, rng.exponential(size=30), alpha)
+
+        assert result.epsilon == pytest.approx(train.mean() / alpha, rel=1e-14)
+        assert result.above == np.mean(train > result.epsilon) <= alpha
+
+
+def test_the_limit_by_the_mean_is_theorem_11_with_an_exact_limit_for_the_heldout_share():
+    train, heldout = np.full(20, 0.01), np.concatenate([np.full(3, 0.05), np.full(97, 1.0)])
+
+    result = by_mean(train, heldout, 0.1, gamma=2.0)
+
+    upper = beta.ppf(0.95, 4, 97)
+    assert (result.mean_loss, result.heldout) == (pytest.approx(0.01), 0.03)
+    assert result.heldout_upper == pytest.approx(upper, rel=1e-9)
+    assert result.security_upper == pytest.approx(0.1 + 2.0 * upper, rel=1e-9)
+    assert by_mean(train, heldout, 0.1, losses_of="independent_trainings").security_upper is None
+
+
+def test_the_limit_by_the_mean_holds_as_often_as_it_says():
+    """One model: the cut is fixed by its training losses, so only the held-out sample is left to chance."""
+    rng = np.random.default_rng(6)
+    train = rng.exponential(0.02, size=200)
+    epsilon, alpha = train.mean() / 0.2, 0.2
+    truth = np.mean(train > epsilon) + (1.0 - np.exp(-epsilon))  # of the attack that cuts there
+    missed = sum(
+        by_mean(train, rng.exponential(size=60), alpha, confidence=0.9).security_upper < truth
+        for _ in range(400)
+    )
+
+    assert missed <= 0.1 * 400 + 3 * np.sqrt(400 * 0.09)
+
+
+def test_the_mean_of_losses_below_0_vouches_for_nothing():
+    with pytest.raises(OutOfRange, match="at least 0") as refused:
+        by_mean([-0.1, 1.0], [1.0], 0.1)
+    assert refused.value.field == "train_losses"
 
 
 @pytest.mark.parametrize(

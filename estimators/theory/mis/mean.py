@@ -1,0 +1,251 @@
+"""What the mean of Gaussian records gives away, exactly: the one case of Theorem 13 that can be evaluated.
+
+Theorem 13 bounds Delta of a function of empirical means by (c + sqrt(d)/(2 sqrt n))/sqrt n. Its c holds the constant of
+a central limit theorem in total variation (Bally and Caramellino 2016), which is not explicit. For Gaussian records
+that theorem is not needed: a record and the mean of n, both in units of their spread, are d pairs of normal numbers
+whose correlation is 1/sqrt(n) for a member and 0 for a nonmember, whatever the mean and the covariance of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log, log1p, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, gammaln
+from scipy.stats import chi2
+
+from estimators.errors import OutOfRange, require_count, require_open_unit, require_positive
+from estimators.statement import Caution, at_least, at_most, exactly
+from estimators.theory.bounds import Bound, accuracy, gamma_of, guess_accuracy, side_by_side
+from estimators.theory.mis.security import MOST_RECORDS
+from estimators.theory.mis.statement import WORST, weight_in_words
+
+Floats = NDArray[np.float64]
+
+MOST_DIMENSIONS = 1_000_000
+"""Coordinates of a record; beyond, the beta function is not known to enough digits."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
+HALVINGS, PANELS, TAIL = 40, 24, 1e-18
+"""How the law of the squared length is cut up: towards where a rule begins to depend on it, and evenly in its bulk."""
+
+STEPS = 13
+"""Sizes of a curve when none were given: three to every tenfold."""
+
+USUAL = 0.05
+"""The Delta a curve is drawn around."""
+
+GAUSSIAN = Caution(
+    "gaussian_records",
+    "this is exact for records that are Gaussian, with any mean and covariance, and a release of their mean alone. "
+    "For other records Theorem 13 has a constant that is not explicit, so nothing is stated here",
+)
+
+
+def mean_delta(n: int, dimension: int = 1, gamma: float = 1.0) -> float:
+    """Delta of releasing the mean of ``n`` Gaussian records of so many coordinates, to some 1e-12.
+
+    With u, w the sum and the difference of a pair over sqrt 2, |u|^2 and |w|^2 are chi-squared, times 1 + r and 1 - r
+    for a member. The likelihood ratio weighs them, so at every length of both it cuts their ratio, a beta variable.
+    """
+    size, d = require_count("n", n), require_count("dimension", dimension)
+    cut = log(require_positive("gamma", gamma))
+    if d > MOST_DIMENSIONS:
+        raise OutOfRange(f"dimension: got {d:,}, need at most {MOST_DIMENSIONS:,}", field="dimension")
+    if size == 1:
+        return 1.0
+    r = 1.0 / sqrt(size)
+    c = 2.0 * cut + d * log1p(-1.0 / size)
+    nonmember = _above(d, r / (1.0 + r), r / (1.0 - r), c)
+    member = _above(d, r, r, c)
+    gain = member - gamma * nonmember if gamma >= 1.0 else (1.0 - nonmember) - (1.0 - member) / gamma
+    return float(min(max(gain, 0.0), 1.0))
+
+
+def _above(d: int, a: float, b: float, c: float) -> float:
+    """P(a U - b W > c) of independent chi-squared U, W: given S = U + W, it is B > (b + c/S)/(a + b), B = U/S."""
+    law = chi2(2 * d)
+    top = float(law.isf(TAIL))
+    # below this S the rule says always, or never, whatever B is
+    start = min(max(-c / b if c < 0.0 else c / a, 0.0), top)
+    bulk = np.linspace(float(law.ppf(TAIL)), top, PANELS + 1)
+    edges = np.unique(
+        np.concatenate([start + (top - start) * 2.0 ** -np.arange(HALVINGS + 1), bulk[bulk > start], [start]])
+    )
+    middle, half = (edges[1:] + edges[:-1]) / 2.0, np.diff(edges) / 2.0
+    s = middle[:, None] + half[:, None] * NODES
+    share = np.clip((b + c / s) / (a + b), 0.0, 1.0)
+    density = np.exp((d - 1.0) * np.log(s) - s / 2.0 - d * log(2.0) - gammaln(d))
+    inside = float(np.sum(half[:, None] * WEIGHTS * density * betainc(d / 2.0, d / 2.0, 1.0 - share)))
+    return inside + (float(law.cdf(start)) if c < 0.0 else 0.0)
+
+
+def mean_norm(dimension: int) -> float:
+    """E of the length of a standard normal vector: sqrt 2 Gamma((d+1)/2)/Gamma(d/2)."""
+    d = require_count("dimension", dimension)
+    return sqrt(2.0) * exp(lgamma((d + 1.0) / 2.0) - lgamma(d / 2.0))
+
+
+def proposition_25(n: int, dimension: int = 1) -> float:
+    """At least Delta at every gamma: sqrt(d)/(2n) + E|v|/(2 sqrt n), which is Theorem 13 for Gaussian records."""
+    size = require_count("n", n)
+    if size == 1:
+        return 1.0
+    return sqrt(dimension) / (2.0 * size) + mean_norm(dimension) / (2.0 * sqrt(size))
+
+
+def mean_records(delta: float, dimension: int = 1, gamma: float = 1.0) -> int | None:
+    """Least n from which the mean gives away ``delta`` at most; None beyond counting.
+
+    Delta falls as n grows: a smaller correlation is a larger one with noise added.
+    """
+    target = require_open_unit("delta", delta)
+    low, high = 0, 1
+    while mean_delta(high, dimension, gamma) > target:
+        if high >= MOST_RECORDS:
+            return None
+        low, high = high, min(4 * high, MOST_RECORDS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mean_delta(middle, dimension, gamma) <= target else (middle, high)
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class MeanStatement:
+    """What the mean of ``n`` Gaussian records gives away; ``mis.assess_mean`` makes it.
+
+    Attributes:
+        sentence: The result in plain words.
+        cautions: What to know before using the numbers.
+        dimension: Coordinates of a record.
+        gamma: How a false alarm weighs against a missed member.
+        baseline: Accuracy of guessing.
+        accuracy: Accuracy of the best attack at ``n``.
+        n: Records in the mean.
+        delta: Delta at ``n``.
+        sizes: Sizes of the curve.
+        deltas: Delta at each size.
+        simple: Proposition 25's bound at each size.
+        wanted: The Delta that was to be kept, if one was.
+        records: Least number of records that keeps it; None if none was to be kept, or no number is enough.
+        bounds: The truth at ``n`` and the bounds on it.
+
+    Example:
+        >>> from estimators.theory import mis
+        >>> result = mis.assess_mean(dimension=2, sizes=[100, 10_000], delta=0.01)
+        >>> [round(delta, 4) for delta in result.deltas], result.records
+        ([0.0476, 0.0048], 2269)
+    """
+
+    sentence: str
+    cautions: tuple[Caution, ...]
+    dimension: int
+    gamma: float
+    baseline: float
+    accuracy: float
+    n: int
+    delta: float
+    sizes: tuple[int, ...]
+    deltas: tuple[float, ...]
+    simple: tuple[float, ...]
+    wanted: float | None
+    records: int | None
+    bounds: tuple[Bound, ...]
+
+
+def assess_mean(
+    dimension: int = 1,
+    *,
+    sizes: Sequence[int] | None = None,
+    nonmember_share: float | None = None,
+    member_weight: float = 1.0,
+    delta: float | None = None,
+) -> MeanStatement:
+    """What the mean of Gaussian records gives away, exactly, beside Proposition 25's bound.
+
+    Args:
+        dimension: Coordinates of a record.
+        sizes: Numbers of records, the one that matters most first. None: a curve.
+        nonmember_share: Share of nonmembers among the records that are attacked (nu), strictly between 0 and 1. None:
+            the worst share.
+        member_weight: What a true positive weighs against a true negative (lambda), above 0.
+        delta: Largest acceptable Delta = 1 - security: ``records`` has the least number of records that keeps it.
+
+    Returns:
+        a ``MeanStatement``: sentence, Delta over sizes, the number of records that keeps a Delta.
+
+    Raises:
+        MaceError: a number out of its range.
+
+    Example:
+        >>> from estimators.theory import mis
+        >>> print(mis.assess_mean(dimension=1, sizes=[1000], nonmember_share=0.5).sentence)
+        The mean of 1000 Gaussian records of 1 coordinate has a security of at least 0.989, at this share of
+        nonmembers: no attack has an accuracy above 0.506, against a baseline of 0.500 for guessing.
+    """
+    share = member_weight / (1.0 + member_weight) if nonmember_share is None else nonmember_share
+    gamma = 1.0 if nonmember_share is None else gamma_of(share, member_weight)
+    every = tuple(sizes or _usual(dimension))
+    for size in every:
+        if size > MOST_RECORDS:
+            raise OutOfRange(f"sizes: got {size:.3g}, need at most {MOST_RECORDS:.0e}", field="sizes")
+    n = every[0] if sizes else every[len(every) // 2]
+    deltas = tuple(mean_delta(size, dimension, gamma) for size in every)
+    at = deltas[every.index(n)]
+    guessing = guess_accuracy(share, member_weight)
+    right = accuracy(at, share, member_weight)
+    which = f"{n} Gaussian records" if n > 1 else "one Gaussian record"
+    coordinates = "1 coordinate" if dimension == 1 else f"{dimension} coordinates"
+    secure = f"The mean of {which} of {coordinates} has a security of at least {at_least(1.0 - at)}"
+    against = f"against a baseline of {at_most(guessing)} for guessing{weight_in_words(member_weight)}"
+    attack = f"no attack has an accuracy above {at_most(right)}, {against}."
+    if nonmember_share is None:
+        sentence = f"{secure}, whatever the share of nonmembers. With a share of {share:g}, {attack}"
+    else:
+        sentence = f"{secure}, at this share of nonmembers: {attack}"
+    enough = None if delta is None else mean_records(delta, dimension, gamma)
+    if delta is not None:
+        kept = "No number of records keeps" if enough is None else f"{enough} records or more keep"
+        sentence = f"{sentence} {kept} Delta at most {exactly(delta)}."
+    return MeanStatement(
+        sentence,
+        (GAUSSIAN, *((WORST,) if nonmember_share is None else ())),
+        dimension,
+        gamma,
+        guessing,
+        right,
+        n,
+        at,
+        every,
+        deltas,
+        tuple(proposition_25(size, dimension) for size in every),
+        delta,
+        enough,
+        tuple(_bounds(n, dimension, gamma, at)),
+    )
+
+
+def _bounds(n: int, dimension: int, gamma: float, exact: float) -> tuple[Bound, ...]:
+    at = "Gaussian records"
+    rows = [Bound("mis_delta", "exact", "Delta of the mean", exact, "this project", at)]
+    if gamma != 1.0:
+        worst = mean_delta(n, dimension)
+        rows.append(
+            Bound("mis_delta", "worst_share", "at the worst share of nonmembers", worst, "this project", at)
+        )
+    says = "sqrt(d)/(2n) + E|v|/(2 sqrt n)"
+    rows.append(
+        Bound("mis_delta", "proposition_25", says, proposition_25(n, dimension), "MIS, Proposition 25", at)
+    )
+    return side_by_side(rows)
+
+
+def _usual(dimension: int) -> list[int]:
+    """Sizes around the one at which Proposition 25 is near a usual value."""
+    middle = (mean_norm(dimension) / (2.0 * USUAL)) ** 2
+    sizes = np.unique(np.clip(np.round(max(middle, 1.0) * np.logspace(-2.0, 2.0, STEPS)), 1, MOST_RECORDS))
+    return [int(size) for size in sizes]

@@ -1,0 +1,84 @@
+"""D_gamma of two laws and the attack that attains it, against every attack there is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from estimators.errors import DimensionMismatch, MaceError, NotDistribution
+from estimators.theory import mis
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("nu", "weight"), [(0.5, 1.0), (0.3, 1.0), (0.8, 1.0), (0.4, 3.0)])
+def test_the_rule_is_the_best_of_all_attacks_and_delta_what_it_gains(
+    seed: int, nu: float, weight: float
+) -> None:
+    member, nonmember = np.random.default_rng(seed).dirichlet(np.ones(5) / 2, size=2)
+
+    def accuracy(rule: np.ndarray) -> float:
+        return float(weight * (1 - nu) * member[rule].sum() + nu * nonmember[~rule].sum())
+
+    best = max(accuracy(np.array(rule)) for rule in product((False, True), repeat=5))
+    guessing = max(nu, weight * (1 - nu))
+
+    result = mis.assess_divergence(
+        np.column_stack([member, nonmember]), nonmember_share=nu, member_weight=weight
+    )
+
+    assert result.accuracy == pytest.approx(best, abs=1e-12)
+    assert accuracy(result.says_member) == pytest.approx(best, abs=1e-12)
+    assert result.baseline == guessing
+    assert result.delta == pytest.approx((best - guessing) / min(nu, weight * (1 - nu)), abs=1e-12)
+    assert result.true_positive_rate == pytest.approx(member[result.says_member].sum())
+    assert result.false_positive_rate == pytest.approx(nonmember[result.says_member].sum())
+
+
+def test_without_a_share_it_is_the_total_variation_which_no_share_exceeds() -> None:
+    laws = np.random.default_rng(1).dirichlet(np.ones(4), size=2).T
+
+    result = mis.assess_divergence(laws, member_weight=2.0)
+
+    assert result.delta == result.total_variation == pytest.approx(np.abs(laws[:, 0] - laws[:, 1]).sum() / 2)
+    assert max(result.deltas) <= result.delta + 1e-12
+    assert max(result.deltas) > 0.9 * result.delta  # near nu = 2/3, where gamma is 1
+    assert "worst_share" in [each.code for each in result.cautions]
+
+
+def test_the_curve_is_the_divergence_at_each_share() -> None:
+    result = mis.assess_divergence([[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]], nonmember_share=0.5)
+
+    for nu, delta in zip(result.shares, result.deltas, strict=True):
+        best = sum(max((1 - nu) * q, nu * p) for q, p in ((0.7, 0.2), (0.2, 0.3), (0.1, 0.5)))
+        assert delta == pytest.approx((best - max(nu, 1 - nu)) / min(nu, 1 - nu), abs=1e-12)
+
+
+def test_the_sentence_names_the_attack_or_that_there_is_none() -> None:
+    same = mis.assess_divergence([[0.5, 0.5], [0.5, 0.5]], nonmember_share=0.2)
+    third = mis.assess_divergence([[1 / 3, 1 / 3]] * 3)
+    two = mis.assess_divergence([[0.3, 0.1], [0.3, 0.1], [0.4, 0.8]], nonmember_share=0.5)
+
+    assert "no attack beats guessing (accuracy 0.8)" in same.sentence
+    assert not third.says_member.any()
+    assert "says member at outputs 0, 1 and has an accuracy of 0.7" in two.sentence
+
+
+@pytest.mark.parametrize(
+    ("outputs", "error", "says"),
+    [
+        ([[0.5, 0.5, 0.0]], DimensionMismatch, "got 3 numbers a row"),
+        ([[0.5, 1.0], [0.4, 0.0]], NotDistribution, "sum to 0.9, need 1, for a member"),
+        ([[0.5, 0.6], [0.5, 0.6]], NotDistribution, "sum to 1.2, need 1, for a nonmember"),
+        ([[1.5, 0.5], [-0.5, 0.5]], NotDistribution, "negative, for a member"),
+        ([["a", "b"]], MaceError, "need numbers"),
+        ([[np.nan, 1.0]], MaceError, "not finite"),
+        ([], MaceError, "at least one row"),
+    ],
+)
+def test_what_are_no_two_laws_is_refused(outputs: object, error: type[MaceError], says: str) -> None:
+    with pytest.raises(error, match=says) as refused:
+        mis.assess_divergence(outputs)  # type: ignore[arg-type]
+
+    assert refused.value.field == "outputs"
