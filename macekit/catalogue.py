@@ -283,6 +283,26 @@ OPERATIONS = (
         sides=True,
     ),
     Operation(
+        "theory/mis-divergence",
+        "theory mis-divergence",
+        "Membership inference security of one output, from its two laws, exactly",
+        "Takes the probability of each output for a member and for a nonmember. Answers by how much the best attack "
+        "beats guessing (D_gamma of Aubinais et al., Eqs. 3 to 5), and at which outputs it says member. Laws counted "
+        "from a sample lie further apart than the true ones: ask /v1/advantage about the scores instead.",
+        ("mace theory mis-divergence laws.csv --column member,nonmember --nonmember-share 0.5",),
+        arrays=("outputs",),
+    ),
+    Operation(
+        "theory/mis-mean",
+        "theory mis-mean",
+        "Membership inference security of the mean of Gaussian records, exactly",
+        "The one case in which Theorem 13 of Aubinais et al. can be evaluated: for other records its constant is not "
+        "explicit. Holds for any mean and covariance, and bounds whatever is computed from that mean.",
+        ("mace theory mis-mean --dimension 10 --sizes 1000,10000", "mace theory mis-mean --delta 0.01"),
+        bodies=(JSON,),
+        most_files=0,
+    ),
+    Operation(
         "theory/pmp-exponential",
         "theory pmp-exponential",
         "Practical membership privacy of an exponential mechanism, on these records",

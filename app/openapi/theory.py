@@ -137,6 +137,31 @@ MIS_EXAMPLES: dict[str, dict[str, Example]] = {
                 "nonmember_share": 0.4,
             },
         ),
+        "mean": Example(
+            "What a small mean loss alone says: at most 10% of training losses above a cut",
+            {
+                "train_losses": [round(0.001 * i, 3) for i in range(60)],
+                "heldout_losses": [round(0.05 + 0.02 * i, 2) for i in range(60)],
+                "alpha": 0.1,
+            },
+        ),
+    },
+    "theory/mis-divergence": {
+        "laws": Example(
+            "Three outputs, as they come for members and for nonmembers",
+            {"outputs": [[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]], "nonmember_share": 0.5},
+        ),
+        "rare": Example(
+            "One member for four nonmembers", {"outputs": [[0.99, 0.1], [0.01, 0.9]], "nonmember_share": 0.8}
+        ),
+        "worst": Example("The worst share", {"outputs": [[0.55, 0.45], [0.45, 0.55]]}),
+    },
+    "theory/mis-mean": {
+        "means": Example(
+            "Means of 100 to 10,000 records of ten coordinates",
+            {"dimension": 10, "sizes": [1000, 100, 10000], "nonmember_share": 0.5},
+        ),
+        "wanted": Example("How many records keep Delta at 0.01", {"delta": 0.01}),
     },
 }
 

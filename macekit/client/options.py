@@ -305,7 +305,25 @@ class MisOverfittingOptions(TypedDict, total=False):
     thresholds: list[float] | None
     nonmember_share: float
     member_weight: float
+    alpha: float | None
     confidence: float
+
+
+class MisDivergenceOptions(Column, total=False):
+    """``theory.mis_divergence``."""
+
+    nonmember_share: float | None
+    member_weight: float
+
+
+class MisMeanOptions(TypedDict, total=False):
+    """``theory.mis_mean``."""
+
+    dimension: int
+    sizes: list[int] | None
+    nonmember_share: float | None
+    member_weight: float
+    delta: float | None
 
 
 class PmpExponentialOptions(Column, total=False):

@@ -13,6 +13,8 @@ from macekit.client.options import (
     DpOptions,
     MipFiniteOptions,
     MipOptions,
+    MisDivergenceOptions,
+    MisMeanOptions,
     MisOptions,
     MisOverfittingOptions,
     PmpExponentialOptions,
@@ -288,6 +290,8 @@ class Theory:
                 0.5 by default.
             member_weight: What a true positive weighs against a true negative (lambda of membership inference
                 security), above 0. 1 by default.
+            alpha: Share of training losses that may lie above a cut, strictly between 0 and 1: ``by_mean`` has the
+                cut that their mean alone vouches for. Needs losses of at least 0.
             confidence: Probability that the upper bound holds over all cuts together, from 0.5 to 0.999999. 0.95 by
                 default.
 
@@ -305,6 +309,53 @@ class Theory:
         """
         arrays = {"train_losses": train_losses, "heldout_losses": heldout_losses}
         return self._arrays("mis_overfitting", arrays, options)
+
+    def mis_divergence(self, outputs: Data, **options: Unpack[MisDivergenceOptions]) -> Result:
+        """Membership inference security of one output, from its two laws, exactly.
+
+        Args:
+            outputs: A row for each output: its probability for a member, then for a nonmember.
+            column: Name of the table's column, or names of its columns, that hold the first array.
+            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
+                The worst share by default.
+            member_weight: What a true positive weighs against a true negative (lambda of membership inference
+                security), above 0. 1 by default.
+
+        Returns:
+            a ``Result``: ``delta``, and ``says_member``, the outputs at which the best attack says member.
+
+        Example:
+            >>> import macekit
+            >>> result = macekit.theory.mis_divergence([[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]])
+            >>> round(result.delta, 3), result.says_member
+            (0.5, [0])
+        """
+        return self._arrays("mis_divergence", {"outputs": outputs}, options)
+
+    def mis_mean(self, **options: Unpack[MisMeanOptions]) -> Result:
+        """Membership inference security of the mean of Gaussian records, exactly.
+
+        The one case in which Theorem 13 of the paper can be evaluated: for other records its constant is not explicit.
+
+        Args:
+            dimension: Coordinates of a record. 1 by default.
+            sizes: Numbers of records in the mean, the one that matters most first. A curve by default.
+            nonmember_share: Share of nonmembers among those asked about (the paper's nu), strictly between 0 and 1.
+                The worst share by default.
+            member_weight: What a true positive weighs against a true negative (lambda of membership inference
+                security), above 0. 1 by default.
+            delta: Largest Delta = 1 - security that is acceptable: the answer says how many records keep it.
+
+        Returns:
+            a ``Result``: ``delta``, ``curve`` over sizes, ``records_needed``.
+
+        Example:
+            >>> import macekit
+            >>> result = macekit.theory.mis_mean(sizes=[100, 1000], delta=0.01)
+            >>> [round(delta, 4) for delta in result.curve.delta], result.records_needed
+            ([0.0321, 0.0101], 1015)
+        """
+        return self._ask(partial(pose, "mis_mean", "theory/mis-mean", None, None, options))
 
     def pmp_exponential(self, losses: Data, **options: Unpack[PmpExponentialOptions]) -> Result:
         """Practical membership privacy of an exponential mechanism, on these records.

@@ -107,6 +107,8 @@ QUESTIONS = {
     "theory_mip_finite": "MipFiniteQuestion",
     "theory_mis": "MisQuestion",
     "theory_mis_overfitting": "MisOverfittingQuestion",
+    "theory_mis_divergence": "MisDivergenceQuestion",
+    "theory_mis_mean": "MisMeanQuestion",
     "theory_pmp_exponential": "PmpExponentialQuestion",
     "theory_pmp_finite": "PmpFiniteQuestion",
     "theory_pmp_gaussian": "PmpGaussianQuestion",

@@ -202,8 +202,21 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "",
         "nowhere.csv",
         "theory-mis-overfitting.csv",
+        "theory-mis-overfitting.csv --alpha 0.1",
         "theory-mis-overfitting.csv --losses-of independent_trainings --thresholds 0.05,0.1",
         "--members members.csv --nonmembers nonmembers.csv",
+    ),
+    "theory mis-divergence": (
+        *ONE_TABLE,
+        "theory-mis-divergence.csv --nonmember-share 0.8",
+        "theory-mis-divergence.csv --nonmember-share 1",
+    ),
+    "theory mis-mean": (
+        "--help",
+        "",
+        "--dimension 10 --sizes 1000,100,10000 --nonmember-share 0.5",
+        "--delta 0.01",
+        "--dimension 0",
     ),
     "theory pmp-exponential": (
         *ONE_TABLE,

@@ -7,6 +7,7 @@ from math import inf
 from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from estimators.theory import mis
 from estimators.theory.mis.assessment import Coarsening, Records, Source
@@ -17,10 +18,15 @@ from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
 from macekit.schemas.theory.mis import (
+    ByMeanAnswer,
     CoarsenedAnswer,
     DiversityAnswer,
     MisAnswer,
     MisCurveAnswer,
+    MisDivergenceAnswer,
+    MisDivergenceQuestion,
+    MisMeanAnswer,
+    MisMeanQuestion,
     MisOverfittingAnswer,
     MisOverfittingQuestion,
     MisQuestion,
@@ -76,6 +82,7 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         confidence=q.confidence,
         thresholds=q.thresholds,
         losses_of=q.losses_of,
+        alpha=q.alpha,
     )
     cuts = result.cuts
     response: MisOverfittingAnswer = {
@@ -86,6 +93,7 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         "baseline": result.baseline,
         "accuracy_at_least": result.accuracy,
         "threshold": result.threshold,
+        "by_mean": _by_mean(result),
         "curve": {
             "threshold": cuts.threshold.tolist(),
             "alpha": cuts.alpha.tolist(),
@@ -98,6 +106,78 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
         "provenance": origin(call, q, body.arrays),
     }
     return reply_of(call, response)
+
+
+def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
+    """How far two laws of an output are apart, and the attack that shows it."""
+    q = parse_question(MisDivergenceQuestion, body)
+    result = mis.assess_divergence(
+        cast("ArrayLike", body.arrays["outputs"]),
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+    )
+    response: MisDivergenceAnswer = {
+        "sentence": result.sentence,
+        "gamma": result.gamma,
+        "delta": result.delta,
+        "security": 1.0 - result.delta,
+        "total_variation": result.total_variation,
+        "outputs": len(result.says_member),
+        "baseline": result.baseline,
+        "accuracy": result.accuracy,
+        "says_member": np.flatnonzero(result.says_member).tolist(),
+        "true_positive_rate": result.true_positive_rate,
+        "false_positive_rate": result.false_positive_rate,
+        "curve": {"nonmember_share": list(result.shares), "delta": list(result.deltas)},
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body.arrays),
+    }
+    return reply_of(call, response)
+
+
+def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
+    """What the mean of Gaussian records gives away, over their number."""
+    q = parse_question(MisMeanQuestion, body)
+    result = mis.assess_mean(
+        q.dimension,
+        sizes=q.sizes,
+        nonmember_share=q.nonmember_share,
+        member_weight=q.member_weight,
+        delta=q.delta,
+    )
+    response: MisMeanAnswer = {
+        "sentence": result.sentence,
+        "dimension": result.dimension,
+        "gamma": result.gamma,
+        "n": result.n,
+        "delta": result.delta,
+        "security": 1.0 - result.delta,
+        "baseline": result.baseline,
+        "accuracy": result.accuracy,
+        "wanted": result.wanted,
+        "records_needed": result.records,
+        "curve": {"n": list(result.sizes), "delta": list(result.deltas), "simple": list(result.simple)},
+        "bounds": bounds(result.bounds),
+        "warnings": encode.warnings(result.cautions),
+        "provenance": origin(call, q, body.arrays),
+    }
+    return reply_of(call, response)
+
+
+def _by_mean(result: mis.OverfittingStatement) -> ByMeanAnswer | None:
+    mean = result.by_mean
+    if mean is None:
+        return None
+    return {
+        "alpha": mean.alpha,
+        "mean_loss": mean.mean_loss,
+        "epsilon": mean.epsilon,
+        "above": mean.above,
+        "heldout": mean.heldout,
+        "heldout_upper": mean.heldout_upper,
+        "security_at_most": mean.security_upper,
+    }
 
 
 def _source(q: MisQuestion, body: DecodedBody) -> Source:
@@ -149,6 +229,7 @@ def _curve(result: mis.MisStatement) -> MisCurveAnswer:
         "security": [1.0 - delta for delta in deltas],
         "security_at_least": [1.0 - upper for upper in uppers],
         "simple": list(result.simple),
+        "simple_lower": list(result.simple_lower),
     }
 
 

@@ -188,12 +188,30 @@ def discrete(answer: AnswerPath) -> Charts:
         Series("delta_upper", "at most"),
         Series("delta", "worst algorithm"),
         Series("simple", "by C_K alone"),
+        Series("simple_lower", "by C_K alone, at least", "floor"),
     )
     return (
         curves(
             "records", "Delta over training records", answer["curve"], n, Axis("delta", "delta", True), series
         ),
     )
+
+
+def divergence(answer: AnswerPath) -> Charts:
+    """Delta of two laws over the share of nonmembers."""
+    share, delta = (
+        Axis("nonmember_share", "share of nonmembers", unit=True),
+        Axis("delta", "delta", unit=True),
+    )
+    series = (Series("delta", "exact"),)
+    return (curves("shares", "Delta over the share of nonmembers", answer["curve"], share, delta, series),)
+
+
+def mean(answer: AnswerPath) -> Charts:
+    """Delta of a mean over the records in it."""
+    n, delta = Axis("n", "records in the mean", logarithmic=True, kind="count"), Axis("delta", "delta", True)
+    series = (Series("delta", "exact"), Series("simple", "by Proposition 25"))
+    return (curves("records", "Delta over records in the mean", answer["curve"], n, delta, series),)
 
 
 def overfitting(answer: AnswerPath) -> Charts:

@@ -153,6 +153,13 @@ ONE_SIDED: Inline = (
     "Losses bound the security from above only: they show what is given away at least, never that no more is.",
 )
 
+ONE_OUTPUT: Inline = (
+    "This is about one output and the two laws given; whether they are the true ones is not examined.",
+)
+THEOREM_13: Inline = (
+    "For records that are not Gaussian nothing is stated: the constant of Theorem 13 is not explicit.",
+)
+
 DISCRETE = Layout(
     "What any algorithm may give away of such data",
     (
@@ -193,8 +200,38 @@ OVERFITTING = Layout(
         Tile("Delta at least", "delta_at_least", "floor"),
         Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
         Tile("The cut that shows it", "threshold", "plain"),
+        Tile("The cut that the mean loss vouches for", "by_mean.epsilon", "ceiling", "Proposition 10"),
+        Tile("Security at most, by that cut", "by_mean.security_at_most", "ceiling"),
     ),
     left_open=(ONE_SIDED, MIS_INDEPENDENT),
+)
+
+OUTPUT_LAWS = Layout(
+    "How far the laws of one output are apart",
+    (
+        Tile("Delta", "delta", "ceiling", "exact: D_gamma of the two laws"),
+        Tile("Security", "security", "floor"),
+        Tile("Accuracy of the best attack", "accuracy", "share"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        Tile("Members it finds", "true_positive_rate", "percent"),
+        Tile("Nonmembers it accuses", "false_positive_rate", "percent"),
+        Tile("Outputs", "outputs", "count"),
+    ),
+    left_open=(ONE_OUTPUT,),
+)
+
+GAUSSIAN_MEAN = Layout(
+    "What the mean of Gaussian records gives away",
+    (
+        Tile("Delta", "delta", "ceiling", "exact"),
+        Tile("Security", "security", "floor"),
+        Tile("Records in the mean", "n", "count"),
+        Tile("Coordinates of a record", "dimension", "count"),
+        Tile("Accuracy of the best attack", "accuracy", "share"),
+        Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
+        Tile("Records needed", "records_needed", "count", "for the Delta wanted"),
+    ),
+    left_open=(MIS_INDEPENDENT, THEOREM_13),
 )
 
 # --- pmp ----------------------------------------------------------------------------------------------------
@@ -339,6 +376,8 @@ PAGES = {
     "mip": Page(NOISE.content, lines.noise),
     "mip_finite": Page(FINITE.content),
     "mis": Page(DISCRETE.content, lines.discrete),
+    "mis_divergence": Page(OUTPUT_LAWS.content, lines.divergence),
+    "mis_mean": Page(GAUSSIAN_MEAN.content, lines.mean),
     "mis_overfitting": Page(OVERFITTING.content, lines.overfitting),
     "pmp_exponential": Page(EXPONENTIAL.content),
     "pmp_finite": Page(PRACTICAL_FINITE.content, lines.finite),

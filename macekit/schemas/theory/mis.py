@@ -19,6 +19,7 @@ from macekit.schemas.statements import (
 Size = Annotated[int, Field(ge=1, le=10**15)]
 Losses = Annotated[list[Number], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
+Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Weight = Annotated[float, Field(ge=1e-9, le=1e9)]
 
 
@@ -82,7 +83,48 @@ class MisOverfittingQuestion(Question):
     )
     nonmember_share: Share = Field(0.5, description="MIS's nu: share of nonmembers among those asked about")
     member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    alpha: Share | None = Field(
+        None,
+        description="share of training losses that may lie above a cut: the answer has the cut that their mean alone "
+        "vouches for (Proposition 10); needs losses of at least 0",
+    )
     confidence: Confidence = Field(0.95, description="of the upper bound, over all cuts together")
+
+
+class MisDivergenceQuestion(Question):
+    """Two laws of one output: what it is for a member, and what for a nonmember."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["outputs"]})
+
+    outputs: Annotated[list[Pair], Field(min_length=1)] | None = Field(
+        None, description="one row for each output: its probability for a member, then for a nonmember"
+    )
+    nonmember_share: Share | None = Field(
+        None, description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"
+    )
+    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+
+
+class MisMeanQuestion(Question):
+    """What the mean of Gaussian records gives away."""
+
+    dimension: int = Field(1, ge=1, le=1_000_000, description="coordinates of a record")
+    sizes: list[Size] | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        description="numbers of records in the mean, the one that matters most first; a curve, if none",
+    )
+    nonmember_share: Share | None = Field(
+        None, description="MIS's nu: share of nonmembers among those asked about; the worst share, if none"
+    )
+    member_weight: Weight = Field(1.0, description="MIS's lambda: weight of the true positives")
+    delta: float | None = Field(
+        None,
+        ge=1e-6,
+        lt=1,
+        description="Delta = 1 - security to keep: the answer has the number of records",
+    )
 
 
 class DiversityAnswer(TypedDict):
@@ -119,6 +161,13 @@ class MisCurveAnswer(TypedDict):
     security: Annotated[list[float], Field(description="1 - delta")]
     security_at_least: Annotated[list[float], Field(description="1 - delta_upper")]
     simple: Annotated[list[float | None], Field(description="C_K / (2 sqrt n), from the upper end of C_K")]
+    simple_lower: Annotated[
+        list[float | None],
+        Field(
+            description="C_K / sqrt(8 n), which delta is at least at gamma = 1 (Corollary 15, from below); null at "
+            "another gamma, where n is at most 1/p_k for some category, and from a sample"
+        ),
+    ]
 
 
 class NeededAnswer(TypedDict):
@@ -218,6 +267,26 @@ class CutsAnswer(TypedDict):
     ]
 
 
+class ByMeanAnswer(TypedDict):
+    """What the mean of the training losses alone says (Proposition 10)."""
+
+    alpha: float
+    mean_loss: float
+    epsilon: Annotated[
+        float, Field(description="mean_loss / alpha: at most a share alpha of the training losses lies above")
+    ]
+    above: Annotated[float, Field(description="share of the training losses that does lie above")]
+    heldout: Annotated[float, Field(description="share of held-out losses at epsilon or below")]
+    heldout_upper: float
+    security_at_most: Annotated[
+        float | None,
+        Field(
+            description="Theorem 11 at epsilon, if train_losses are those of all training records; null unless they "
+            "are of one model"
+        ),
+    ]
+
+
 class MisOverfittingAnswer(TypedDict):
     """How secure it can be at most, given the losses."""
 
@@ -232,6 +301,68 @@ class MisOverfittingAnswer(TypedDict):
         float, Field(description="of that cut as an attack; to be read beside baseline")
     ]
     threshold: Annotated[float, Field(description="the cut that gives the bound")]
+    by_mean: Annotated[ByMeanAnswer | None, Field(description="if alpha was given")]
     curve: CutsAnswer
+    warnings: list[WarningAnswer]
+    provenance: OriginAnswer
+
+
+class DivergenceCurveAnswer(TypedDict):
+    """Over shares of nonmembers: the divergence."""
+
+    nonmember_share: list[float]
+    delta: list[float]
+
+
+class MisDivergenceAnswer(TypedDict):
+    """How far the two laws are apart, exactly, and the best attack."""
+
+    sentence: str
+    gamma: Annotated[float, Field(description="nu / (lambda (1 - nu)); 1 is the worst")]
+    delta: Annotated[
+        float, Field(description="D_gamma of the two laws (Eqs. 3 to 5): 0 if equal, 1 if disjoint")
+    ]
+    security: Annotated[float, Field(description="1 - delta")]
+    total_variation: Annotated[float, Field(description="delta at gamma = 1, the worst")]
+    outputs: int
+    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
+    accuracy: Annotated[float, Field(description="of the best attack; to be read beside baseline")]
+    says_member: Annotated[
+        list[int], Field(description="the best attack: outputs, counted from 0, at which it says member")
+    ]
+    true_positive_rate: float
+    false_positive_rate: float
+    curve: DivergenceCurveAnswer
+    bounds: list[BoundAnswer]
+    warnings: list[WarningAnswer]
+    provenance: OriginAnswer
+
+
+class MeanCurveAnswer(TypedDict):
+    """Over numbers of records in the mean."""
+
+    n: list[int]
+    delta: Annotated[list[float], Field(description="exact, to some 1e-12")]
+    simple: Annotated[list[float], Field(description="Proposition 25, which delta never exceeds")]
+
+
+class MisMeanAnswer(TypedDict):
+    """What the mean of Gaussian records gives away, exactly."""
+
+    sentence: str
+    dimension: int
+    gamma: float
+    n: Annotated[int, Field(description="the number of records that the sentence and the bounds are about")]
+    delta: Annotated[float, Field(description="at n and nonmember_share")]
+    security: Annotated[float, Field(description="1 - delta")]
+    baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
+    accuracy: Annotated[float, Field(description="of the best attack; to be read beside baseline")]
+    wanted: Annotated[float | None, Field(description="the Delta to keep")]
+    records_needed: Annotated[
+        int | None,
+        Field(description="the least number of records that keeps it; null if none does, or none was asked"),
+    ]
+    curve: MeanCurveAnswer
+    bounds: list[BoundAnswer]
     warnings: list[WarningAnswer]
     provenance: OriginAnswer

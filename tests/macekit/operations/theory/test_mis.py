@@ -10,7 +10,9 @@ from pydantic import TypeAdapter
 from app.openapi.theory import MIS_EXAMPLES
 from estimators.theory.mis.certified import diversity, worst_delta_from
 from estimators.theory.mis.diversity import c_k
-from estimators.theory.mis.security import records_needed, simple_delta, worst_delta
+from estimators.theory.mis.mean import mean_delta, mean_records, proposition_25
+from estimators.theory.mis.overfitting import by_mean
+from estimators.theory.mis.security import divergence, records_needed, simple_delta, worst_delta
 from estimators.theory.mis.tally import Tally
 from macekit.catalogue import ARRAYS
 from macekit.schemas.answers import ANSWERS
@@ -241,3 +243,54 @@ def test_a_question_that_cannot_be_is_refused_by_field(body: dict[str, object], 
 )
 def test_losses_that_are_none_are_refused_by_field(body: dict[str, object], field: str) -> None:
     assert refused(body, "theory/mis-overfitting")["field"] == field
+
+
+def test_a_known_distribution_has_corollary_15_from_below_and_a_sample_has_not() -> None:
+    known = asked({"probabilities": P, "sizes": [9, 1000]})["curve"]
+    sample = asked({"tallies": COUNTS, "universe": 6, "sizes": [9, 1000]})["curve"]
+
+    assert known["simple_lower"][0] is None  # 9 is no more than 1/0.1
+    assert known["simple_lower"][1] == pytest.approx(c_k(P) / np.sqrt(8000))
+    assert known["simple_lower"][1] <= known["delta"][1] <= known["simple"][1]
+    assert sample["simple_lower"] == [None, None]
+
+
+def test_the_mean_loss_is_answered_with_its_cut_if_alpha_is_given() -> None:
+    losses = {"train_losses": [0.01] * 60, "heldout_losses": [1.0] * 60}
+
+    plain = asked(losses, "theory/mis-overfitting")
+    answer = asked({**losses, "alpha": 0.1}, "theory/mis-overfitting")
+    many = asked({**losses, "alpha": 0.1, "losses_of": "independent_trainings"}, "theory/mis-overfitting")
+
+    assert plain["by_mean"] is None
+    result = by_mean(losses["train_losses"], losses["heldout_losses"], 0.1)
+    assert answer["by_mean"]["epsilon"] == result.epsilon == pytest.approx(0.1)
+    assert answer["by_mean"]["security_at_most"] == result.security_upper
+    assert many["by_mean"]["security_at_most"] is None
+    assert answer["security"] == plain["security"]
+
+
+def test_two_laws_are_told_apart_by_the_attack_in_the_answer() -> None:
+    laws = np.random.default_rng(2).dirichlet(np.ones(6), size=2).T
+
+    answer = asked({"outputs": laws.tolist(), "nonmember_share": 0.3}, "theory/mis-divergence")
+
+    rule = np.isin(np.arange(6), answer["says_member"])
+    assert 0.7 * laws[rule, 0].sum() + 0.3 * laws[~rule, 1].sum() == pytest.approx(
+        answer["accuracy"], abs=1e-12
+    )
+    assert answer["delta"] == divergence(laws[:, 1], laws[:, 0], 0.3 / 0.7)
+    assert answer["true_positive_rate"] == pytest.approx(laws[rule, 0].sum())
+    assert answer["baseline"] == 0.7
+    weighed = asked({"outputs": laws.tolist(), "member_weight": 2.0}, "theory/mis-divergence")
+    assert "a true positive counts 2 times" in weighed["sentence"]
+
+
+def test_the_mean_of_gaussian_records_is_the_librarys() -> None:
+    answer = asked({"dimension": 3, "sizes": [100, 10], "delta": 0.02}, "theory/mis-mean")
+
+    assert answer["curve"]["delta"] == [mean_delta(100, 3), mean_delta(10, 3)]
+    assert answer["curve"]["simple"] == [proposition_25(100, 3), proposition_25(10, 3)]
+    assert (answer["n"], answer["records_needed"]) == (100, mean_records(0.02, 3))
+    assert answer["security"] == 1.0 - answer["delta"]
+    assert "not explicit" in answer["warnings"][0]["message"]
