@@ -39,6 +39,11 @@ SMALLEST = Caution(
     "at_least of epsilon and mu is the smallest promise that agrees with the number as a lower end. It does not show "
     "that any promise was kept",
 )
+ONE_RUN = Caution(
+    "one_run",
+    "a promise is kept on average over runs of the training: one run may exceed what a mu, or an epsilon with a delta, "
+    "allows. For scores of one model ask mace theory together",
+)
 NO_EPSILON = Caution("no_epsilon", "mu has no epsilon at delta 0; give delta to convert it")
 NO_MU = Caution("no_mu", "an epsilon with a delta above 0 limits no mu")
 
@@ -300,6 +305,7 @@ def _cautions(name: Quantity, value: float, world: _World) -> Iterator[Caution]:
         yield SMALLEST
     if name == "advantage":
         yield AVERAGE
+        yield ONE_RUN
     if name == "mu" and value > 0.0 and not world.delta:
         yield NO_EPSILON
     if name == "epsilon" and world.delta:

@@ -108,6 +108,8 @@ class Layout:
     left_open: tuple[Inline, ...] = (PAPERS,)
     tightest: int = 0
     value: str = "At most"
+    heading: str = "Over the range"
+    """Of the section with the tables and the curves."""
 
     def content(self, answer: AnswerPath, figures: Figures, context: Context) -> Report:
         """The report: numbers at a glance, the bounds, the curves, what was not established, the origin."""
@@ -115,7 +117,7 @@ class Layout:
         blocks: tuple[Block, ...] = (*figures.items, *tables)
         sections = (
             *bounds(answer["bounds"], self.value),
-            *((Section("curves", "Over the range", blocks, blocks),) if blocks else ()),
+            *((Section("curves", self.heading, blocks, blocks),) if blocks else ()),
             limitations.section(self.left_open, answer["warnings"]),
             provenance.of_theory(answer["provenance"], context),
         )

@@ -149,6 +149,15 @@ def test_the_sentence_says_which_way_is_a_guarantee() -> None:
     assert ": a guarantee." in convert(epsilon=1.0).sentence
 
 
+def test_what_a_number_leaves_open_is_said() -> None:
+    def codes(**number: float) -> list[str]:
+        return [each.code for each in convert(**number).cautions]
+
+    assert codes(advantage=0.2)[:3] == ["smallest_promise", "average_over_records", "one_run"]
+    assert codes(eta=0.2) == ["smallest_promise", "random_membership", "adjacency_assumed"]
+    assert codes(epsilon=1.0, delta=0.1) == ["no_mu", "random_membership", "adjacency_assumed"]
+
+
 def test_what_guessing_has_needs_no_promise() -> None:
     result = convert(advantage=0.8, prior=0.1, false_positive_rates=[0.01])
 
