@@ -166,10 +166,10 @@ def convert(
     world = _World(ApproximateDp(0.0, delta).delta, p, rates, adjacency, inclusion)
     if name in ("advantage", "eta"):
         rows = tuple(_from_advantage(*_both(name, value, p), world))
-        sentence = _measured(name, value, rows, world)
+        sentence = _of_measurement(name, value, rows, world)
     else:
         rows = tuple(_from_promise(_promise(name, value, world), world))
-        sentence = _promised(name, value, rows, world)
+        sentence = _of_promise(name, value, rows, world)
     return ConversionStatement(sentence, tuple(_cautions(name, value, world)), name, value, baseline(p), rows)
 
 
@@ -256,7 +256,7 @@ def _tpr(rate: float, low: float | None, high: float | None, source: str) -> Con
     return Converted(f"tpr_at_fpr_{rate:g}", says, low, high, source)
 
 
-def _measured(name: Quantity, value: float, rows: Sequence[Converted], world: _World) -> str:
+def _of_measurement(name: Quantity, value: float, rows: Sequence[Converted], world: _World) -> str:
     """First what it shows, then what it would limit."""
     by = {row.quantity: row for row in rows}
     epsilon, mu = by["epsilon"].at_least or 0.0, by["mu"].at_least or 0.0
@@ -270,7 +270,7 @@ def _measured(name: Quantity, value: float, rows: Sequence[Converted], world: _W
     )
 
 
-def _promised(name: Quantity, value: float, rows: Sequence[Converted], world: _World) -> str:
+def _of_promise(name: Quantity, value: float, rows: Sequence[Converted], world: _World) -> str:
     """What it guarantees, and that from below nothing follows."""
     by = {row.quantity: row for row in rows}
     other = by["mu" if name == "epsilon" else "epsilon"]

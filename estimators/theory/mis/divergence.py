@@ -112,10 +112,10 @@ def assess_divergence(
     where = "At the worst share" if nonmember_share is None else "At this share"
     sentence = f"{where} of nonmembers no attack beats guessing (accuracy {guessing:.6g}): Delta is 0, up to rounding."
     if delta >= NOTHING:
+        attack = f"says member at output{_outputs_in_words(says_member)} and has an accuracy of {right:.6g}"
         sentence = (
-            f"{where} of nonmembers Delta is {delta:.6g} and security {1.0 - delta:.6g}: the best attack says member "
-            f"at output{_named(says_member)} and has an accuracy of {right:.6g}, against a baseline of {guessing:.6g} "
-            f"for guessing{weight_in_words(member_weight)}."
+            f"{where} of nonmembers Delta is {delta:.6g} and security {1.0 - delta:.6g}: the best attack {attack}, "
+            f"against a baseline of {guessing:.6g} for guessing{weight_in_words(member_weight)}."
         )
     printed = total_variation_printed(apart, share, member_weight)
     return DivergenceStatement(
@@ -148,9 +148,9 @@ def _law(column: Floats, whose: str) -> Floats:
         raise NotDistribution(f"{error}, for {whose}", field="outputs", index=error.index) from None
 
 
-def _named(says_member: NDArray[np.bool_]) -> str:
+def _outputs_in_words(says_member: NDArray[np.bool_]) -> str:
     """The outputs at which an attack says member, after "output"."""
     outputs = [int(each) for each in np.flatnonzero(says_member)]
-    listed, more = ", ".join(map(str, outputs[:MOST_NAMED])), len(outputs) - MOST_NAMED
+    names, more = ", ".join(map(str, outputs[:MOST_NAMED])), len(outputs) - MOST_NAMED
     rest = f" and {more} more" if more > 0 else ""
-    return f"{'' if len(outputs) == 1 else 's'} {listed}{rest}"
+    return f"{'' if len(outputs) == 1 else 's'} {names}{rest}"

@@ -130,7 +130,7 @@ class MeanStatement:
         sizes: Sizes of the curve.
         deltas: Delta at each size.
         simple: Proposition 25's bound at each size.
-        wanted: The Delta that was to be kept, if one was.
+        target: The Delta that was to be kept, if one was.
         records: Least number of records that keeps it; None if none was to be kept, or no number is enough.
         bounds: The truth at ``n`` and the bounds on it.
 
@@ -152,7 +152,7 @@ class MeanStatement:
     sizes: tuple[int, ...]
     deltas: tuple[float, ...]
     simple: tuple[float, ...]
-    wanted: float | None
+    target: float | None
     records: int | None
     bounds: tuple[Bound, ...]
 

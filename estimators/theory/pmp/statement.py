@@ -440,10 +440,10 @@ def _told_by(event: Event) -> str:
     """The outcomes that give the most away, and what they say."""
     first = ", ".join(map(str, event.outcomes[:MOST_NAMED]))
     more = len(event.outcomes) - MOST_NAMED
-    listed = f"{first} and {more} more" if more > 0 else first
+    names = f"{first} and {more} more" if more > 0 else first
     what = "was used" if event.says == "member" else "was not used"
     one = len(event.outcomes) == 1
-    return f"Output{'' if one else 's'} {listed} give{'s' if one else ''} the most away: record {event.record} {what}."
+    return f"Output{'' if one else 's'} {names} give{'s' if one else ''} the most away: record {event.record} {what}."
 
 
 def _epsilon(

@@ -155,7 +155,7 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
         "security": 1.0 - result.delta,
         "baseline": result.baseline,
         "accuracy": result.accuracy,
-        "wanted": result.wanted,
+        "delta_to_keep": result.target,
         "records_needed": result.records,
         "curve": {"n": list(result.sizes), "delta": list(result.deltas), "simple": list(result.simple)},
         "bounds": bounds(result.bounds),

@@ -357,7 +357,7 @@ class MisMeanAnswer(TypedDict):
     security: Annotated[float, Field(description="1 - delta")]
     baseline: Annotated[float, Field(description="accuracy of the better constant guess, as MIS weighs it")]
     accuracy: Annotated[float, Field(description="of the best attack; to be read beside baseline")]
-    wanted: Annotated[float | None, Field(description="the Delta to keep")]
+    delta_to_keep: Annotated[float | None, Field(description="as it was asked")]
     records_needed: Annotated[
         int | None,
         Field(description="the least number of records that keeps it; null if none does, or none was asked"),
