@@ -69,6 +69,12 @@ class Converted:
         at_least: What it must be at least, if the number is a lower end.
         at_most: What it is at most, if the number is an upper limit.
         source: Where the formulas are from.
+
+    Example:
+        >>> from estimators.theory import dp
+        >>> epsilon = next(row for row in dp.convert(advantage=0.2).rows if row.quantity == "epsilon")
+        >>> round(epsilon.at_least, 3), epsilon.at_most  # a lower end of epsilon, and no limit
+        (0.405, None)
     """
 
     quantity: str

@@ -151,7 +151,7 @@ def test_the_sentence_says_which_way_is_a_guarantee() -> None:
 
 def test_what_a_number_leaves_open_is_said() -> None:
     def codes(**number: float) -> list[str]:
-        return [each.code for each in convert(**number).cautions]
+        return [each.code for each in convert(**number).cautions]  # type: ignore[arg-type]
 
     assert codes(advantage=0.2)[:3] == ["smallest_promise", "average_over_records", "one_run"]
     assert codes(eta=0.2) == ["smallest_promise", "random_membership", "adjacency_assumed"]

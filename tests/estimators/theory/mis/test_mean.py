@@ -67,7 +67,8 @@ def test_pairs_of_means_and_records_are_told_apart_as_stated() -> None:
         r = 1.0 / np.sqrt(n)
         square = (a**2 + b**2).sum(axis=1)
         inner = (a * b).sum(axis=1)
-        return -d / 2 * np.log1p(-r * r) - (r * r * square - 2 * r * inner) / (2 * (1 - r * r))
+        exponent = (r * r * square - 2 * r * inner) / (2 * (1 - r * r))
+        return np.asarray(-d / 2 * np.log1p(-r * r) - exponent)
 
     right = (np.mean(ratio(records[:, 0]) > 0.0) + np.mean(ratio(other) <= 0.0)) / 2
 
