@@ -240,7 +240,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "conversion",
-        "asked_by": "/v1/theory/convert",
+        "asks": [_ask("theory/convert", "rows")],
         "states": "an advantage, eta, epsilon or mu in the units of the others, as a lower end and as an upper limit",
         "assumes": "members drawn at random",
         "guarantee": "proven; an epsilon or mu from an advantage is the smallest promise that agrees, and no guarantee",
@@ -264,7 +264,12 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "membership inference security",
-        "asks": [_ask("theory/mis", "bounds"), _ask("theory/mis-overfitting", "delta_at_least")],
+        "asks": [
+            _ask("theory/mis", "bounds"),
+            _ask("theory/mis-overfitting", "delta_at_least"),
+            _ask("theory/mis-divergence", "delta"),
+            _ask("theory/mis-mean", "delta"),
+        ],
         "states": "what any algorithm may give away of categorical data; how secure overfitting leaves it at most",
         "assumes": "records are independent draws",
         "guarantee": "exact where the distribution is given, at every sample size where it is sampled",
@@ -272,7 +277,11 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "practical membership privacy",
-        "asks": [_ask("theory/pmp-exponential", "epsilon"), _ask("theory/pmp-gaussian", "practical_epsilon")],
+        "asks": [
+            _ask("theory/pmp-exponential", "epsilon"),
+            _ask("theory/pmp-finite", "practical_epsilon"),
+            _ask("theory/pmp-gaussian", "practical_epsilon"),
+        ],
         "states": "what a mechanism gives away to who knows the records it may have used, but not which it did",
         "assumes": "half of the records are used, each half equally likely",
         "guarantee": "exact, or an upper bound; from random training sets: at every number of draws",
