@@ -7,6 +7,14 @@ The library reads in the order the data flows: scores, counts, an adversary, an 
 """
 
 from estimators.advantage import Advantage, advantage
+from estimators.attack import (
+    AttackAdvantage,
+    GuessRule,
+    QuantileRule,
+    ThresholdRule,
+    TopRule,
+    attack_advantage,
+)
 from estimators.audit.exposure import Exposure, exposure
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
@@ -28,6 +36,7 @@ __all__ = [
     "Advantage",
     "AssessOptions",
     "Assessment",
+    "AttackAdvantage",
     "Caution",
     "CellsTarget",
     "Counts",
@@ -35,6 +44,7 @@ __all__ = [
     "Estimate",
     "Exposure",
     "Guarantee",
+    "GuessRule",
     "IndividualMetric",
     "IndividualRisk",
     "Interval",
@@ -43,13 +53,17 @@ __all__ = [
     "Metric",
     "MetricEstimate",
     "Plan",
+    "QuantileRule",
     "Query",
     "Scores",
+    "ThresholdRule",
     "ThresholdTarget",
+    "TopRule",
     "TwoSidedTarget",
     "Verdict",
     "advantage",
     "assess",
+    "attack_advantage",
     "by_group",
     "compare",
     "difference",
