@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     report = _here.report
     risk = _here.risk
     metrics = _here.metrics
+    attack = _here.attack
     compare = _here.compare
     audit = _here.audit
     plan = _here.plan
@@ -37,6 +38,7 @@ __all__ = [
     "MaceProblem",
     "MaceUnreachable",
     "Result",
+    "attack",
     "audit",
     "compare",
     "counts",

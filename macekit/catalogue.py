@@ -116,6 +116,21 @@ OPERATIONS = (
         counts_suffice=True,
     ),
     Operation(
+        "attack",
+        "attack",
+        "The advantage of an attack that you have, beside that of the best attacker",
+        "Give the attack's guesses (true or false for each record), or its scores and the `rule` by which it guesses: "
+        "a threshold, the top records, or a quantile. The answer has the attack's own advantage, its error rates and "
+        "metrics, and how far it is from the optimum of the same records.",
+        (
+            "mace attack guesses.csv",
+            "mace attack scores.csv --threshold 0.5 --side below",
+            "mace attack scores.csv --rule top",
+            "mace attack scores.csv --quantile 0.9 --of nonmembers",
+        ),
+        inline=True,
+    ),
+    Operation(
         "compare",
         "compare",
         "Several scores of one model, or several models, compared",
@@ -353,6 +368,7 @@ SIDED = {each.name: each.arrays for each in OPERATIONS if each.sides}
 FLAGS = {
     "estimator.kind": "--estimator",
     "metric.preset": "--metric",
+    "rule.kind": "--rule",
     "members": "--member-count",
     "threshold": "--max-advantage",
 }

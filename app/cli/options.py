@@ -51,6 +51,7 @@ HEADINGS = {
     "": "what is asked",
     "metric": "parameters of a metric",
     "estimator": "which adversaries",
+    "rule": "how the attack guesses",
     COLUMN: "columns of a table",
     "how": "how the answer is computed",
 }

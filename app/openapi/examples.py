@@ -68,6 +68,32 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
             },
         ),
     },
+    "attack": {
+        "threshold": Example(
+            "Scores, accused from a threshold on that was chosen before",
+            {**SAMPLE, "rule": {"kind": "threshold", "threshold": 0.75}},
+        ),
+        "guesses": Example(
+            "Guesses alone, at a prior of 0.1",
+            {
+                "members": [score > 0.75 for score in MEMBERS],
+                "nonmembers": [score > 0.75 for score in NONMEMBERS],
+                "prior": 0.1,
+            },
+        ),
+        "top": Example(
+            "As many of the lowest losses as there are members, as LOGAN does",
+            {"members": LOSS[0], "nonmembers": LOSS[1], "rule": {"kind": "top", "side": "below"}},
+        ),
+        "quantile": Example(
+            "Scores above the 90% quantile of nonmembers; precision and F1 of the attack",
+            {
+                **SAMPLE,
+                "rule": {"kind": "quantile", "quantile": 0.9, "of": "nonmembers"},
+                "metrics": ["precision", "f_beta"],
+            },
+        ),
+    },
     "compare": {
         "queries": Example(
             "Two queries of one model on the same records",

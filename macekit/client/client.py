@@ -11,6 +11,7 @@ from macekit.catalogue import OPERATIONS
 from macekit.client.body import File
 from macekit.client.options import (
     AdvantageOptions,
+    AttackOptions,
     AuditOptions,
     CompareOptions,
     CountsOptions,
@@ -210,6 +211,41 @@ class Client(ABC):
             precision 0.64 0.96 guessing: 0.5
         """
         return self._records("metrics", "metrics", members, nonmembers, options)
+
+    def attack(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[AttackOptions]
+    ) -> Result:
+        """The advantage of an attack that you have, and how far it is from the best attacker's.
+
+        Args:
+            members: The attack's guesses about the records that the model was trained on, true or false (or 1 or 0) for
+                each; or its scores, with a ``rule``. Otherwise as for ``estimate``.
+            nonmembers: The same of records that it has never seen.
+            rule: How scores become guesses, as a dict. ``{"threshold": 0.5}`` accuses from a threshold on;
+                ``{"kind": "top"}`` as many records as there are members, or ``records``; ``{"quantile": 0.9, "of":
+                "nonmembers"}`` beyond a quantile of ``"all"`` records, the ``"members"`` or the ``"nonmembers"``.
+                ``side`` is ``"above"``, the default, or ``"below"``. ``"chosen_before": False`` says that a threshold
+                was chosen by looking at these records: the interval then holds however it was chosen. By default
+                (``{"kind": "guesses"}``) the scores are guesses.
+            metrics: Metrics of the attack, written as for ``metrics``. Every name by default.
+            prior, confidence, seed, query, units, score, member, group, unit: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
+            counts: Not taken: an attack is judged record by record.
+
+        Returns:
+            a ``Result``: ``attack``, ``rule``, ``true_positive_rate``, ``false_positive_rate``, ``metrics``,
+            ``optimum``, ``gap``, ``share_of_optimum``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members, nonmembers = rng.normal(1, 1, 500), rng.normal(0, 1, 500)
+            >>> result = macekit.attack(members, nonmembers, rule={"threshold": 1.5})
+            >>> round(result.attack.lower, 2), round(result.attack.upper, 2)
+            >>> round(result.gap.lower, 2), round(result.gap.upper, 2)
+        """
+        return self._records("attack", "attack", members, nonmembers, options)
 
     def compare(self, queries: Data, **options: Unpack[CompareOptions]) -> Result:
         """Several scores of one model, or several models: ``{name: (members, nonmembers)}``, or a table.

@@ -159,6 +159,25 @@ class MetricsOptions(PriorOptions, total=False):
     bins: int | None
 
 
+class AttackRule(TypedDict, total=False):
+    """How the attack makes guesses of its scores."""
+
+    kind: Literal["auto", "guesses", "threshold", "top", "quantile"]
+    threshold: float | None
+    side: Literal["above", "below"] | None
+    chosen_before: bool | None
+    records: int | None
+    quantile: float | None
+    of: Literal["all", "members", "nonmembers"] | None
+
+
+class AttackOptions(PriorOptions, total=False):
+    """``attack``."""
+
+    rule: AttackRule
+    metrics: list[MetricGiven] | None
+
+
 class GateOptions(PriorOptions, total=False):
     """``gate``."""
 

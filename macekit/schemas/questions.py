@@ -231,6 +231,48 @@ class MetricsQuestion(PriorQuestion):
     bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
 
 
+class AttackRule(Question):
+    """How the attack makes guesses of its scores."""
+
+    kind: Literal["auto", "guesses", "threshold", "top", "quantile"] = Field(
+        "auto",
+        description="auto: what the other options say, guesses if there are none; guesses: the scores are guesses, "
+        "true or 1 for member; threshold: accuse beyond a threshold; top: accuse so many records of both sides "
+        "together; quantile: accuse beyond a quantile of these records",
+    )
+    threshold: Number | None = Field(None, description="threshold: records are accused from this score on")
+    side: Literal["above", "below"] | None = Field(
+        None, description="threshold, top, quantile: which scores are accused; above if left out"
+    )
+    chosen_before: bool | None = Field(
+        None,
+        description="threshold: whether it was chosen before these records were seen; true if left out. If false, the "
+        "interval holds however it was chosen, and is wider",
+    )
+    records: int | None = Field(
+        None, ge=1, le=2**53, description="top: how many records are accused; as many as members if left out"
+    )
+    quantile: Share | None = Field(
+        None, description="quantile: the share of records below the cut; 0.5 is the median"
+    )
+    of: Literal["all", "members", "nonmembers"] | None = Field(
+        None, description="quantile: of which records; all if left out"
+    )
+
+
+class AttackQuestion(PriorQuestion):
+    """An attack: its guesses, or its scores and its rule."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [present("array", "members", "nonmembers"), absent("counts")]}
+    )
+
+    rule: AttackRule = AttackRule()
+    metrics: list[MetricGiven] | None = Field(
+        None, min_length=1, max_length=64, description="metrics of the attack; without it, every preset"
+    )
+
+
 class ReportQuestion(AdvantageQuestion):
     """A report on one sample: the optimal advantage, distributions, ROC, risk and groups."""
 

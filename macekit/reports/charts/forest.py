@@ -210,6 +210,33 @@ def _decided(difference: AnswerPath) -> str:
     return "  decided" if difference.value["decided"] else ""
 
 
+# --- attack -------------------------------------------------------------------------------------------------
+# An attack's own advantage above that of the best attacker.
+
+
+def attack(answer: AnswerPath) -> Figure:
+    """Two lines, and what guessing without the score gives."""
+    parts = (("this attack", answer["attack"]), ("the best attacker", answer["optimum"]))
+    zero = float(answer["baseline"].value)
+    spec = forest(
+        [_line(name, part.value) for name, part in parts],
+        "advantage (dashed: no leakage)",
+        [baseline(rounded(zero))],
+        rounded(zero),
+    )
+    gap = answer.value["gap"]
+    text = (
+        f"The attack's advantage lies {between(answer.value['attack']['lower'], answer.value['attack']['upper'])}; "
+        f"the best attacker has {between(gap['lower'], gap['upper'])} more. Without any leakage an advantage would be "
+        f"{three(zero)}."
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(part[end].number() for end in ENDS)) for name, part in parts
+    )
+    table = Table("The attack and the optimum", ("", *ENDS), rows)
+    return Figure("attack", "The attack, and the best there is", text, spec, table)
+
+
 # --- metrics ------------------------------------------------------------------------------------------------
 # Several metrics at their optimum, each with what guessing without the score gives.
 
