@@ -248,6 +248,7 @@ GROUPS = (
             "macekit:report",
             "macekit:risk",
             "macekit:metrics",
+            "macekit:attack",
             "macekit:compare",
             "macekit:audit",
             "macekit:gate",
@@ -374,6 +375,18 @@ GROUPS = (
             "estimators.paper:PaperAdvantage",
             "estimators.paper:EqualWidth",
             "estimators.paper:Kernel",
+        ),
+    ),
+    Group(
+        "A given attack",
+        "The advantage of an attack that you have, and how far it is from the best.",
+        (
+            "estimators:attack_advantage",
+            "estimators:AttackAdvantage",
+            "estimators:GuessRule",
+            "estimators:ThresholdRule",
+            "estimators:TopRule",
+            "estimators:QuantileRule",
         ),
     ),
     Group(

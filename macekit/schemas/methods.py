@@ -126,6 +126,17 @@ METHODS: list[MethodAnswer] = [
         "reference": "MACE, section 5.2, Algorithms 2 and 3; Koyejo et al. 2014",
     },
     {
+        "name": "given attack",
+        "asked_by": "/v1/attack",
+        "states": "one attack's own advantage, rates and metrics, and how far it is from the optimum",
+        "assumes": IID
+        + "; the attack, or how many records it accuses, was fixed in advance, unless the rule says that "
+        "its threshold was chosen here",
+        "guarantee": "exact limits of the attack's own numbers; the gap "
+        + SIMULATED.removesuffix(" (docs/coverage.md)"),
+        "reference": "MACE, Definitions 1 and 4; Cornfield 1956, Massart 1990 (docs/methods.md, section 4)",
+    },
+    {
         "name": "individual risk",
         "asks": [_ask("individual-risk", "records.risk")],
         "states": "what a record's own score betrays of its membership, at the resolution of the cells",

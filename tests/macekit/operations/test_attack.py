@@ -1,0 +1,180 @@
+"""``/v1/attack``: the library's own numbers, and one clear refusal for each thing that can be wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.openapi.examples import JSON_EXAMPLES, SAMPLE
+from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage, preset
+from estimators.attack import AttackRule
+from macekit.call import HTML, Body, Call
+from macekit.operations import perform
+from tests.cases import each_case
+
+RNG = np.random.default_rng(0)
+SIDES = RNG.normal(1, 1, 60).round(3), RNG.normal(0, 1, 90).round(3)
+SCORES = {"members": SIDES[0].tolist(), "nonmembers": SIDES[1].tolist()}
+
+
+def ask(accept: str = "application/json", **question: object) -> Any:
+    reply = perform(Call("attack", accept=accept), Body.of(json.dumps(question).encode()))
+    return json.loads(bytes(reply.body)) if accept == "application/json" else bytes(reply.body).decode()
+
+
+@each_case(
+    "asked, rule",
+    [
+        ({"threshold": 0.5}, ThresholdRule(0.5)),
+        ({"kind": "threshold", "threshold": 0.5, "side": "below"}, ThresholdRule(0.5, "below")),
+        ({"threshold": 0.5, "chosen_before": False}, ThresholdRule(0.5, chosen_before=False)),
+        ({"kind": "top"}, TopRule()),
+        ({"records": 20, "side": "below"}, TopRule(20, "below")),
+        ({"quantile": 0.5}, QuantileRule(0.5)),
+        ({"kind": "quantile", "quantile": 0.9, "of": "nonmembers"}, QuantileRule(0.9, "nonmembers")),
+    ],
+)
+def test_the_answer_has_the_librarys_numbers(asked: dict[str, object], rule: AttackRule) -> None:
+    answer = ask(**SCORES, rule=asked, prior=0.3, confidence=0.9, seed=4)
+
+    expected = attack_advantage(Scores.of(*SIDES), rule, 0.3, 0.9, 4)
+    assert answer["sentence"] == expected.sentence
+    for name, estimate in {
+        "attack": expected.estimate,
+        "true_positive_rate": expected.tpr,
+        "false_positive_rate": expected.fpr,
+        "optimum": expected.optimum.estimate,
+        "gap": expected.gap,
+        **({} if expected.share is None else {"share_of_optimum": expected.share}),
+    }.items():
+        numbers = (answer[name]["estimate"], answer[name]["lower"], answer[name]["upper"])
+        assert numbers == (estimate.value, estimate.lower, estimate.upper)
+        assert answer[name]["guarantee"]["assumes"] == estimate.interval.guarantee.assumes
+    assert [each["name"] for each in answer["metrics"]] == list(expected.metrics)
+    accusations = answer["rule"]["members_accused"], answer["rule"]["nonmembers_accused"]
+    assert accusations == expected.accusations
+    assert answer["rule"]["cut"] == expected.cut
+    assert answer["rule"]["kind"] == rule.kind
+
+
+def test_guesses_need_no_rule() -> None:
+    guesses = {name: [score > 0.5 for score in side] for name, side in SCORES.items()}
+
+    answer = ask(**guesses)
+
+    expected = attack_advantage(Scores.of(*(side > 0.5 for side in SIDES)), GuessRule())
+    assert answer["attack"]["lower"] == expected.lower
+    assert answer["rule"] == {
+        "kind": "guesses",
+        "side": None,
+        "cut": None,
+        "chosen_before": True,
+        "members_accused": int((SIDES[0] > 0.5).sum()),
+        "nonmembers_accused": int((SIDES[1] > 0.5).sum()),
+    }
+    assert ask(**guesses, rule={"kind": "guesses"})["gap"] == answer["gap"]
+
+
+def test_metrics_may_be_chosen() -> None:
+    own = {"name": "benefit", "coefficients": {"a11": 1.0, "a10": -5.0, "b0": 1.0}}
+
+    answer = ask(**SCORES, rule={"threshold": 0.5}, metrics=[{"preset": "f_beta", "beta": 2}, own])
+
+    tpr, fpr = (float((side >= 0.5).mean()) for side in SIDES)
+    first, second = answer["metrics"]
+    assert first["estimate"] == pytest.approx(float(preset("f_beta", 0.5, beta=2).value(tpr, fpr, 0.5)))
+    assert second["estimate"] == pytest.approx(0.5 * tpr - 2.5 * fpr)
+    assert second["lower"] < second["estimate"] < second["upper"]
+
+
+@each_case(
+    "question, kind, field, text",
+    [
+        (SCORES, "bad-records", "members", "members: need guesses, true or false"),
+        (
+            {**SCORES, "rule": {"threshold": 1, "quantile": 0.5}},
+            "bad-option",
+            "rule.quantile",
+            "was sent together with rule.threshold; send one",
+        ),
+        (
+            {**SCORES, "rule": {"kind": "top", "threshold": 1}},
+            "bad-option",
+            "rule.threshold",
+            "applies only to kind threshold, not top; remove it",
+        ),
+        ({**SCORES, "rule": {"side": "below"}}, "bad-option", "rule.side", "not guesses; remove it"),
+        (
+            {**SCORES, "rule": {"kind": "top", "chosen_before": True}},
+            "bad-option",
+            "rule.chosen_before",
+            "applies only to kind threshold",
+        ),
+        (
+            {**SCORES, "rule": {"kind": "threshold"}},
+            "missing-field",
+            "rule.threshold",
+            "is required with kind threshold and missing",
+        ),
+        ({**SCORES, "rule": {"kind": "quantile"}}, "missing-field", "rule.quantile", "is required"),
+        ({**SCORES, "rule": {"quantile": 1.5}}, "out-of-range", "rule.quantile", "less than 1"),
+        ({**SCORES, "rule": {"records": 0}}, "out-of-range", "rule.records", "greater than or equal to 1"),
+        ({**SCORES, "rule": {"records": 150}}, "out-of-range", "rule.records", "got 150 of 150 records"),
+        ({**SCORES, "rule": {"quantile": 0.9999}}, "out-of-range", "rule.quantile", "leaves 0 of 150"),
+        ({**SCORES, "rule": {"kind": "best"}}, "unknown-name", "rule.kind", "'threshold'"),
+        ({**SCORES, "rule": {"tresh": 1}}, "unknown-field", "threshold", "did you mean 'threshold'"),
+        (
+            {"members": [[1, 2]] * 8, "nonmembers": [[1, 2]] * 8, "rule": {"threshold": 1}},
+            "bad-records",
+            "members",
+            "cuts one number a record, got vectors",
+        ),
+        (
+            {"members": ["a", "b"] * 8, "nonmembers": ["a", "b"] * 8, "rule": {"threshold": 1}},
+            "bad-records",
+            "members",
+            "cuts numbers, got text",
+        ),
+        (
+            {"counts": {"members": [9, 9], "nonmembers": [9, 9]}},
+            "bad-option",
+            "counts",
+            "judged record by record; send its guesses or its scores",
+        ),
+        (
+            {**SCORES, "rule": {"threshold": 1}, "metrics": [{"coefficients": {"a11": 1, "b10": 1}}]},
+            "bad-metric",
+            "metric",
+            "denominator is 0",
+        ),
+    ],
+)
+def test_each_thing_that_is_wrong_is_one_clear_refusal(
+    question: dict[str, object], kind: str, field: str, text: str
+) -> None:
+    answer = ask(**question)
+
+    assert (answer["type"].rpartition(":")[2], answer["field"]) == (kind, field)
+    assert text in answer["detail"]
+
+
+@pytest.mark.parametrize("name", JSON_EXAMPLES["attack"])
+def test_the_report_has_both_numbers_and_what_the_interval_allows_for(name: str) -> None:
+    question = JSON_EXAMPLES["attack"][name].value
+
+    page, answer = ask(HTML, **question), ask(**question)
+
+    assert "Optimal advantage minus this attack" in page
+    assert f"{answer['attack']['estimate']:.3f}".replace("-", "−") in page.replace("-", "−")
+    fixed = "take the attack to have been fixed before" in page
+    assert fixed == answer["rule"]["chosen_before"] == (name in ("threshold", "guesses"))
+
+
+def test_the_same_scores_have_the_optimum_of_the_advantage_answer() -> None:
+    optimum = ask(**SAMPLE, rule={"threshold": 0.75})["optimum"]
+
+    body = json.dumps(SAMPLE).encode()
+    assert optimum == json.loads(bytes(perform(Call("advantage"), Body.of(body)).body))["advantage"]
