@@ -25,6 +25,7 @@ from estimators.metric.presets import PRESETS, preset
 from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
 from estimators.report import Assessment, AssessOptions, assess
 from estimators.risk.individual import IndividualRisk, individual_risk
+from estimators.risk.mean import MeanRisk, mean_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
@@ -50,6 +51,7 @@ __all__ = [
     "Interval",
     "LearnedTarget",
     "MaceError",
+    "MeanRisk",
     "Metric",
     "MetricEstimate",
     "Plan",
@@ -70,6 +72,7 @@ __all__ = [
     "exposure",
     "individual_metric",
     "individual_risk",
+    "mean_risk",
     "metric_optimum",
     "one_per_unit",
     "paired_difference",

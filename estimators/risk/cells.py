@@ -181,6 +181,11 @@ class CellRisks:
         """|f_p|, plugged in."""
         return np.ma.abs(self.signed_risk)  # type: ignore[no-any-return]
 
+    @property
+    def mean(self) -> float:
+        """Mean of the plug-in risk over the mixture, in which members have the prior's share: sum |p r - (1-p) q|."""
+        return float(np.abs(self.counts.weights(self.prior)).sum())
+
     @cached_property
     def pointwise(self) -> Limits:
         """Limits of |f_p|, for one cell at a time."""
