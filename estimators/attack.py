@@ -26,7 +26,7 @@ from estimators.errors import (
     require_number,
     require_open_unit,
 )
-from estimators.limits.cuts import FPR, TPR, GuessTable, AnyCut, CutLimits, FixedCut, PooledCut
+from estimators.limits.cuts import FPR, TPR, AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
 from estimators.limits.two_rates import Linear
 from estimators.metric.definition import Metric
 from estimators.metric.presets import PRESETS, preset

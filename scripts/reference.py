@@ -402,7 +402,12 @@ GROUPS = (
     Group(
         "The risk of a record",
         "What each record's own score tells of its membership.",
-        ("estimators:individual_risk", "estimators:IndividualRisk"),
+        (
+            "estimators:individual_risk",
+            "estimators:IndividualRisk",
+            "estimators:mean_risk",
+            "estimators:MeanRisk",
+        ),
     ),
     Group(
         "Metrics",

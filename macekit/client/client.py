@@ -243,7 +243,9 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(1, 1, 500), rng.normal(0, 1, 500)
             >>> result = macekit.attack(members, nonmembers, rule={"threshold": 1.5})
             >>> round(result.attack.lower, 2), round(result.attack.upper, 2)
+            (0.21, 0.32)
             >>> round(result.gap.lower, 2), round(result.gap.upper, 2)
+            (0.06, 0.22)
         """
         return self._records("attack", "attack", members, nonmembers, options)
 

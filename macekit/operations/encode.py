@@ -17,6 +17,7 @@ from estimators import (
     Estimate,
     Guarantee,
     IndividualMetric,
+    MeanRisk,
     MetricEstimate,
     Scores,
     Verdict,
@@ -34,6 +35,7 @@ from macekit.schemas.answers import (
     AdvantageAnswer,
     DifferenceAnswer,
     DistributionAnswer,
+    MeanRiskAnswer,
     MetricRuleAnswer,
     PaperRiskAnswer,
     PosteriorCurveAnswer,
@@ -141,6 +143,11 @@ def certified(result: Advantage) -> CertifiedAnswer:
         "leader": result.leader,
         "class_rejected": result.class_rejected,
     }
+
+
+def mean_risk(result: MeanRisk) -> MeanRiskAnswer:
+    """The mean risk over the mixture."""
+    return {**interval(result.estimate), "plug_in": result.plug_in, "sentence": result.sentence}
 
 
 def warnings(cautions: Iterable[Caution]) -> list[WarningAnswer]:

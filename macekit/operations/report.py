@@ -7,11 +7,21 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators import Assessment, Counts, IndividualRisk, Scores, individual_risk
+from estimators import (
+    Assessment,
+    CellsTarget,
+    Counts,
+    IndividualRisk,
+    MeanRisk,
+    Scores,
+    individual_risk,
+    mean_risk,
+)
 from estimators.audit.roc import band
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.risk.individual import RiskByCell, risk_by_cell
+from estimators.risk.mean import mean_from
 from estimators.sample.scores import Query
 from estimators.sample.shape import Shape, shape
 from macekit.call import Call, Reply
@@ -52,7 +62,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         else encode.points(band(assessment.fine, question.confidence)),
         "distribution": None if histogram is None else encode.distribution(histogram),
         "posterior": [] if histogram is None else _posterior(data, histogram, question),
-        "risk": summary(risks, of_record),
+        "risk": summary(risks, _mean(data, assessment, risks), of_record),
         "groups": _groups(risks, body, data, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
         "provenance": result["provenance"],
@@ -92,6 +102,14 @@ def _posterior(data: Scores | Counts, drawn: Shape, question: ReportQuestion) ->
             continue
         curves.append(encode.posterior_curve(rows, starts, ends))
     return curves
+
+
+def _mean(data: Scores | Counts, assessment: Assessment, risks: IndividualRisk | RiskByCell) -> MeanRisk:
+    """The mean risk: the advantage of this answer, where that is of the cells and not of an assumed class."""
+    options = assessment.options
+    if assessment.advantage.target == CellsTarget():
+        return mean_from(assessment.advantage, risks.cells)
+    return mean_risk(assessment.fine or data, risks.cells, options.confidence, options.seed)
 
 
 def _groups(

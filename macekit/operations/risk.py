@@ -14,6 +14,7 @@ from estimators import (
     by_group,
     individual_metric,
     individual_risk,
+    mean_risk,
     metric_optimum,
 )
 from estimators.compare import GroupAdvantage
@@ -22,6 +23,7 @@ from estimators.paper import RecordMetric, RecordRisk, record_metric, record_ris
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.individual import RiskByCell
+from estimators.risk.mean import MeanRisk
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
@@ -101,8 +103,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if call.accept == ARROW:
         return Reply(200, ARROW, arrow_bytes(columns, _notes(result, source)), records)
     tables = by_group_of(data, groups, question) if body.targets is None else {}
+    mean = mean_risk(with_counts(data), result.cells, question.confidence, question.seed, question.bins)
     document = {
-        **summary(result, of_record),
+        **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
         "records": {**NO_METRIC, **NO_PAPER, **columns},
         "groups": group_rows(result, tables),
@@ -112,13 +115,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 
 def summary(
-    result: IndividualRisk | RiskByCell, record_metric: IndividualMetric | None = None
+    result: IndividualRisk | RiskByCell, mean: MeanRisk, record_metric: IndividualMetric | None = None
 ) -> dict[str, object]:
     """Risk over the score: what the flags mean, what stands behind the limits, and the cells."""
     return {
         "sentence": result.sentence,
         "baseline": result.cells.baseline,
         "signed_baseline": 2.0 * result.cells.prior - 1.0,
+        "mean": encode.mean_risk(mean),
         "flags": {
             "threshold": result.flags.threshold,
             "rate": result.flags.rate,

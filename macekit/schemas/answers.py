@@ -176,6 +176,13 @@ class PaperRiskAnswer(TypedDict):
     warnings: list[WarningAnswer]
 
 
+class MeanRiskAnswer(IntervalAnswer):
+    """The mean risk of records that are members with the prior's probability: the best attacker's advantage."""
+
+    plug_in: Annotated[float, Field(description="mean of the cells' risks as they are stated: biased upward")]
+    sentence: str
+
+
 class FlagsAnswer(TypedDict):
     """What a flag means here."""
 
@@ -191,6 +198,10 @@ class RiskAnswer(TypedDict):
     sentence: str
     baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
     signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
+    mean: Annotated[
+        MeanRiskAnswer,
+        Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+    ]
     flags: FlagsAnswer
     guarantee: Annotated[
         GuaranteeAnswer, Field(description="of lower and upper, for one record named in advance")
@@ -234,6 +245,10 @@ class RiskSummaryAnswer(TypedDict):
     sentence: str
     baseline: Annotated[float, Field(description="risk of every record if nothing leaks")]
     signed_baseline: Annotated[float, Field(description="the same, signed: 2 prior - 1")]
+    mean: Annotated[
+        MeanRiskAnswer,
+        Field(description="over the mixture, in which members have the prior's share (MACE, Theorem 1.2)"),
+    ]
     flags: FlagsAnswer
     guarantee: GuaranteeAnswer
     simultaneous_guarantee: GuaranteeAnswer

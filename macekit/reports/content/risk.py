@@ -75,7 +75,8 @@ def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
             " of the flagged records are false; in one sample it may be more.",
         ),
     )
-    return Paragraph((meaning,)), Bullets((*covers, *_below(risk["baseline"])))
+    mean: Inline = (risk["mean"]["sentence"].quote(),)
+    return Paragraph((meaning,)), Bullets((*covers, mean, *_below(risk["baseline"])))
 
 
 def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
@@ -207,6 +208,11 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             "Without any leak",
             answer["baseline"].number(),
             ("the risk of every record", *groups.either_way(prior)),
+        ),
+        Fact(
+            "Mean risk at most",
+            answer["mean"]["upper"].number(),
+            ("and at least ", answer["mean"]["lower"].number(), ": the best attacker's advantage"),
         ),
         *records(source),
     )
