@@ -127,7 +127,7 @@ METHODS: list[MethodAnswer] = [
     },
     {
         "name": "given attack",
-        "asked_by": "/v1/attack",
+        "asks": [_ask("attack", "attack")],
         "states": "one attack's own advantage, rates and metrics, and how far it is from the optimum",
         "assumes": IID
         + "; the attack, or how many records it accuses, was fixed in advance, unless the rule says that "
