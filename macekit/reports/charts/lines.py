@@ -210,7 +210,7 @@ def divergence(answer: AnswerPath) -> Charts:
 def mean(answer: AnswerPath) -> Charts:
     """Delta of a mean over the records in it."""
     n, delta = Axis("n", "records in the mean", logarithmic=True, kind="count"), Axis("delta", "delta", True)
-    series = (Series("delta", "exact"), Series("simple", "by Proposition 25"))
+    series = (Series("delta", "exact"), Series("simple", "by the paper's bound"))
     return (curves("records", "Delta over records in the mean", answer["curve"], n, delta, series),)
 
 

@@ -158,7 +158,7 @@ ONE_OUTPUT: Inline = (
     "This is about one output and the two laws given; whether they are the true ones is not examined.",
 )
 THEOREM_13: Inline = (
-    "For records that are not Gaussian nothing is stated: the constant of Theorem 13 is not explicit.",
+    "For records that are not Gaussian nothing is stated: the constant of the paper's theorem is not explicit.",
 )
 
 DISCRETE = Layout(
@@ -201,7 +201,7 @@ OVERFITTING = Layout(
         Tile("Delta at least", "delta_at_least", "floor"),
         Tile("Accuracy of guessing", "baseline", "share", "the baseline, as this measure weighs errors"),
         Tile("The cut that shows it", "threshold", "plain"),
-        Tile("The cut that the mean loss vouches for", "by_mean.epsilon", "ceiling", "Proposition 10"),
+        Tile("The cut that the mean loss vouches for", "by_mean.epsilon", "ceiling", "whatever the losses"),
         Tile("Security at most, by that cut", "by_mean.security_at_most", "ceiling"),
     ),
     left_open=(ONE_SIDED, MIS_INDEPENDENT),

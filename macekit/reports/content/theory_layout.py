@@ -18,7 +18,9 @@ from macekit.reports.model import (
     Headline,
     Inline,
     Kind,
+    Number,
     Paragraph,
+    Phrase,
     Report,
     Section,
     Table,
@@ -202,12 +204,13 @@ def _cell(entry: AnswerPath, kind: Kind) -> Cell:
     if isinstance(entry.value, bool):
         return "yes" if entry.value else "no"
     if isinstance(entry.value, list):
-        return _few(entry.value)
+        return _few(entry)
     return entry.quote() if isinstance(entry.value, str) else entry.number(kind)
 
 
-def _few(numbers: Sequence[int]) -> str:
-    """The first of a list of whole numbers, and how many more there are."""
-    first = ", ".join(map(str, numbers[:MOST_LISTED]))
-    more = len(numbers) - MOST_LISTED
-    return f"{first} and {more} more" if more > 0 else first or "none"
+def _few(numbers: AnswerPath) -> Cell:
+    """The first of a list of whole numbers."""
+    words: list[str | Number] = []
+    for place in range(min(len(numbers), MOST_LISTED)):
+        words += [", "] * bool(words) + [numbers[place].number("count")]
+    return Phrase((*words, ", …" if len(numbers) > MOST_LISTED else "")) if words else "none"

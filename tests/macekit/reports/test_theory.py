@@ -13,7 +13,7 @@ from app.cli import main
 from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.reports.content import content, figures
-from macekit.reports.model import Listing, Table
+from macekit.reports.model import Listing, Number, Phrase, Table
 from tests.cases import each_case
 from tests.macekit.reports.asked import CASES, answered
 
@@ -95,3 +95,22 @@ def test_the_origin_of_an_answer_tells_its_arrays_apart() -> None:
     assert sha([[0.0, 1.0], [1.0, 0.0]]) == sha([[0, 1], [1, 0]])
     assert sha([[0.0, 1.0], [1.0, 0.0]]) != sha([[1.0, 0.0], [0.0, 1.0]])
     assert answered("theory/dp", {"epsilon": 1.0})["provenance"]["input_sha256"] is None
+
+
+def test_of_many_outputs_the_first_are_named_each_with_its_place() -> None:
+    laws = [[*[0.1] * 9, 0.1, *[0.0] * 10], [*[0.0] * 10, *[0.1] * 10]]
+    answer = answered("theory/mip-finite", {"laws": laws, "n": 2})
+    assert answer["records"]["says_in"][0] == list(range(10))
+
+    section = content("theory/mip-finite", answer).section("curves")
+
+    assert section is not None
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    cell = table.rows[0][3]
+    assert isinstance(cell, Phrase)
+    assert [part.path for part in cell.words if isinstance(part, Number)][:2] == [
+        "records.says_in.0.0",
+        "records.says_in.0.1",
+    ]
+    assert cell.words[-1] == ", …"
+    assert sum(isinstance(part, Number) for part in cell.words) == 8
