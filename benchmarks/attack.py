@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from benchmarks.coverage import most_misses
-from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage
+from estimators import GuessRule, QuantileRule, Scores, ThresholdRule, TopRule, attack_advantage, preset
 from estimators.attack import AttackRule, judge_records
 
 Array = NDArray[np.float64]
-RUNS = 400
+RUNS = 100
 GRID = np.linspace(-12.0, 40.0, 400_001)
 
 
@@ -152,7 +152,8 @@ def simulate(case: Case, runs: int, seed: int = 0) -> Outcome:
             attack = judge_records(scores, rule, case.prior, run)
             cut, side, lot = float(attack.cut or 0.0), rule.side, attack.lot
         tpr, fpr = case.world.rates(cut, side, lot)
-        result = attack_advantage(scores, rule, case.prior, case.confidence, run)
+        precision = [preset("precision", case.prior)]
+        result = attack_advantage(scores, rule, case.prior, case.confidence, run, precision)
         own = 2.0 * (case.prior * tpr + (1.0 - case.prior) * (1.0 - fpr)) - 1.0
         top = best
         if isinstance(rule, GuessRule):

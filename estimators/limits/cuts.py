@@ -10,7 +10,7 @@ that hold at every cut at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, inf, log, sqrt
 from typing import Protocol
@@ -35,6 +35,9 @@ SHARE_ALONE = 0.2, 0.5
 
 REACH = 25.0
 """Standard errors, at their largest, within which the law of the members beyond a cut is summed."""
+
+BAND = 0.2
+"""Part of the error with which a cut chosen by looking is bounded from above by itself, and not by the best cut."""
 
 HAIR = 1e-6
 """By so much a binomial's limits are moved out, so that rounding does not put them inside."""
@@ -270,25 +273,18 @@ class AnyCut:
 
     Limits hold at every cut at once. Half of the error is for the largest distance of a side's distribution function
     from its own (Massart 1990), the other half for the ends, where few records are missed: at 0, 1, 2, 4, ... misses.
-    The advantage's ``most`` is that of the best rule with one change of its guess, which no cut exceeds.
+    From above, what no cut exceeds is the advantage of the best rule with one change of its guess: ``most``.
     """
 
     table: GuessTable
     most: Callable[[float], float]
 
     def advantage(self, alpha: float) -> Ends:
-        """Below by the two sides' distances together, or by their ends; above by the best cut there is."""
-        a = self.table
-        level = alpha / 4.0  # two sides of the score, two bounds
-        seen = 2.0 * (a.prior * a.tpr + (1.0 - a.prior) * (1.0 - a.fpr)) - 1.0
-        middle = seen - 2.0 * self._distance(level)
-        first, weight_1 = _misses(a.n_members - a.hits)
-        second, weight_0 = _misses(a.alarms)
-        end = -1.0
-        if first < a.n_members and second < a.n_nonmembers:
-            rights = a.n_members - first, a.n_members, a.n_nonmembers - second, a.n_nonmembers
-            end = 2.0 * float(weighted_accuracy_lower(*rights, a.prior, level * weight_1 * weight_0)) - 1.0
-        return max(-1.0, middle, end), min(1.0, self.most(alpha))
+        """Below by the distances of both sides together, or by their ends; above so, or by the best cut there is."""
+        t = self.table
+        opposite = replace(t, hits=t.n_members - t.hits, alarms=t.n_nonmembers - t.alarms)
+        above = -_own_lower(opposite, alpha * BAND), self.most(alpha * (1.0 - BAND))
+        return _own_lower(t, alpha), min(1.0, *above)
 
     def ratio(self, numerator: Linear, denominator: Linear, alpha: float) -> Ends:
         """At the corners of both rates' limits, between which a ratio of linear forms is monotone."""
@@ -308,16 +304,32 @@ class AnyCut:
                 values += [(e0 + ea * tpr + ec * fpr) / bottom] if bottom > 1e-12 else [low, high]
         return max(low, min(values)), min(high, max(values))
 
-    def _distance(self, alpha: float) -> float:
-        """Largest p d1 + (1-p) d0 of two distances that are not refused together (Fisher 1932).
 
-        A distance d is refused by exp(-2 n d^2), which is a p-value where it is at most one half.
-        """
-        p, a = self.table.prior, self.table
-        total, free = float(chdtri(4.0, alpha)) / 2.0, log(2.0)
-        one, other = p / sqrt(2.0 * a.n_members), (1.0 - p) / sqrt(2.0 * a.n_nonmembers)
-        together = sqrt(total) * sqrt(one**2 + other**2)
-        return max(together, one * sqrt(free) + other * sqrt(total), one * sqrt(total) + other * sqrt(free))
+def _own_lower(table: GuessTable, alpha: float) -> float:
+    """Lower limit of the advantage of every cut at once, of either side of the score."""
+    t = table
+    level = alpha / 4.0  # two sides of the score, two bounds
+    seen = 2.0 * (t.prior * t.tpr + (1.0 - t.prior) * (1.0 - t.fpr)) - 1.0
+    middle = seen - 2.0 * _distance(t, level)
+    first, weight_1 = _misses(t.n_members - t.hits)
+    second, weight_0 = _misses(t.alarms)
+    end = -1.0
+    if first < t.n_members and second < t.n_nonmembers:
+        rights = t.n_members - first, t.n_members, t.n_nonmembers - second, t.n_nonmembers
+        end = 2.0 * float(weighted_accuracy_lower(*rights, t.prior, level * weight_1 * weight_0)) - 1.0
+    return max(-1.0, middle, end)
+
+
+def _distance(table: GuessTable, alpha: float) -> float:
+    """Largest p d1 + (1-p) d0 of two distances that are not refused together (Fisher 1932).
+
+    A distance d is refused by exp(-2 n d^2), which is a p-value where it is at most one half.
+    """
+    total, free = float(chdtri(4.0, alpha)) / 2.0, log(2.0)
+    one = table.prior / sqrt(2.0 * table.n_members)
+    other = (1.0 - table.prior) / sqrt(2.0 * table.n_nonmembers)
+    together = sqrt(total) * sqrt(one**2 + other**2)
+    return max(together, one * sqrt(free) + other * sqrt(total), one * sqrt(total) + other * sqrt(free))
 
 
 def _everywhere(hits: int, n: int, alpha: float) -> Ends:

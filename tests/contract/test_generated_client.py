@@ -94,6 +94,7 @@ def test_the_first_example_is_answered_with_types_and_the_same_numbers(client: A
 QUESTIONS = {
     "individual_risk": "RiskQuestion",
     "metrics": "MetricsQuestion",
+    "attack": "AttackQuestion",
     "compare": "CompareQuestion",
     "audit": "AuditQuestion",
     "report": "ReportQuestion",

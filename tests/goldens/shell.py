@@ -101,6 +101,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "scores.csv --metrics f1",
         "scores.csv -o metrics.md",
     ),
+    "attack": (
+        *ONE_SAMPLE,
+        "scores.csv",
+        "scores.csv --threshold 0.5",
+        "scores.csv --rule top --side below --prior 0.1",
+        "scores.csv --quantile 0.9 --of nonmembers --metrics precision,recall",
+        "scores.csv --threshold 0.5 --no-chosen-before -o attack.md",
+        "scores.csv --threshold 0.5 --of all",
+    ),
     "audit": (
         *ONE_SAMPLE,
         "scores.csv",

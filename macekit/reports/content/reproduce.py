@@ -118,7 +118,7 @@ def in_shell(question: Reproduction) -> str:
     if question.flat is None or (question.unnamed and not question.bare):
         return f"{_request_file(question)}\n\n{' '.join([*words, '-o', 'report.html'])}"
     for name, text in question.flat:
-        words += _option(question.operation, name, text, isinstance(question.options.get(name), bool))
+        words += _option(question.operation, name, text, isinstance(_value(question.options, name), bool))
     if question.nameless:
         words += [flag("group"), "GROUP"]
     return " ".join([*words, "-o", "report.html"])
@@ -193,6 +193,13 @@ def _request_file(question: Reproduction) -> str:
 def _harmless(text: str) -> bool:
     """Whether names are no more than names where they are typed."""
     return all(printable(part) == part for part in text.split(","))
+
+
+def _value(options: Mapping[str, Any], name: str) -> Any:
+    """An option by its dotted name."""
+    first, _, rest = name.partition(".")
+    value = options.get(first)
+    return _value(value, rest) if rest and isinstance(value, Mapping) else value
 
 
 def _option(operation: str, name: str, text: str, boolean: bool) -> list[str]:

@@ -39,6 +39,7 @@ def results() -> dict[str, macekit.Result]:
         "report": macekit.report(**sides, threshold=0.1, groups=groups[: len(MEMBERS) + len(NONMEMBERS)]),
         "risk": macekit.risk(**sides),
         "metrics": macekit.metrics(**sides),
+        "attack": macekit.attack(**sides, rule={"kind": "top"}),
         "compare": macekit.compare({"a": (MEMBERS, NONMEMBERS), "b": world(seed=4)}),
         "audit": macekit.audit(**sides, claimed_epsilon=0.1),
         "gate": macekit.gate(**sides, max_advantage=0.01, max_epsilon=3),
@@ -46,7 +47,7 @@ def results() -> dict[str, macekit.Result]:
     }
 
 
-SHOWN = ("estimate", "report", "risk", "metrics", "compare", "audit", "gate", "plan")
+SHOWN = ("estimate", "report", "risk", "metrics", "attack", "compare", "audit", "gate", "plan")
 
 
 def test_fields_of_an_answer_are_attributes_and_items_however_deep() -> None:

@@ -34,6 +34,7 @@ CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "one operating point": ("report", {"operating_points": "0.02"}),
     "promise": ("audit", {"claimed_epsilon": "0.5", "claimed_delta": "0.00001", "direction": "high"}),
     "metrics": ("metrics", {"metrics": "accuracy,recall", "min_positive_share": "0.1"}),
+    "rule": ("attack", {"rule.threshold": "0.5", "rule.side": "below", "rule.chosen_before": "false"}),
     "risk": ("individual-risk", {"over": "cells", "top": "5"}),
     "pairs": ("compare", {"paired": "false", "against": "loss", "score": "score,loss"}),
     "columns": ("report", {"score": "loss", "member": "member", "group": "group", "threshold": "0.2"}),
