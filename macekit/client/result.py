@@ -24,6 +24,8 @@ def frame(operation: str, answer: Mapping[str, Any]) -> Any:
     """The records of a risk answer, the bounds of theory, or else a row for each statement; of pandas, or of Polars."""
     if operation == "individual-risk":
         columns = records(answer)
+    elif operation == "theory/convert":
+        columns = _entries(answer["rows"])
     else:
         columns = bounds(answer) if answer.get("bounds") else _statements(answer)
     if find_spec("pandas") is not None:
@@ -44,7 +46,12 @@ def records(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
 
 def bounds(answer: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     """The bounds of theory, one a row."""
-    return {name: [bound[name] for bound in answer["bounds"]] for name in answer["bounds"][0]}
+    return _entries(answer["bounds"])
+
+
+def _entries(objects: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """A list of objects of the same names, one a row."""
+    return {name: [each[name] for each in objects] for name in objects[0]}
 
 
 def records_csv(answer: Mapping[str, Any]) -> bytes:

@@ -169,6 +169,15 @@ def test_the_frame_of_an_answer_holds_its_bounds() -> None:
     assert frame["tightest"].any()
 
 
+def test_the_frame_of_a_conversion_holds_its_rows() -> None:
+    result = macekit.theory.convert(eta=0.1)
+
+    frame = result.to_frame()
+
+    assert list(frame["at_least"])[:3] == [row.at_least for row in result.rows][:3]
+    assert list(frame["quantity"])[:4] == ["advantage", "eta", "epsilon", "mu"]
+
+
 @pytest.mark.parametrize(
     ("ask", "kind", "field"),
     [
