@@ -240,7 +240,9 @@ class AttackRule(Question):
         "true or 1 for member; threshold: accuse beyond a threshold; top: accuse so many records of both sides "
         "together; quantile: accuse beyond a quantile of these records",
     )
-    threshold: Number | None = Field(None, description="threshold: records are accused from this score on")
+    threshold: Number | None = Field(
+        None, description="threshold: records are accused from this score on", examples=[0.75]
+    )
     side: Literal["above", "below"] | None = Field(
         None, description="threshold, top, quantile: which scores are accused; above if left out"
     )
