@@ -24,8 +24,10 @@ from estimators.sample.counting import by_rank, resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_rows
 from estimators.sample.scores import Query, Scores
+from estimators.statement import Caution
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 MAX_TRAINING = 200_000
 """Records a side a model is trained on at most: more costs minutes and gains nothing a bound would show."""
@@ -202,18 +204,159 @@ def learned_counts(
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
     bins: int | None = None,
 ) -> tuple[Counts, Callable[[Floats], Floats]]:
-    """Counts of one learned score on records that had no part in choosing or training it, and the score.
+    """Counts of one learned score on records that had no part in choosing or training it, and the score."""
+    learned = learn_score(scores, prior, seed, learners)
+    return learned.counts_on(bins), learned.score
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LearnedScore:
+    """A score that was learned from some records of a sample of vectors, on the other records.
+
+    Given what it learned from, the other records are independent draws that it has not seen: to them it is a query like
+    any other, of one number a record. ``learn_score`` and ``learn_halves`` make it.
+
+    Attributes:
+        learner: Which learner did best within the records learned from, such as ``boosting``.
+        scores: The learned score of the records that had no part in it; a higher one suggests a member.
+        rows: Which records those are: their places among the members, and among the nonmembers.
+        n_taught: Records of both sides that were learned from.
+        score: The learned score of further rows.
+        doubts: What is odd about the rows themselves, such as repeated ones.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.adversary.learned import learn_score, logistic
+        >>> rng = np.random.default_rng(0)
+        >>> vectors = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
+        >>> learned = learn_score(vectors, learners=[logistic()])
+        >>> learned.learner, learned.n_taught, learned.scores.n_members, learned.scores.n_nonmembers
+        ('logistic', 240, 180, 180)
+    """
+
+    learner: str
+    scores: Scores
+    rows: tuple[Integers, Integers]
+    n_taught: int
+    score: Callable[[Floats], Floats]
+    doubts: tuple[Caution, ...]
+
+    @property
+    def counts(self) -> Counts:
+        """The finest counts of the learned score."""
+        fine = by_rank(self.scores)
+        # doubts are those of the rows as they came: a learner may tell two of them apart or not
+        return Counts.trusted(fine.members, fine.nonmembers, fine.cells, self.doubts)
+
+    def counts_on(self, bins: int | None = None) -> Counts:
+        """Counts on so many cells of about equal size; None: the cube root of the number of records."""
+        fine = self.counts
+        joined = fine.coarsen(resolution(fine.n_records) if bins is None else bins)
+        return Counts.trusted(joined.members, joined.nonmembers, joined.cells, fine.doubts)
+
+    @property
+    def caution(self) -> Caution:
+        """Of what a statement that rests on this score speaks."""
+        records = self.scores.n_members + self.scores.n_nonmembers
+        return Caution(
+            "learned_score",
+            f"the vector was turned into one learned score ({self.learner}, learned from {self.n_taught} of the "
+            f"records and stated on the other {records}): another score of the same vector may give away more",
+        )
+
+
+def learn_score(
+    scores: Scores, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
+) -> LearnedScore:
+    """Learn a score of vectors from 40% of the records, for statements about the other 60%.
 
     Half of the training part fits every learner and the other half picks the best, which is then
-    fitted on all of it: to the remaining records the score is a query like any other.
+    fitted on all of it.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), rows of numbers.
+        prior: Probability that a record is a member before its score is seen; learners are judged by their advantage
+            at it.
+        seed: Whole number from which everything random is drawn; the same seed gives the same score.
+        learners: Which classifiers compete.
+
+    Returns:
+        a ``LearnedScore``.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, metric_optimum, preset
+        >>> from estimators.adversary.learned import learn_score, logistic
+        >>> rng = np.random.default_rng(0)
+        >>> vectors = Scores.of(rng.normal(1, 1, (500, 2)), rng.normal(0, 1, (500, 2)))
+        >>> learned = learn_score(vectors, learners=[logistic()])
+        >>> metric_optimum(learned.counts, preset("balanced_accuracy", 0.5)).interval.lower > 0.65
+        True
     """
     rng = np.random.default_rng(seed)
-    sides = _shuffled(scores, rng)
-    ends = [int(TRAINING_SHARE * len(side)) for side in sides]
-    training = [side[:end] for side, end in zip(sides, ends, strict=True)]
+    orders = _orders(scores, rng)
+    return _learn(scores, prior, int(rng.integers(2**31)), learners, *_taught(orders))
+
+
+def learn_halves(
+    scores: Scores, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
+) -> tuple[LearnedScore, LearnedScore]:
+    """A learned score for every record, from records that are not it: two scores, each on what the other learned from.
+
+    The first is that of ``learn_score``; the second learns from the records the first is stated on. The two scores
+    share no scale, and a sum over both is no sum of independent records: each is good for statements of its own.
+
+    Args:
+        scores: Scores of both sides (``Scores.of``), rows of numbers.
+        prior: Probability that a record is a member before its score is seen.
+        seed: Whole number from which everything random is drawn.
+        learners: Which classifiers compete.
+
+    Returns:
+        two ``LearnedScore``; their ``rows`` together are all records, each once.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.adversary.learned import learn_halves, logistic
+        >>> rng = np.random.default_rng(0)
+        >>> vectors = Scores.of(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)))
+        >>> first, second = learn_halves(vectors, learners=[logistic()])
+        >>> sorted([*first.rows[0], *second.rows[0]]) == list(range(300))
+        True
+    """
+    rng = np.random.default_rng(seed)
+    taught, rest = _taught(_orders(scores, rng))
+    first = _learn(scores, prior, int(rng.integers(2**31)), learners, taught, rest)
+    return first, _learn(scores, prior, int(rng.integers(2**31)), learners, rest, taught)
+
+
+Order = list[Integers]
+"""Places of records among the members, and among the nonmembers."""
+
+
+def _orders(scores: Scores, rng: np.random.Generator) -> Order:
+    return [rng.permutation(n) for n in (scores.n_members, scores.n_nonmembers)]
+
+
+def _taught(orders: Order) -> tuple[Order, Order]:
+    """The records to learn from, and the rest."""
+    ends = [int(TRAINING_SHARE * len(order)) for order in orders]
+    parts = [(order[:end], order[end:]) for order, end in zip(orders, ends, strict=True)]
+    return [part[0] for part in parts], [part[1] for part in parts]
+
+
+def _learn(
+    scores: Scores, prior: float, state: int, learners: Sequence[Learner], taught: Order, rest: Order
+) -> LearnedScore:
+    """The score of the learner that does best on half of ``taught``, fitted on all of it, on the rest."""
+    sides = _rows(scores)
+    training, others = (
+        [side[order] for side, order in zip(sides, part, strict=True)] for part in (taught, rest)
+    )
     first = [side[: max(1, len(side) // 2)] for side in training]
     second = [side[max(1, len(side) // 2) :] for side in training]
-    state = int(rng.integers(2**31))
     accuracies = []
     with one_thread(learners):
         for learner in learners:
@@ -222,12 +365,17 @@ def learned_counts(
             accuracies.append(
                 prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
             )
-        best = _fit(learners[int(np.argmax(accuracies))], training, state)
-        rest = [best(side[end:]) for side, end in zip(sides, ends, strict=True)]
-    fine = by_rank(Scores(rest[0], rest[1], Query.CONTINUOUS, "a learned score"))
-    counts = fine.coarsen(resolution(fine.n_records) if bins is None else bins)
-    odd = of_rows(sides[0], sides[1])  # of the rows as they came: a learner may tell two of them apart or not
-    return Counts.trusted(counts.members, counts.nonmembers, counts.cells, odd), best
+        leader = learners[int(np.argmax(accuracies))]
+        best = _fit(leader, training, state)
+        stated = [best(side) for side in others]
+    return LearnedScore(
+        leader.name,
+        Scores(stated[0], stated[1], Query.CONTINUOUS, "a learned score"),
+        (rest[0], rest[1]),
+        sum(min(len(side), MAX_TRAINING) for side in training),
+        best,
+        of_rows(sides[0], sides[1]),
+    )
 
 
 @contextmanager
@@ -265,8 +413,12 @@ def _build(learner: Learner, seed: int) -> Any:
 
 
 def _shuffled(scores: Scores, rng: np.random.Generator) -> list[Floats]:
+    return [side[order] for side, order in zip(_rows(scores), _orders(scores, rng), strict=True)]
+
+
+def _rows(scores: Scores) -> list[Floats]:
     return [
-        np.asarray(side, dtype=np.float64).reshape(len(side), -1)[rng.permutation(len(side))]
+        np.asarray(side, dtype=np.float64).reshape(len(side), -1)
         for side in (scores.members, scores.nonmembers)
     ]
 

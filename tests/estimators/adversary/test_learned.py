@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from estimators import LearnedTarget, Scores, advantage
-from estimators.adversary.learned import BoxPosterior, Learner, boosting
+from estimators.adversary.learned import (
+    BoxPosterior,
+    Learner,
+    boosting,
+    learn_halves,
+    learn_score,
+    logistic,
+)
 
 
 def sizes() -> set[int]:
@@ -53,3 +60,46 @@ def test_one_thread_is_no_other_answer() -> None:
         narrow = advantage(vectors(), target=LearnedTarget(learners=(boosting(),)))
 
     assert (wide.lower, wide.value, wide.upper) == (narrow.lower, narrow.value, narrow.upper)
+
+
+class Memory:
+    """Knows every row it was taught, and nothing else: a record that it has seen gives its label away."""
+
+    def fit(self, rows: NDArray[np.float64], member: NDArray[np.int64]) -> None:
+        self.seen = {row.tobytes(): float(label) for row, label in zip(rows, member, strict=True)}
+
+    def predict_proba(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = np.array([self.seen.get(row.tobytes(), 0.5) for row in rows])
+        return np.stack([1.0 - share, share], axis=1)
+
+
+MEMORY = Learner("memory", lambda _seed: Memory())
+
+
+def test_both_halves_score_every_record_once_and_none_by_what_has_seen_it() -> None:
+    scores = vectors(50)
+
+    first, second = learn_halves(scores, learners=[MEMORY])
+
+    for side in (0, 1):
+        assert sorted([*first.rows[side], *second.rows[side]]) == list(range(50))
+    for half, other in ((first, second), (second, first)):
+        assert set(half.scores.members.tolist()) == set(half.scores.nonmembers.tolist()) == {0.5}
+        taught = np.asarray(scores.members)[other.rows[0]]
+        assert (half.score(taught) == 1.0).all()  # what it has seen it would give away
+    assert (first.n_taught, second.n_taught) == (40, 60)
+
+
+def test_the_first_half_is_the_learned_score_and_what_it_says_is_of_the_other_records() -> None:
+    scores = vectors(200)
+
+    alone, first = (
+        learn_score(scores, seed=4, learners=[logistic()]),
+        learn_halves(scores, 0.5, 4, [logistic()])[0],
+    )
+
+    assert (alone.counts.members == first.counts.members).all()
+    assert (alone.scores.n_members, alone.scores.n_nonmembers, alone.n_taught) == (120, 120, 160)
+    assert "logistic, learned from 160 of the records and stated on the other 240" in alone.caution.message
+    inside = advantage(alone.counts)
+    assert inside.lower > 0.0
