@@ -15,10 +15,10 @@ from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
 from estimators.adversary.holdout import SHUFFLES, Validation, validate, validate_anywhere
 from estimators.adversary.insample import MANY_CELLS, cells_upper, changes_upper, second_moment
-from estimators.adversary.learned import learned_counts, learned_validation
+from estimators.adversary.learned import LearnedScore, learn_score, learned_validation
 from estimators.adversary.paired import Rules
 from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
-from estimators.sample.counting import finest, resolution
+from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -234,13 +234,24 @@ def advantage(
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
         True
     """
-    prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
+    return checked_ends(data, prior, target, seed, shuffles).at(confidence)
+
+
+def checked_ends(
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int = SHUFFLES,
+) -> Ends:
+    """``ends_of`` of arguments that are in their range."""
+    prior = require_open_unit("prior", prior)
     require_count("shuffles", shuffles)
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     require_target(target)
-    return ends_of(data, prior, target, seed, shuffles).at(confidence)
+    return ends_of(data, prior, target, seed, shuffles)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -253,6 +264,7 @@ class Ends:
     target: Target
     validation: Validation
     source: Provenance
+    learned: LearnedScore | None = None
 
     def lower(self, alpha: float) -> float:
         """The lower end of level 1 - alpha."""
@@ -324,15 +336,23 @@ def ends_of(
         if "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
             raise InputError("a learned adversary needs numbers, got text", field="estimator")
         validation = learned_validation(data, prior, seed, target.learners)
-        counts, _ = learned_counts(data, prior, seed, target.learners, target.bins)
-        return Ends(counts, counts, prior, target, validation, source)
-    fine = data if isinstance(data, Counts) else finest(data)
+        learned = learn_score(data, prior, seed, target.learners)
+        counts = learned.counts_on(target.bins)
+        return Ends(learned.counts, counts, prior, target, validation, source, learned)
+    fine = data if isinstance(data, Counts) else _finest(data, target)
     counts = cells_for(fine, target)
     if counts is fine or not fine.cells.ordered:
         validation = validate(counts, prior, families_for(counts), seed, shuffles)
     else:
         validation = validate_anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
     return Ends(fine, counts, prior, target, validation, source)
+
+
+def _finest(scores: Scores, target: Target) -> Counts:
+    """The finest cells; of vectors as many boxes as the target asks for, as their number is all there is to choose."""
+    if scores.dimension > 1 and isinstance(target, CellsTarget) and target.bins is not None:
+        return by_boxes(scores, target.bins)
+    return finest(scores)
 
 
 def upper_by_changes(

@@ -29,10 +29,11 @@ from typing import Literal
 import numpy as np
 
 from estimators.advantage import advantage
+from estimators.adversary.learned import learn_score
 from estimators.audit.closeness import epsilon_upper, tail_cells
 from estimators.audit.epsilon import EMPIRICAL, Direction, direction_of, epsilon_lower_bound
 from estimators.audit.roc import FALSE_POSITIVE_RATES, operating_points
-from estimators.errors import require_open_unit
+from estimators.errors import require_count, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
@@ -170,7 +171,8 @@ def agreement(
 ) -> Agreement:
     """Hold a claim against a sample: the advantage and what is made of it, TPR at each rate, and epsilon itself.
 
-    A vector has an advantage only, by a learned adversary; what has no order has no rates.
+    What has no order has no rates. Of vectors, rates and epsilon are those of one learned score, on records that had no
+    part in learning it.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
@@ -207,23 +209,24 @@ def agreement(
     require_data(data, Scores, Counts)
     p, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     grant = grant_of(ApproximateDp(epsilon, delta), adjacency, inclusion)
-    vector = isinstance(data, Scores) and data.dimension > 1
-    fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    ordered = dict(_by_direction(fine, direction)) if fine is not None and fine.cells.ordered else {}
-    tests = 1 + len(rates) * len(ordered) + (fine is not None)
+    learned = None
+    if isinstance(data, Scores) and data.dimension > 1:
+        learned = learn_score(data, p, require_count("seed", seed, 0))
+    fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
+    ordered = dict(_by_direction(fine, direction)) if fine.cells.ordered else {}
+    tests = 2 + len(rates) * len(ordered)
     each = 1.0 - (1.0 - confidence) / tests
     curve = DpCurve((epsilon,), (delta / ((1.0 - each) / 2.0),))
     once = grant_of(curve, adjacency, inclusion).envelope
     rows: list[Row] = []
-    best = advantage(data if fine is None else fine, p, confidence=each, seed=seed)
+    best = advantage(fine if learned is None else data, p, confidence=each, seed=seed)
     rows.extend(_advantage(best.estimate, grant.envelope, once, delta, p))
-    cautions = [*best.cautions]
-    if fine is not None:
-        for which, counts in ordered.items():
-            rows.extend(_rates(counts, which, rates, grant.envelope, once, delta, each))
-        epsilon_rows, epsilon_cautions = _epsilon(fine, grant, each, direction, seed)
-        rows.extend(epsilon_rows)
-        cautions.extend(epsilon_cautions)
+    cautions = [*best.cautions, *(() if learned is None else (learned.caution,))]
+    for which, counts in ordered.items():
+        rows.extend(_rates(counts, which, rates, grant.envelope, once, delta, each))
+    epsilon_rows, epsilon_cautions = _epsilon(fine, grant, each, direction, seed)
+    rows.extend(epsilon_rows)
+    cautions.extend(epsilon_cautions)
     return Agreement(float(epsilon), float(delta), p, confidence, tuple(rows), tuple(dict.fromkeys(cautions)))
 
 

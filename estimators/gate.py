@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from estimators.adversary.learned import learn_score
 from estimators.audit.exposure import Exposure, exposure
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
-from estimators.maxima import GateSample, JudgedLimit, Limit
+from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
 from estimators.plan import NONE_SETTLES, Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
+from estimators.targets import CellsTarget, LearnedTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Judgement:
         confidence: 1 less twice the probability that the decision errs either way.
         provenance: Method, version, numbers of records, prior and seed.
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, whatever the
-            limits are; None for vectors.
+            limits are; of vectors, of their learned score.
         doubts: Signs that the scores are not what they are taken for, such as repeated rows.
 
     Example:
@@ -45,7 +47,7 @@ class Judgement:
     limits: tuple[JudgedLimit, ...]
     confidence: float
     provenance: Provenance
-    exposure: Exposure | None
+    exposure: Exposure
     doubts: tuple[Caution, ...] = ()
 
     @property
@@ -69,7 +71,7 @@ class Judgement:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know first, each once: signs of a wrong input, then exposed members whom no limit may have shown."""
-        tails = () if self.exposure is None or self.decision is Decision.FAIL else self.exposure.cautions
+        tails = () if self.decision is Decision.FAIL else self.exposure.cautions
         of_limits = [caution for each in self.limits for caution in each.cautions]
         return tuple(dict.fromkeys((*self.doubts, *tails, *of_limits)))
 
@@ -109,6 +111,7 @@ def judge(
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
+    learned_by: LearnedTarget | None = None,
 ) -> Judgement:
     """Hold a sample against every limit; each has to be named before the records are looked at.
 
@@ -120,6 +123,8 @@ def judge(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        learned_by: Of vectors, which classifiers compete for the learned score by which all limits but the advantage
+            are judged, and whether a limit may pass by it: another score may give away more. None: all, and none may.
 
     Returns:
         a ``Judgement``: fail if any limit fails, pass if all pass, else inconclusive.
@@ -144,11 +149,14 @@ def judge(
     for limit in limits:
         if not isfinite(require_number("maximum", limit.maximum)):
             raise OutOfRange("maximum: got no finite number", field="maximum")
-    vector = isinstance(data, Scores) and data.dimension > 1
-    fine = data if isinstance(data, Counts) else None if vector else finest(data)
+    adversaries = learned_by or LearnedTarget()
+    boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
+    learned = None
+    if isinstance(data, Scores) and data.dimension > 1 and not boxes:
+        learned = learn_score(data, prior, seed, adversaries.learners)
+    fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
-    sample = GateSample(data, fine, prior, confidence, below, seed)
+    sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries)
     results = tuple(limit.judge(sample) for limit in limits)
     source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
-    tails = None if fine is None else exposure(fine, confidence, prior)
-    return Judgement(results, confidence, source, tails, () if fine is None else fine.doubts)
+    return Judgement(results, confidence, source, exposure(fine, confidence, prior), fine.doubts)

@@ -6,13 +6,14 @@ A limit passes if the upper end of what it limits is at or below the maximum, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from estimators.advantage import advantage
+from estimators.adversary.learned import LearnedScore
 from estimators.audit.closeness import (
     epsilon_lower,
     epsilon_upper,
@@ -40,6 +41,7 @@ from estimators.plan import (
     decide,
     judge_advantage,
     most_records,
+    of_learned_score,
     records_needed,
 )
 from estimators.risk.individual import individual_risk
@@ -60,11 +62,13 @@ class GateSample:
     """The records that limits are judged on, the prior, and the confidence at which either end is taken."""
 
     data: Scores | Counts
-    fine: Counts | None
+    fine: Counts
     prior: float
     confidence: float
     below: float
     seed: int
+    learned: LearnedScore | None = None
+    adversaries: LearnedTarget = field(default_factory=LearnedTarget)
 
     @property
     def records(self) -> int:
@@ -76,14 +80,24 @@ class GateSample:
         above = answer(self.confidence)
         return above, above if self.below == self.confidence else answer(self.below)
 
-    def counts(self, field: str) -> Counts:
-        """Counts of one score a record."""
-        if self.fine is None:
-            raise OptionError(
-                f"{field}: need one score for each record, not a vector; give the score of one attack",
-                field=field,
-            )
-        return self.fine
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """Of vectors, which learned score a limit was judged by."""
+        return () if self.learned is None else (self.learned.caution,)
+
+    def decide(self, about: str, estimate: Estimate, maximum: float, records: int | None) -> Verdict:
+        """What an interval says about a maximum; by a learned score it passes only if that was accepted.
+
+        Args:
+            about: What is limited, in words.
+            estimate: Its estimate and interval.
+            maximum: The largest value that is acceptable.
+            records: Records of both sides that would settle it, if that is known.
+        """
+        plain = decide(about, estimate, maximum, records)
+        return (
+            plain if self.learned is None else of_learned_score(plain, self.adversaries.accept_learned_score)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,8 @@ class MaxAdvantage:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        data = sample.data if sample.fine is None or isinstance(self.target, LearnedTarget) else sample.fine
+        vector = isinstance(sample.data, Scores) and sample.data.dimension > 1
+        data = sample.data if vector or isinstance(self.target, LearnedTarget) else sample.fine
         above, below = sample.ends(
             lambda confidence: advantage(data, sample.prior, self.target, confidence, sample.seed)
         )
@@ -177,7 +192,7 @@ class MaxTpr:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = sample.counts("max_tpr"), require_number("max_tpr", self.maximum)
+        fine, most = sample.fine, require_number("max_tpr", self.maximum)
         rate = require_open_unit("at_fpr", self.fpr)
         if not 0.0 <= most <= 1.0:
             raise OutOfRange(f"max_tpr: got {most!r}, need a number from 0 to 1", field="max_tpr")
@@ -211,8 +226,9 @@ class MaxTpr:
             records = max(records, int(np.ceil(nonmembers * sample.records / fine.n_nonmembers)))
             records = None if records > most_records(sample.records) else records
         about = f"the true positive rate at a false positive rate of {rate:g}"
-        cautions = tuple(dict.fromkeys(caution for each in below for caution in each.cautions))
-        return JudgedLimit("tpr", about, estimate, decide(about, estimate, most, records), cautions)
+        of_rates = dict.fromkeys(caution for each in below for caution in each.cautions)
+        cautions = (*sample.cautions, *of_rates)
+        return JudgedLimit("tpr", about, estimate, sample.decide(about, estimate, most, records), cautions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +260,7 @@ class MaxMetric:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        counts = sample.counts("metric")
+        counts = sample.fine
         above, below = sample.ends(
             lambda confidence: metric_optimum(
                 counts, self.metric, sample.prior, None, confidence, self.bins, sample.seed
@@ -253,9 +269,9 @@ class MaxMetric:
         estimate = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about = f"the best {above.name.replace('_', ' ')}"
-        cautions = (*above.cautions, *beneath_baseline(self.maximum, above.trivial))
+        cautions = (*sample.cautions, *above.cautions, *beneath_baseline(self.maximum, above.trivial))
         return JudgedLimit(
-            "metric", about, estimate, decide(about, estimate, self.maximum, records), cautions
+            "metric", about, estimate, sample.decide(about, estimate, self.maximum, records), cautions
         )
 
 
@@ -290,7 +306,7 @@ class MaxEpsilon:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        fine, most = sample.counts("max_epsilon"), require_nonnegative("max_epsilon", self.maximum)
+        fine, most = sample.fine, require_nonnegative("max_epsilon", self.maximum)
         delta = require_share("delta", self.delta)
         cells, alpha = tail_cells(fine, self.bins), (1.0 - sample.confidence) / 2.0
         low, cautions = self.lower(fine, sample)
@@ -315,7 +331,10 @@ class MaxEpsilon:
         if delta == 0.0:
             message = "at delta 0 no number of records bounds epsilon from above, so the limit cannot pass"
             cautions = (*cautions, Caution("delta_zero", message))
-        return JudgedLimit("epsilon", about, estimate, decide(about, estimate, most, records), cautions)
+        cautions = (*sample.cautions, *cautions)
+        return JudgedLimit(
+            "epsilon", about, estimate, sample.decide(about, estimate, most, records), cautions
+        )
 
     def lower(self, fine: Counts, sample: GateSample) -> tuple[float, tuple[Caution, ...]]:
         """By guesses at delta 0; else by the tails, or guesses without an order, and by the advantage, half each.
@@ -358,6 +377,7 @@ class MaxGroupRisk:
         targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
         bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
             of the number of records, at least 4. Categories stay as they are.
+        stand_for: Of vectors, for each target the place of the record that it belongs with, as for ``individual_risk``.
 
     Example:
         >>> import numpy as np
@@ -374,6 +394,7 @@ class MaxGroupRisk:
     groups: ArrayLike
     targets: ArgumentScores | None = None
     bins: int | None = None
+    stand_for: ArrayLike | None = None
 
     def judge(self, sample: GateSample) -> JudgedLimit:
         """By the limits that hold for all groups at once.
@@ -390,7 +411,15 @@ class MaxGroupRisk:
             )
         above, below = sample.ends(
             lambda confidence: individual_risk(
-                sample.data, sample.prior, confidence, self.targets, self.groups, bins=self.bins
+                sample.data,
+                sample.prior,
+                confidence,
+                self.targets,
+                self.groups,
+                bins=self.bins,
+                seed=sample.seed,
+                stand_for=self.stand_for,
+                learners=sample.adversaries.learners,
             )
         )
         table, split = above.groups, below.groups
@@ -414,10 +443,12 @@ class MaxGroupRisk:
         )
         records = records_needed(estimate, self.maximum, sample.records, 1.0 / 3.0 if grows else 0.5)
         about = f"the largest mean risk of {table.size} {'group' if table.size == 1 else 'groups'}"
-        verdict = decide(about, estimate, self.maximum, records)
+        verdict = sample.decide(about, estimate, self.maximum, records)
         if verdict.decision is Decision.FAIL:  # the group whose own lower end it is
             worst = split.labels[int(np.argmax(split.lower))]
-            verdict = decide(f"the mean risk of group {_short(worst)}", estimate, self.maximum, records)
+            verdict = sample.decide(
+                f"the mean risk of group {_short(worst)}", estimate, self.maximum, records
+            )
         return JudgedLimit("group_risk", about, estimate, verdict, above.cautions)
 
 

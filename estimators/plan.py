@@ -142,17 +142,21 @@ def judge_advantage(
     plain = decide(about, estimate, threshold, records, result.scope)
     if not isinstance(result.target, LearnedTarget):
         return plain
-    accepted = result.target.accept_learned_score
+    return of_learned_score(plain, result.target.accept_learned_score)
+
+
+def of_learned_score(plain: Verdict, accepted: bool) -> Verdict:
+    """A decision that rests on a learned score: it says so first, and passes only where that was accepted."""
     reason, records = plain.reason, plain.records_needed
     outcome = by_learned_score(plain.decision, accepted)
     if outcome is not plain.decision:
         records = None
         reason = (
-            f"the upper end is not above {threshold:g}, but it is that of one score that was learned here, and an "
-            "attacker may read more from the vector; to pass by it, accept the learned score by name (estimator "
+            f"the upper end is not above {plain.threshold:g}, but it is that of one score that was learned here, and "
+            "an attacker may read more from the vector; to pass by it, accept the learned score by name (estimator "
             "learned, accept_learned_score)"
         )
-    return Verdict(threshold, outcome, f"learned score: {reason}", records, accepted)
+    return Verdict(plain.threshold, outcome, f"learned score: {reason}", records, accepted)
 
 
 def by_learned_score(plain: Decision, accepted: bool | None) -> Decision:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.advantage import Advantage, ChangesLimit, advantage, upper_by_changes
-from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
-from estimators.audit.exposure import Exposure, exposure
+from estimators.advantage import Advantage, ChangesLimit, checked_ends
+from estimators.adversary.learned import LearnedScore
+from estimators.audit.epsilon import ClaimCheck, EpsilonBound
+from estimators.audit.exposure import Exposure
 from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
     AreaUnderCurve,
@@ -19,26 +15,23 @@ from estimators.audit.roc import (
     RocCurve,
     auc,
     operating_points,
-    roc,
 )
-from estimators.errors import NotFinite, OutOfRange
+from estimators.errors import require_open_unit
 from estimators.metric.definition import Metric
-from estimators.metric.estimate import MetricEstimate, metric_optimum
+from estimators.metric.estimate import MetricEstimate
 from estimators.metric.presets import preset
 from estimators.paper import (
     EqualWidth,
     Kernel,
     PaperAdvantage,
     PaperMetric,
-    algorithm_1,
-    discrete_advantage,
     paper_metric,
 )
-from estimators.plan import Decision, Verdict, beneath_baseline, verdict
+from estimators.plan import Verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.scores import Query, Scores
-from estimators.statement import Caution, at_least, at_most
+from estimators.sample.scores import Scores
+from estimators.statement import Caution
 from estimators.targets import LearnedTarget, Target
 
 
@@ -58,7 +51,7 @@ class AssessOptions:
         operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive rate.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: How the paper's statistic reads a continuous score: ``EqualWidth(bins)`` or ``Kernel(bandwidth)`` from
-            ``estimators.paper``. None: kernel densities with Scott's bandwidth.
+            ``estimators.paper``. None: kernel densities with Scott's bandwidth; of vectors no statistic.
 
     Example:
         >>> from estimators import AssessOptions, Counts, assess
@@ -84,7 +77,8 @@ class AssessOptions:
 class Assessment:
     """The answers of ``assess``, with the ``AssessOptions`` that they follow.
 
-    Categories without an order have no ROC curve; a vector of scores has no ROC curve, no metric and no epsilon.
+    Categories without an order have no ROC curve. Of vectors, metric, ROC curve, epsilon and exposure speak of one
+    learned score, on records that had no part in learning it; with ``CellsTarget`` of the boxes, which have no order.
 
     Attributes:
         options: The options that these are the answers to.
@@ -98,7 +92,7 @@ class Assessment:
         operating_points: The true positive rate at each false positive rate that was asked for, with intervals.
         epsilon: What the records say epsilon of the mechanism must be at least.
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, and what the
-            epsilon of the score's own distributions is at least; None for vectors.
+            epsilon of the score's own distributions is at least.
         claim: Whether the records contradict ``claimed_epsilon``; None if nothing was claimed.
         verdict: The decision at ``threshold``; None without one.
         cautions: What to know before using the numbers, each once.
@@ -106,7 +100,8 @@ class Assessment:
         query: How the scores were read, and why.
         upper_by_changes: Upper ends for attackers who may change their guess more and more often along the score, each
             by itself; none without an order.
-        fine: The counts that the numbers were computed from; None for vectors.
+        fine: The counts that the numbers were computed from; of vectors those of the learned score.
+        learned: The learned score of vectors; None where nothing was learned but the advantage.
 
     Example:
         >>> from estimators import Counts, assess
@@ -125,14 +120,15 @@ class Assessment:
     roc: RocCurve | None
     auc: AreaUnderCurve | None
     operating_points: tuple[OperatingPoint, ...]
-    epsilon: EpsilonBound | None
-    exposure: Exposure | None
+    epsilon: EpsilonBound
+    exposure: Exposure
     claim: ClaimCheck | None
     verdict: Verdict | None
     cautions: tuple[Caution, ...]
     input_sha256: str
     upper_by_changes: tuple[ChangesLimit, ...] = ()
     fine: Counts | None = field(default=None, repr=False, compare=False)
+    learned: LearnedScore | None = field(default=None, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -169,155 +165,26 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     require_data(data, Scores, Counts)
     options = options or AssessOptions()
     vector = isinstance(data, Scores) and data.dimension > 1
-    fine = data if isinstance(data, Counts) else None if vector else finest(data)
-    whole = data if fine is None or isinstance(options.target, LearnedTarget) else fine
-    ordered = fine if fine is not None and fine.cells.ordered else None
+    counted = data if isinstance(data, Counts) else None if vector else finest(data)
+    whole = data if counted is None or isinstance(options.target, LearnedTarget) else counted
+    confidence = require_open_unit("confidence", options.confidence)
+    ends = checked_ends(whole, options.prior, options.target, options.seed)
+    fine = ends.fine if counted is None else counted
+    learned = ends.learned if counted is None else None
+    ordered = fine if fine.cells.ordered else None
     area = None if ordered is None else auc(ordered, options.confidence)
     points = (
         () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     )
-    result = coherent(
-        advantage(whole, options.prior, options.target, options.confidence, options.seed), area, points
-    )
-    paper, missing = _paper(data, fine, options)
+    result = coherent(ends.at(confidence), area, points)
+    paper, missing = _paper(data, counted, options)
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric, published = None, None
-    if fine is not None and definition is not None:
-        published = paper_metric(data, definition, options.prior, options.seed, options.reading)
-        metric = metric_optimum(
-            fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
-        )
-    claim, epsilon = None, None
-    if fine is not None and options.claimed_epsilon is not None:
-        claim = check_claim(
-            fine,
-            options.claimed_epsilon,
-            options.claimed_delta,
-            options.confidence,
+    if definition is not None:
+        published = paper_metric(
+            data if learned is None else learned.scores,
+            definition,
             options.prior,
-            seed=options.seed,
+            options.seed,
+            options.reading,
         )
-        epsilon = claim.bound
-    elif fine is not None:
-        epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
-    beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
-    tails = None if fine is None else exposure(fine, options.confidence, options.prior)
-    decision = None if options.threshold is None else verdict(result, options.threshold)
-    first = () if tails is None or (decision and decision.decision is Decision.FAIL) else tails.cautions
-    parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
-    elsewhere = () if paper is None else _elsewhere(paper, result)
-    return Assessment(
-        options,
-        result,
-        paper,
-        metric,
-        published,
-        None if ordered is None else roc(ordered),
-        area,
-        points,
-        epsilon,
-        tails,
-        claim,
-        decision,
-        _cautions(
-            [
-                () if fine is None else fine.doubts,
-                first,
-                beneath,
-                result.cautions,
-                missing,
-                elsewhere,
-                *(each.cautions for each in parts),
-            ]
-        ),
-        fingerprint(data),
-        () if ordered is None else upper_by_changes(ordered, options.prior, options.confidence),
-        fine,
-    )
-
-
-def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
-    """The advantage, its upper end withdrawn if what the ROC curve proves in the same answer exceeds it.
-
-    A cut at a false positive rate f with a true positive rate t has an advantage of 2 (p t + (1-p) (1-f)) - 1. At a
-    prior of 1/2 an area A needs an advantage of 1 - sqrt(2 (1-A)) at least: no curve closer to the diagonal has more.
-    """
-    prior = result.provenance.prior
-    proven = [2.0 * (prior * each.estimate.lower + (1.0 - prior) * (1.0 - each.fpr)) - 1.0 for each in points]
-    if area is not None and prior == 0.5:
-        least = max(area.estimate.lower, 1.0 - area.estimate.upper)
-        proven.append(1.0 - float(np.sqrt(2.0 * (1.0 - least))))
-    most = max(proven, default=-1.0)
-    if most <= result.upper:
-        return result
-    message = (
-        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
-        "attackers that it covers; the upper end is therefore 1"
-    )
-    interval = replace(result.estimate.interval, upper=1.0)
-    return replace(
-        result,
-        estimate=replace(result.estimate, interval=interval),
-        class_rejected=True,
-        cautions=(Caution("resolution_rejected", message), *result.cautions),
-    )
-
-
-def fingerprint(data: Scores | Counts) -> str:
-    """SHA-256 of the scores or counts, so that an answer can be tied to its input a year later.
-
-    The same scores have the same one, however they are stored: numbers in four bytes or in eight, wide columns of text.
-    """
-    return digest(data.members, data.nonmembers)
-
-
-def digest(*columns: NDArray[np.generic]) -> str:
-    """SHA-256 of columns in their order."""
-    checksum = hashlib.sha256()
-    for each in columns:
-        column = _canonical(np.ascontiguousarray(each))
-        checksum.update(f"{column.dtype.str}{column.shape}".encode())
-        checksum.update(column.tobytes() if column.dtype.kind in "US" else column.data)
-    return checksum.hexdigest()
-
-
-def _canonical(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Integers in eight bytes, text no wider than its longest entry."""
-    if column.dtype.kind == "U":
-        longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())
-        return column.astype(f"<U{longest}", copy=False)
-    if column.dtype.kind in "iu" and not (
-        column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()
-    ):
-        return column.astype("<i8", copy=False)
-    return column
-
-
-def _paper(
-    data: Scores | Counts, fine: Counts | None, options: AssessOptions
-) -> tuple[PaperAdvantage | None, tuple[Caution, ...]]:
-    """The paper's statistic, or why there is none: scores near the ends of what a float holds have no bandwidth."""
-    if isinstance(data, Scores) and data.query is Query.CONTINUOUS and data.dimension == 1:
-        try:
-            return algorithm_1(data, options.prior, options.confidence, options.reading), ()
-        except (NotFinite, OutOfRange) as error:
-            return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
-    return None if fine is None else discrete_advantage(fine, options.prior, options.confidence), ()
-
-
-def _elsewhere(paper: PaperAdvantage, certified: Advantage) -> tuple[Caution, ...]:
-    """The paper's interval beside one that it does not even touch: kernels of one width misread skewed scores."""
-    low, high = paper.interval.lower, paper.interval.upper
-    if low <= certified.upper and certified.lower <= high:
-        return ()
-    message = (
-        f"the interval of {paper.statistic}, {at_least(low)} to {at_most(high)}, and the certified one, "
-        f"{at_least(certified.lower)} to {at_most(certified.upper)}, have nothing in common: {paper.statistic} "
-        "misreads this score; decide by the certified one"
-    )
-    return (Caution("paper_contradicts_certified", message),)
-
-
-def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:
-    """Each caution once, in the order met."""
-    return tuple(dict.fromkeys(caution for group in groups for caution in group))

@@ -219,11 +219,13 @@ def cell_risks(
     confidence: float = 0.95,
     interval: CellInterval | None = None,
     reach: Reach | None = None,
+    together: int | None = None,
 ) -> CellRisks:
     """Risk of each cell with limits for it alone and, Bonferroni, for all occupied cells at once.
 
     ``interval`` is for one cell at a time, ``Conditional()`` by default. All at once is always exact: conditional on
     how many records each cell holds, so the occupied ones are all there are. With ``reach`` the limits reach further.
+    All at once are ``together`` cells, if others than these belong to them.
     """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
@@ -245,7 +247,8 @@ def cell_risks(
         return reach.widen(of_cells, ends, 2.0 * prior - 1.0), of_cells.lower
 
     alone, evidence_alone = limits(one, delta / 2.0, "of one cell named in advance")
-    every, evidence = limits(Conditional(), delta / 2.0 / int((~empty).sum()), "of all cells at once")
+    occupied = int((~empty).sum()) if together is None else together
+    every, evidence = limits(Conditional(), delta / 2.0 / occupied, "of all cells at once")
     return CellRisks(
         counts,
         prior,

@@ -7,16 +7,27 @@ be bounded without assuming that densities are smooth, which is what ``paper.con
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, flag_members
 from estimators.risk.groups import GroupRisks, group_risks
-from estimators.sample.counting import by_boxes, by_category, by_rank, resolution
+from estimators.risk.halves import (
+    Learned,
+    join_flags,
+    join_risks,
+    records_of,
+    shares_of,
+    targets_in,
+)
+from estimators.sample.cells import Halves
+from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
@@ -32,6 +43,7 @@ class RiskByCell:
 
     cells: CellRisks
     flags: Flags
+    learned: Learned | None = None
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -64,6 +76,9 @@ class IndividualRisk:
         groups: Mean risk of each group, if labels were given.
         cautions: What to know before using the numbers.
         provenance: Method, version, numbers of records, prior and seed.
+        learned: Of vectors, two learned scores: each stated on the records that the other was learned from.
+        learned_score: Of vectors, the learned score of each target, from a learner that has not seen it; else None.
+        learned_half: Of vectors, which of the two scores that is, 0 or 1; else None.
 
     Example:
         >>> from estimators import Counts, individual_risk
@@ -82,6 +97,9 @@ class IndividualRisk:
     groups: GroupRisks | None
     cautions: tuple[Caution, ...]
     provenance: Provenance
+    learned: Learned | None = None
+    learned_score: Floats | None = None
+    learned_half: Integers | None = None
 
     @property
     def size(self) -> int:
@@ -144,7 +162,14 @@ class IndividualRisk:
         Args:
             rows: Their places, from 0.
         """
-        return replace(self, cell=self.cell[rows], index=self.index[rows], groups=None)
+        return replace(
+            self,
+            cell=self.cell[rows],
+            index=self.index[rows],
+            groups=None,
+            learned_score=None if self.learned_score is None else self.learned_score[rows],
+            learned_half=None if self.learned_half is None else self.learned_half[rows],
+        )
 
     def top(self, k: int) -> IndividualRisk:
         """The k targets most surely exposed as members, by the simultaneous lower limit of the signed risk.
@@ -193,6 +218,9 @@ def individual_risk(
     threshold: float | None = None,
     over: Multiplicity | None = None,
     sample_range: SampleRange | None = None,
+    seed: int = 0,
+    stand_for: ArrayLike | None = None,
+    learners: Sequence[Learner] = DEFAULT_LEARNERS,
 ) -> IndividualRisk:
     """Risk of every target, by default of every record given (MACE, Theorems 1 and 2).
 
@@ -217,6 +245,12 @@ def individual_risk(
         over: What the share of false flags is a share of: ``OverRecords()`` or ``OverCells()`` from
             ``estimators.risk.flags``. None: records.
         sample_range: Least and greatest score of the sample, for counts on intervals, which are open at both ends.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer. Only vectors need
+            it: their records are dealt into two parts, and each part is scored by what was learned from the other.
+        stand_for: Of vectors, for each target the place of a record, members first, that it belongs with: it is scored
+            by what had not seen that record. None: a target that is a record stands for that record.
+        learners: Of vectors, which classifiers compete: any of ``quadratic()``, ``logistic()``, ``boxes()`` and
+            ``boosting()`` from ``estimators.adversary.learned``. All four by default.
 
     Returns:
         an ``IndividualRisk``.
@@ -236,10 +270,22 @@ def individual_risk(
     require_data(data, Scores, Counts)
     sample_range = sample_range or SampleRange.of(data)
     by_cell = risk_by_cell(
-        data, prior, confidence, bins=bins, interval=interval, threshold=threshold, over=over
+        data,
+        prior,
+        confidence,
+        bins=bins,
+        interval=interval,
+        threshold=threshold,
+        over=over,
+        seed=seed,
+        learners=learners,
     )
     cells, flags, counts = by_cell.cells, by_cell.flags, by_cell.cells.counts
-    if targets is not None:
+    score: Floats | None = None
+    half: Integers | None = None
+    if by_cell.learned is not None and isinstance(data, Scores):
+        cell, half, score = _by_learned(by_cell, by_cell.learned, data, targets, stand_for)
+    elif targets is not None:
         cell = cell_of(targets_of(targets, counts.cells), counts.cells, sample_range)
     elif isinstance(data, Scores):
         cell = np.concatenate([cell_of(side, counts.cells) for side in (data.members, data.nonmembers)])
@@ -254,8 +300,37 @@ def individual_risk(
             groups, cell, cells.risk.filled(0.0), both.lower, both.upper, flags.flagged, confidence
         )
     return IndividualRisk(
-        cells, flags, cell, np.arange(len(cell)), table, (*cells.cautions, *_unknown(cell)), cells.provenance
+        cells,
+        flags,
+        cell,
+        np.arange(len(cell)),
+        table,
+        (*cells.cautions, *_unknown(cell)),
+        cells.provenance,
+        by_cell.learned,
+        score,
+        half,
     )
+
+
+def _by_learned(
+    by_cell: RiskByCell,
+    learned: Learned,
+    data: Scores,
+    targets: ArgumentScores | None,
+    stand_for: ArrayLike | None,
+) -> tuple[Integers, Integers, Floats]:
+    """The cell of each target, which of the two learned scores it is in, and that score."""
+    if targets is None:
+        half, score = records_of(learned)
+        inside = np.ones(len(half), dtype=np.bool_)
+    else:
+        half, score, inside = targets_in(learned, data, targets, stand_for)
+    cells = by_cell.cells.counts.cells
+    assert isinstance(cells, Halves)
+    first, second = cells.parts
+    at = np.where(half == 0, cell_of(score, first), first.size + cell_of(score, second))
+    return np.where(inside, at, -1), half, score
 
 
 def risk_by_cell(
@@ -267,14 +342,44 @@ def risk_by_cell(
     interval: CellInterval | None = None,
     threshold: float | None = None,
     over: Multiplicity | None = None,
+    seed: int = 0,
+    learners: Sequence[Learner] = DEFAULT_LEARNERS,
 ) -> RiskByCell:
-    """Risk of every cell, from scores or from counts, which need not know where a record lies."""
+    """Risk of every cell, from scores or from counts, which need not know where a record lies.
+
+    Of vectors, the cells are those of two learned scores, each stated on the records that the other was learned from.
+    """
     prior = require_open_unit("prior", prior)
     confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores, Counts)
+    if isinstance(data, Scores) and data.dimension > 1:
+        learned = learn_halves(data, prior, require_count("seed", seed, 0), learners)
+        return _of_halves(learned, prior, confidence, bins, interval, threshold, over)
     counts, reach, groups = _partition(data, bins)
     cells = cell_risks(counts, prior, confidence, interval, reach)
     return RiskByCell(cells, flag_members(counts, prior, threshold, 1.0 - confidence, over, groups))
+
+
+def _of_halves(
+    learned: Learned,
+    prior: float,
+    confidence: float,
+    bins: int | None,
+    interval: CellInterval | None,
+    threshold: float | None,
+    over: Multiplicity | None,
+) -> RiskByCell:
+    """The cells of both learned scores, which share the error of what is said of all, and of the flags."""
+    cut = [_partition(each.counts, bins) for each in learned]
+    together = sum(int((counts.pooled > 0).sum()) for counts, _, _ in cut)
+    risks = [cell_risks(counts, prior, confidence, interval, reach, together) for counts, reach, _ in cut]
+    rate = 1.0 - confidence
+    flags = [
+        flag_members(counts, prior, threshold, rate * share, over, groups)
+        for (counts, _, groups), share in zip(cut, shares_of(learned), strict=True)
+    ]
+    joined = join_risks((risks[0], risks[1]), learned)
+    return RiskByCell(joined, join_flags(flags[0], flags[1], rate), learned)
 
 
 OUTERMOST = 16
@@ -305,12 +410,6 @@ def _partition(data: Scores | Counts, bins: int | None) -> tuple[Counts, Reach |
         require_count("bins", bins)
     if isinstance(data, Scores) and data.query is Query.DISCRETE:
         return by_category(data), None, None
-    if isinstance(data, Scores) and data.dimension > 1:
-        return (
-            by_boxes(data, resolution(data.n_members + data.n_nonmembers) if bins is None else bins),
-            None,
-            None,
-        )
     fine = data if isinstance(data, Counts) else by_rank(data)
     if fine.cells.kind not in ("intervals", "grid"):
         return fine, None, None

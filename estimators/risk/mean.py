@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from estimators.advantage import Advantage, advantage
+from estimators.adversary.learned import learn_score
 from estimators.risk.cells import CellRisks
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
@@ -78,9 +79,12 @@ def mean_risk(
         >>> mean.estimate.lower < 0.197 < mean.estimate.upper  # the true mean risk, and the true advantage
         True
     """
-    vector = isinstance(data, Scores) and data.dimension > 1
-    whole, target = (cells.counts, CellsTarget()) if vector else (data, CellsTarget(bins))
-    return mean_from(advantage(whole, cells.prior, target, confidence, seed), cells)
+    whole = data
+    if (
+        isinstance(data, Scores) and data.dimension > 1
+    ):  # the two halves are no sample of one score: the first is
+        whole = learn_score(data, cells.prior, seed).counts
+    return mean_from(advantage(whole, cells.prior, CellsTarget(bins), confidence, seed), cells)
 
 
 def mean_from(result: Advantage, cells: CellRisks) -> MeanRisk:

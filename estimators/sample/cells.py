@@ -251,6 +251,32 @@ class Boxes:
         return {"kind": self.kind, "axes": self.axes.tolist(), "cuts": self.cuts.tolist()}
 
 
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Cells of two scores, one after the other; which of the two a record has is not seen from its score."""
+
+    parts: tuple[Cells, Cells]
+    kind: ClassVar[str] = "halves"
+    ordered: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Cells of both."""
+        return self.parts[0].size + self.parts[1].size
+
+    def locate(self, scores: NDArray[np.generic]) -> Integers:
+        """A number alone does not say which of the two scores it is."""
+        raise IncompatibleCells("cells of two scores: say which of the two a score is")
+
+    def select(self, keep: Integers) -> Halves:
+        """Cells of two scores cannot be dropped."""
+        raise IncompatibleCells("cells of two scores cannot be selected from")
+
+    def to_dict(self) -> dict[str, object]:
+        """Both, one after the other."""
+        return {"kind": self.kind, "parts": [part.to_dict() for part in self.parts]}
+
+
 def grid_keys(scores: Floats, exponent: int) -> Integers:
     """floor(score / 2**exponent): exact, because scaling by a power of two does not round."""
     scaled = np.multiply(scores, 2.0**-exponent)

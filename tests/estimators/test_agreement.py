@@ -164,13 +164,25 @@ def test_a_claim_that_is_none_about_replacing_has_no_epsilon_row():
     assert "no_epsilon" in {caution.code for caution in result.cautions}
 
 
-def test_a_vector_has_an_advantage_and_nothing_else():
+def test_rates_and_epsilon_of_a_vector_are_those_of_its_learned_score():
     rng = np.random.default_rng(2)
 
-    result = agreement(Scores.of(rng.normal(1.5, 1, (60, 2)), rng.normal(0, 1, (60, 2))), 0.1)
+    result = agreement(
+        Scores.of(rng.normal(1.5, 1, (200, 2)), rng.normal(0, 1, (200, 2))),
+        0.1,
+        rates=[0.1],
+        direction="high",
+    )
 
-    assert [row.quantity for row in result.rows] == ["advantage", "mip_eta", "mis_delta"]
+    assert [row.quantity for row in result.rows] == [
+        "advantage",
+        "mip_eta",
+        "mis_delta",
+        "tpr_at_fpr_0.1_high",
+        "epsilon",
+    ]
     assert result.decision == "contradicted"
+    assert "learned_score" in {each.code for each in result.cautions}
 
 
 def test_categories_have_no_rates():

@@ -18,7 +18,7 @@ from estimators.risk.individual import individual_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget
-from tests.oracles import World, gaussian_shift, identical, rare_leak, xor
+from tests.oracles import World, gaussian_shift, identical, rare_leak, vector_shift, xor
 
 
 def sample(world: World, n: int, seed: int = 0) -> Scores:
@@ -156,15 +156,27 @@ def test_a_long_label_is_shortened_where_it_is_named() -> None:
     assert len(result.limits[0].about) < 120
 
 
-def test_a_vector_has_an_advantage_but_no_metric_and_no_epsilon() -> None:
-    data = sample(xor(), 100)
+def test_limits_on_a_vector_are_judged_by_a_learned_score_that_must_be_accepted_to_pass() -> None:
+    data = sample(vector_shift(2, 0.3), 300)
+    groups = np.array(["a"] * 600)
+    limits: list[Limit] = [
+        MaxTpr(1.0, 0.1),
+        MaxEpsilon(9.0, 0.1),
+        MaxMetric(1.0, preset("accuracy", 0.5)),
+        MaxGroupRisk(1.0, groups),
+    ]
 
-    accepted = LearnedTarget((quadratic(),), accept_learned_score=True)
-    assert judge(data, [MaxAdvantage(1.0, accepted)]).decision is Decision.PASS
-    with pytest.raises(OptionError, match="not a vector"):
-        judge(data, [MaxEpsilon(1.0, 0.1)])
-    with pytest.raises(OptionError, match="not a vector"):
-        judge(data, [MaxMetric(0.9, preset("accuracy", 0.5))])
+    for limit in limits:
+        plain, accepted = (
+            judge(data, [limit], learned_by=LearnedTarget(accept_learned_score=each))
+            for each in (False, True)
+        )
+        assert plain.decision is Decision.INCONCLUSIVE, limit
+        assert plain.limits[0].verdict.learned_score_accepted is False
+        assert accepted.decision is Decision.PASS, limit
+        assert "learned_score" in {each.code for each in accepted.cautions}
+    assert judge(data, [MaxMetric(0.51, preset("accuracy", 0.5))]).decision is Decision.FAIL
+    assert judge(data, [MaxTpr(0.05, 0.1)]).decision is Decision.FAIL
 
 
 def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:

@@ -45,12 +45,55 @@ def test_text_has_no_order_and_therefore_no_curve() -> None:
     assert answer.paper.statistic == "W_N"
 
 
-def test_a_vector_is_answered_by_the_learned_adversary_alone() -> None:
-    answer = assess(draw(vector_shift(3, 0.4), 400), AssessOptions(target=LearnedTarget((logistic(),))))
+def test_a_vector_is_answered_by_a_learned_score() -> None:
+    """Metric, ROC, epsilon, exposure and claim are those of one learned score, on records that did not teach it."""
+    vectors = draw(vector_shift(3, 0.4), 400)
+    options = AssessOptions(
+        target=LearnedTarget((logistic(),)), metric="balanced_accuracy", claimed_epsilon=0.1
+    )
+
+    answer = assess(vectors, options)
 
     assert answer.advantage.leader == "logistic"
-    assert answer.metric is None
-    assert answer.epsilon is None
+    assert answer.learned is not None
+    assert answer.learned.learner == "logistic"
+    assert answer.fine is not None
+    assert (answer.fine.n_members, answer.fine.n_nonmembers) == (240, 240)
+    assert answer.metric is not None
+    assert answer.metric.interval.lower < 0.7 < answer.metric.interval.upper
+    assert answer.auc is not None
+    assert answer.auc.estimate.lower > 0.6
+    assert len(answer.operating_points) == 3
+    assert answer.claim is not None
+    assert answer.claim.decision == "contradicted"
+    assert answer.exposure.score_epsilon > 0.0
+    (said,) = [each for each in answer.cautions if each.code == "learned_score"]
+    assert "logistic" in said.message
+    assert answer.paper is None  # nobody asked for it, and it costs more than all else
+
+
+def test_the_paper_s_statistics_of_vectors_are_there_where_a_reading_asks_for_them() -> None:
+    vectors = draw(vector_shift(2, 0.4), 200)
+
+    kernels = assess(vectors, AssessOptions(target=LearnedTarget((logistic(),)), reading=Kernel()))
+    slices = assess(vectors, AssessOptions(target=CellsTarget(bins=16), reading=EqualWidth(16)))
+
+    assert kernels.paper == algorithm_1(vectors, 0.5, 0.95, Kernel())
+    assert slices.paper == algorithm_1(vectors, 0.5, 0.95, EqualWidth(16))
+    assert slices.advantage.resolution == 16  # boxes
+
+
+def test_of_boxes_everything_is_said_of_the_boxes() -> None:
+    vectors = draw(vector_shift(2, 0.4), 200)
+
+    answer = assess(vectors, AssessOptions(target=CellsTarget(bins=8)))
+
+    assert answer.learned is None
+    assert answer.roc is None
+    assert answer.fine is not None
+    assert answer.fine.cells.kind == "boxes"
+    assert answer.metric is not None
+    assert answer.metric.interval.lower == pytest.approx((1.0 + answer.advantage.lower) / 2.0)
 
 
 def test_counts_are_answered_like_scores() -> None:
@@ -228,10 +271,16 @@ def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
     assert failed.exposure == passed.exposure
 
 
-def test_a_vector_has_no_exposure() -> None:
+def test_exposed_members_of_a_vector_are_seen_in_its_learned_score() -> None:
     rng = np.random.default_rng(0)
+    members = rng.normal(0, 1, (600, 2))
+    members[:60] += 8.0
 
-    assert assess(Scores.of(rng.normal(0, 1, (40, 2)), rng.normal(0, 1, (40, 2)))).exposure is None
+    exposed = assess(Scores.of(members, rng.normal(0, 1, (600, 2))))
+    plain = assess(Scores.of(rng.normal(0, 1, (40, 2)), rng.normal(0, 1, (40, 2))))
+
+    assert "rare_exposure" in {each.code for each in exposed.cautions}
+    assert not plain.exposure.alarm
 
 
 def test_an_upper_end_that_the_roc_curve_contradicts_is_withdrawn() -> None:

@@ -34,8 +34,8 @@ from estimators.risk.flags import (
 )
 from estimators.risk.groups import group_counts
 from estimators.risk.individual import individual_risk, risk_cells
-from estimators.sample.cells import Boxes, Categories, Grid, Intervals
-from estimators.sample.counting import by_grid
+from estimators.sample.cells import Categories, Grid, Halves, Intervals
+from estimators.sample.counting import by_boxes, by_grid
 from estimators.sample.counts import Counts
 from estimators.sample.locating import SampleRange, cell_of
 from estimators.sample.scores import Scores
@@ -454,11 +454,11 @@ def test_a_vector_outside_the_sampled_box_is_unknown():
 
     result = individual_risk(scores, 0.3, targets=[[0.0, 0.0], [0.0, 99.0]])
 
-    assert isinstance(result.cells.counts.cells, Boxes)
+    assert isinstance(result.cells.counts.cells, Halves)
     assert result.risk.mask.tolist() == [False, True]
-    for cells in (scores, result.cells.counts):
+    for data in (scores, by_boxes(scores, 8)):
         with pytest.raises(DimensionMismatch):
-            individual_risk(cells, 0.3, targets=[0.0, 1.0])
+            individual_risk(data, 0.3, targets=[0.0, 1.0])
 
 
 def test_counts_answer_for_named_targets_as_the_scores_do(leaky):
