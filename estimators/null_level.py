@@ -2,8 +2,8 @@
 
 W_N: each cell's records are members' by lot, so that the mean of its part is that of |a X - b| for a hypergeometric X.
 U_N: at each point the difference of two kernel estimates of one density is close to normal, with Lemma 4's variance.
-That takes both sides' kernels to be about equally wide. Where a few far records make one side's kernel much wider than
-the other's, chance does most of it, and labels are shuffled instead.
+That takes both sides' kernels to be about equally wide, and many records in each. Where a few far records make one
+side's kernel much wider than the other's, and in three dimensions and more, labels are shuffled instead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtr
 
 from estimators.density.bandwidth import Bandwidth
 from estimators.density.kernel import Densities, LineDensities
-from estimators.density.space import PlaneDensities, PointDensities, densities_of
+from estimators.density.space import PAIRS, PlaneDensities, PointDensities, densities_of
 from estimators.sample.scores import Scores
 
 Floats = NDArray[np.float64]
@@ -85,8 +85,9 @@ def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, 
     rate = densities.dimension / (densities.dimension + 4) if records > RECORDS else 0.0
     sizes = densities.n_members, densities.n_nonmembers
     narrow, wide = sorted(h * n**rate for h, n in zip(densities.volumes, sizes, strict=True))
+    points = isinstance(densities, PointDensities)  # so few records in a kernel that nothing is normal
     if (
-        wide <= ALIKE * narrow
+        wide <= ALIKE * narrow and not points
     ):  # of many records, whatever the widths differ by for the sizes of the sides alone
         return _of_one_density(densities, prior)
     n1, rng = scores.n_members, np.random.default_rng(0)
@@ -96,7 +97,7 @@ def null_of_kernels(scores: Scores, densities: Densities, bandwidth: Bandwidth, 
         order = rng.permutation(len(pooled))
         sides = pooled[order[:n1]], pooled[order[n1:]]
         shuffled = Scores(*sides, scores.query, scores.reason)
-        levels.append(densities_of(shuffled, bandwidth).advantage(prior))
+        levels.append(densities_of(shuffled, bandwidth, pairs=PAIRS // 8).advantage(prior))
     return float(np.mean(levels))
 
 
@@ -129,11 +130,6 @@ def _of_one_density(densities: Densities, prior: float) -> float:
     elif isinstance(densities, PlaneDensities):
         both = shares[0] * densities.members + shares[1] * densities.nonmembers
         total = float(level(both, densities.volumes).sum() * np.prod(densities.step))
-    elif isinstance(densities, PointDensities):
-        for part in densities.draws:  # half the points are drawn from either density
-            both = shares[0] * part.members + shares[1] * part.nonmembers
-            drawn = (part.members + part.nonmembers) / 2.0
-            total += float(np.mean(level(both, densities.volumes) / drawn)) / 2.0
     return min(total, 1.0)
 
 

@@ -25,15 +25,15 @@ PLANE_FEWEST_STEPS = 4
 PLANE_REACH = 6.0
 
 MOST_AXES = 10
-PAIRS = 2**29
+PAIRS = 2**28
 """Kernel evaluations spent on the Monte Carlo draws of U_N; more records leave room for fewer draws."""
 
 MOST_DRAWS, FEWEST_DRAWS = 2**14, 2**8
 BLOCK_PAIRS = 2**17
 
 
-def densities_of(scores: Scores, bandwidth: Bandwidth, seed: int = 0) -> Densities:
-    """Both sides' densities: a line, a plane, or sums over records; the seed matters only to the last."""
+def densities_of(scores: Scores, bandwidth: Bandwidth, seed: int = 0, pairs: int = PAIRS) -> Densities:
+    """Both sides' densities: a line, a plane, or sums over records; the seed and ``pairs`` matter only to the last."""
     if scores.query is Query.DISCRETE:
         raise InputError("a kernel density needs a continuous query, got categories", field="query")
     members, nonmembers = np.asarray(scores.members, np.float64), np.asarray(scores.nonmembers, np.float64)
@@ -49,7 +49,7 @@ def densities_of(scores: Scores, bandwidth: Bandwidth, seed: int = 0) -> Densiti
         plane = PlaneDensities.of(members, nonmembers, bandwidth)
         if plane is not None:
             return plane
-    return PointDensities.of(members, nonmembers, bandwidth, seed)
+    return PointDensities.of(members, nonmembers, bandwidth, seed, pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,11 +115,13 @@ class PointDensities:
     draws: tuple[At, At]
 
     @classmethod
-    def of(cls, members: Floats, nonmembers: Floats, bandwidth: Bandwidth, seed: int) -> PointDensities:
+    def of(
+        cls, members: Floats, nonmembers: Floats, bandwidth: Bandwidth, seed: int, pairs: int = PAIRS
+    ) -> PointDensities:
         """Choose bandwidths, draw from both densities and evaluate both there, once for every prior."""
         widths = _widths(members, nonmembers, bandwidth)
         sides = (members, nonmembers)
-        size = int(np.clip(PAIRS // (2 * (len(members) + len(nonmembers))), FEWEST_DRAWS, MOST_DRAWS))
+        size = int(np.clip(pairs // (2 * (len(members) + len(nonmembers))), FEWEST_DRAWS, MOST_DRAWS))
         rng = np.random.default_rng(require_count("seed", seed, 0))
         draws = []
         for side, width in zip(sides, widths, strict=True):
