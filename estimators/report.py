@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from estimators.advantage import Advantage, ChangesLimit, checked_ends
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.advantage import Advantage, ChangesLimit, checked_ends, upper_by_changes
 from estimators.adversary.learned import LearnedScore
-from estimators.audit.epsilon import ClaimCheck, EpsilonBound
-from estimators.audit.exposure import Exposure
+from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
+from estimators.audit.exposure import Exposure, exposure
 from estimators.audit.roc import (
     FALSE_POSITIVE_RATES,
     AreaUnderCurve,
@@ -15,23 +20,26 @@ from estimators.audit.roc import (
     RocCurve,
     auc,
     operating_points,
+    roc,
 )
-from estimators.errors import require_open_unit
+from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
-from estimators.metric.estimate import MetricEstimate
+from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
 from estimators.paper import (
     EqualWidth,
     Kernel,
     PaperAdvantage,
     PaperMetric,
+    algorithm_1,
+    discrete_advantage,
     paper_metric,
 )
-from estimators.plan import Verdict
+from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.scores import Scores
-from estimators.statement import Caution
+from estimators.sample.scores import Query, Scores
+from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
 
 
@@ -181,10 +189,151 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     definition = preset(options.metric, options.prior) if isinstance(options.metric, str) else options.metric
     metric, published = None, None
     if definition is not None:
-        published = paper_metric(
-            data if learned is None else learned.scores,
-            definition,
-            options.prior,
-            options.seed,
-            options.reading,
+        source = data if learned is None else learned.scores
+        published = paper_metric(source, definition, options.prior, options.seed, options.reading)
+        metric = metric_optimum(
+            fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )
+    claim = None
+    if options.claimed_epsilon is not None:
+        claim = check_claim(
+            fine,
+            options.claimed_epsilon,
+            options.claimed_delta,
+            options.confidence,
+            options.prior,
+            seed=options.seed,
+        )
+        epsilon = claim.bound
+    else:
+        epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
+    beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
+    tails = exposure(fine, options.confidence, options.prior)
+    decision = None if options.threshold is None else verdict(result, options.threshold)
+    first = () if decision and decision.decision is Decision.FAIL else tails.cautions
+    parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
+    elsewhere = () if paper is None else _elsewhere(paper, result)
+    return Assessment(
+        options,
+        result,
+        paper,
+        metric,
+        published,
+        None if ordered is None else roc(ordered),
+        area,
+        points,
+        epsilon,
+        tails,
+        claim,
+        decision,
+        _cautions(
+            [
+                fine.doubts,
+                () if learned is None else (learned.caution,),
+                first,
+                beneath,
+                result.cautions,
+                missing,
+                elsewhere,
+                *(each.cautions for each in parts),
+            ]
+        ),
+        fingerprint(data),
+        () if ordered is None else upper_by_changes(ordered, options.prior, options.confidence),
+        fine,
+        learned,
+    )
+
+
+def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:
+    """The advantage, its upper end withdrawn if what the ROC curve proves in the same answer exceeds it.
+
+    A cut at a false positive rate f with a true positive rate t has an advantage of 2 (p t + (1-p) (1-f)) - 1. At a
+    prior of 1/2 an area A needs an advantage of 1 - sqrt(2 (1-A)) at least: no curve closer to the diagonal has more.
+    """
+    prior = result.provenance.prior
+    proven = [2.0 * (prior * each.estimate.lower + (1.0 - prior) * (1.0 - each.fpr)) - 1.0 for each in points]
+    if area is not None and prior == 0.5:
+        least = max(area.estimate.lower, 1.0 - area.estimate.upper)
+        proven.append(1.0 - float(np.sqrt(2.0 * (1.0 - least))))
+    most = max(proven, default=-1.0)
+    if most <= result.upper:
+        return result
+    message = (
+        f"the ROC curve of these scores shows an advantage of {at_least(most)} or more, above the upper end for the "
+        "attackers that it covers; the upper end is therefore 1"
+    )
+    interval = replace(result.estimate.interval, upper=1.0)
+    return replace(
+        result,
+        estimate=replace(result.estimate, interval=interval),
+        class_rejected=True,
+        cautions=(Caution("resolution_rejected", message), *result.cautions),
+    )
+
+
+def fingerprint(data: Scores | Counts) -> str:
+    """SHA-256 of the scores or counts, so that an answer can be tied to its input a year later.
+
+    The same scores have the same one, however they are stored: numbers in four bytes or in eight, wide columns of text.
+    """
+    return digest(data.members, data.nonmembers)
+
+
+def digest(*columns: NDArray[np.generic]) -> str:
+    """SHA-256 of columns in their order."""
+    checksum = hashlib.sha256()
+    for each in columns:
+        column = _canonical(np.ascontiguousarray(each))
+        checksum.update(f"{column.dtype.str}{column.shape}".encode())
+        checksum.update(column.tobytes() if column.dtype.kind in "US" else column.data)
+    return checksum.hexdigest()
+
+
+def _canonical(column: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Integers in eight bytes, text no wider than its longest entry."""
+    if column.dtype.kind == "U":
+        longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())
+        return column.astype(f"<U{longest}", copy=False)
+    if column.dtype.kind in "iu" and not (
+        column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()
+    ):
+        return column.astype("<i8", copy=False)
+    return column
+
+
+def _paper(
+    data: Scores | Counts, fine: Counts | None, options: AssessOptions
+) -> tuple[PaperAdvantage | None, tuple[Caution, ...]]:
+    """The paper's statistic, or why there is none: scores near the ends of what a float holds have no bandwidth.
+
+    Of vectors it is computed where a reading asks for it: its kernels and its cells cost more than all else together.
+    """
+    if (
+        isinstance(data, Scores)
+        and data.query is Query.CONTINUOUS
+        and (data.dimension == 1 or options.reading)
+    ):
+        try:
+            return algorithm_1(data, options.prior, options.confidence, options.reading), ()
+        except (NotFinite, OutOfRange) as error:
+            return None, (Caution("paper_unavailable", f"no U_N: {error.message}"),)
+    return None if fine is None else discrete_advantage(fine, options.prior, options.confidence), ()
+
+
+def _elsewhere(paper: PaperAdvantage, certified: Advantage) -> tuple[Caution, ...]:
+    """The paper's interval beside one that it does not even touch: kernels of one width misread skewed scores."""
+    low, high = paper.interval.lower, paper.interval.upper
+    if low <= certified.upper and certified.lower <= high:
+        return ()
+    message = (
+        f"the interval of {paper.statistic}, {at_least(low)} to {at_most(high)}, and the certified one, "
+        f"{at_least(certified.lower)} to {at_most(certified.upper)}, have nothing in common: {paper.statistic} "
+        "misreads this score; decide by the certified one"
+    )
+    return (Caution("paper_contradicts_certified", message),)
+
+
+def _cautions(groups: Sequence[tuple[Caution, ...]]) -> tuple[Caution, ...]:
+    """Each caution once, in the order met."""
+    return tuple(dict.fromkeys(caution for group in groups for caution in group))

@@ -196,7 +196,8 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
         raise Misuse(f"{source.name}: {detail_of(reply)}")
     counts = msgspec.json.decode(reply.body)["counts"]
     progress.now("computing")
-    return DecodedBody({"": Sample(counts=counts)}, dict(values))
+    asked = {name: value for name, value in values.items() if name != "query"}  # it said how to count them
+    return DecodedBody({"": Sample(counts=counts)}, asked)
 
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:

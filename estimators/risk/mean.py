@@ -80,9 +80,7 @@ def mean_risk(
         True
     """
     whole = data
-    if (
-        isinstance(data, Scores) and data.dimension > 1
-    ):  # the two halves are no sample of one score: the first is
+    if isinstance(data, Scores) and data.dimension > 1:  # of the two halves the first: they are no one sample
         whole = learn_score(data, cells.prior, seed).counts
     return mean_from(advantage(whole, cells.prior, CellsTarget(bins), confidence, seed), cells)
 

@@ -59,7 +59,8 @@ class Client(ABC):
                 "f_beta", "beta": 2}``, or ``{"coefficients": {...}, "name": ...}`` for one of your own.
                 ``"accuracy"`` by default; None for none.
             estimator: Which adversaries the interval speaks of, as a dict. Its ``kind`` is ``"histogram"`` or
-                ``"kde"`` (any adversary who sees the score at the resolution of some cells), ``"threshold"`` or
+                ``"kde"`` (any adversary who sees the score at the resolution of some cells; they differ in the paper's
+                statistic, W_N or U_N, which vectors of up to ten numbers have, too), ``"threshold"`` or
                 ``"two_sided"`` (the best adversary is taken to have that form), ``"learned"`` (classifiers, for
                 vectors) or ``"auto"``, the default: cells for one score a record, classifiers for vectors. Beside it,
                 ``bins`` is the number of cells (histogram, learned), ``changes`` how often attackers whom the upper end
@@ -139,7 +140,8 @@ class Client(ABC):
     def risk(self, members: Data = None, nonmembers: Values = None, **options: Unpack[RiskOptions]) -> Result:
         """The risk of each record, and of each group; ``top=k`` keeps the most surely exposed.
 
-        The risk of a record is how far its score moves the probability of membership from a coin toss, from 0 to 1.
+        The risk of a record is how far its score moves the probability of membership from a coin toss, from 0 to 1. Of
+        vectors it is that of a learned score, from a learner that has not seen the record.
 
         Args:
             members, nonmembers: As for ``estimate``.

@@ -6,6 +6,7 @@ from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_advantage_acts
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
 from macekit.operations.samples import sample_of
 from macekit.schemas.questions import AdvantageQuestion
@@ -22,11 +23,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
     """Everything the library has to say to the question."""
+    adversaries = target(question.estimator)
+    require_advantage_acts(question, data)
     return assess(
         data,
         AssessOptions(
             prior=question.prior,
-            target=target(question.estimator),
+            target=adversaries,
             metric=None if question.metric is None else metric(question.metric, question.prior),
             confidence=question.confidence,
             threshold=question.threshold,
@@ -34,6 +37,6 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
             claimed_delta=question.claimed_delta,
             operating_points=tuple(question.operating_points),
             seed=question.seed,
-            reading=reading(question.estimator),
+            reading=reading(question.estimator, question.seed),
         ),
     )

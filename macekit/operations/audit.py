@@ -7,9 +7,9 @@ from estimators.audit.epsilon import check_claim, epsilon_lower_bound
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_direction_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import sample_of, with_counts
-from macekit.problems import Problem
+from macekit.operations.samples import one_score, sample_of, with_counts
 from macekit.schemas.answers import AuditAnswer
 from macekit.schemas.questions import AuditQuestion
 
@@ -18,13 +18,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """A lower bound on epsilon, the claim held against it, and the advantage beside the claim's ceiling."""
     question = parse_question(AuditQuestion, body)
     data = sample_of(body, question)
-    counts = with_counts(data)
-    if not isinstance(counts, Counts):
-        raise Problem(
-            "bad-option",
-            "audit: a vector has no highest and lowest scores to guess about; send one score for each record",
-            field="members",
-        )
+    require_direction_acts(question.direction, data)
+    scores, learned = one_score(data, question)
+    counts = with_counts(scores) if learned is None else learned.counts
+    assert isinstance(counts, Counts)
     q = question
     claim = None
     if q.claimed_epsilon is None:
@@ -41,7 +38,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "claim": None if claim is None else encode.claim(claim),
         "advantage": encode.certified(result),
         "baseline": result.baseline,
-        "warnings": encode.warnings((*counts.doubts, *bound.cautions, *result.cautions)),
+        "learned_score": encode.learned_score(learned),
+        "warnings": encode.warnings(
+            (
+                *counts.doubts,
+                *(() if learned is None else (learned.caution,)),
+                *bound.cautions,
+                *result.cautions,
+            )
+        ),
         "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call)),
     }
     return reply_of(call, document, data)

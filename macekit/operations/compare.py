@@ -8,8 +8,9 @@ from estimators import Caution, LearnedTarget, compare
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import data_of, with_counts
+from macekit.operations.samples import data_of, require_query_acts, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import CompareAnswer
 from macekit.schemas.questions import CompareQuestion
@@ -33,6 +34,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         name: data_of(sample, question.query, f"query {place}: ")
         for place, (name, sample) in enumerate(body.samples.items())
     }
+    require_query_acts(question.query, *samples.values())
+    require_estimator_acts(question.estimator, *samples.values(), paper=False)
     estimator_target = target(question.estimator)
     learned = isinstance(estimator_target, LearnedTarget)
     # rows that match are compared record by record; counts are enough for everything else

@@ -17,6 +17,7 @@ from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.decoding.body import options as query_options
+from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
 from macekit.operations.samples import counts_of, sample_of
 from macekit.problems import Problem
@@ -41,12 +42,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     options = dict(body.options)
     shards, edges = options.pop("shards", None), options.pop("edges", None)
     question = parse_question(CountsQuestion, replace(body, options=options))
+    _require_options_act(question, shards, edges)
     if shards is not None:
         return _reply(call, _merge(shards, body))
-    if (question.cells == "edges") != (edges is not None):
-        raise Problem("bad-option", "edges go with cells edges; give both or neither", field="edges")
     data = sample_of(body, question)
     if isinstance(data, Counts):
+        require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         return _reply(call, data)
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
@@ -61,11 +62,26 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
         return None
     text = DecodedBody(options=query_options(call), textual=True)
     question = parse_question(CountsQuestion, text.with_options(options))
+    _require_options_act(question, None, None)
     on_grid = question.cells == "grid" or question.query == "continuous"
     tally = CountStream()
     for sides in blocks(call, body):
         tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
     return _reply(call, tally.counts())
+
+
+def _require_options_act(question: CountsQuestion, shards: object, edges: object) -> None:
+    """Refuse options that are for cells which are not cut here."""
+    if (question.cells == "edges") != (edges is not None):
+        raise Problem("bad-option", "edges go with cells edges; give both or neither", field="edges")
+    if shards is not None:
+        require_left_out(question, ("cells", "bins", "query"), "shards are merged on the cells they have")
+    elif question.bins is not None and question.cells != "equal_mass":
+        raise Problem(
+            "bad-option",
+            f"bins: applies only to cells equal_mass, not {question.cells}; remove it",
+            field="bins",
+        )
 
 
 def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:

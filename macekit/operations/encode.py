@@ -22,6 +22,7 @@ from estimators import (
     Scores,
     Verdict,
 )
+from estimators.adversary.learned import LearnedScore
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
 from estimators.audit.exposure import Exposure, Tail
 from estimators.audit.roc import OF_RATES, OperatingPoint
@@ -48,6 +49,7 @@ from macekit.schemas.statements import (
     ExposureAnswer,
     GuaranteeAnswer,
     IntervalAnswer,
+    LearnedScoreAnswer,
     MetricAnswer,
     OperatingPointAnswer,
     PaperAnswer,
@@ -166,6 +168,19 @@ def paper(result: PaperAdvantage) -> PaperAnswer:
         "covers": result.interval.guarantee.covers,
         "assumes": result.interval.guarantee.assumes,
         "finite_sample": result.interval.guarantee.finite_sample,
+    }
+
+
+def learned_score(learned: LearnedScore | None) -> LearnedScoreAnswer | None:
+    """The score that a vector was turned into; None where there was no need."""
+    if learned is None:
+        return None
+    return {
+        "learner": learned.learner,
+        "n_taught": learned.n_taught,
+        "n_members": learned.scores.n_members,
+        "n_nonmembers": learned.scores.n_nonmembers,
+        "sentence": learned.caution.message,
     }
 
 
@@ -409,11 +424,12 @@ def assessment(result: Assessment, data: Scores | Counts, options: dict[str, obj
         if result.metric is None or result.paper_metric is None
         else metric(result.metric, result.paper_metric),
         "roc": roc(result),
-        "epsilon_lower_bound": None if result.epsilon is None else result.epsilon.value,
-        "epsilon": None if result.epsilon is None else epsilon(result.epsilon),
-        "exposure": None if result.exposure is None else exposure(result.exposure),
+        "epsilon_lower_bound": result.epsilon.value,
+        "epsilon": epsilon(result.epsilon),
+        "exposure": exposure(result.exposure),
         "claim": None if result.claim is None else claim(result.claim),
         "verdict": None if result.verdict is None else verdict(result.verdict),
+        "learned_score": learned_score(result.learned),
         "warnings": warnings(result.cautions),
         "provenance": provenance(
             data, result.advantage.provenance.method, result.options.seed, options, result.input_sha256

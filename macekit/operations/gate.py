@@ -7,15 +7,16 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from estimators import CellsTarget, Counts, Scores
+from estimators import CellsTarget, Counts, LearnedTarget, Scores
 from estimators.gate import Judgement, judge
 from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_gate_acts
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import sample_of, submitted_scores
+from macekit.operations.samples import sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
@@ -33,7 +34,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
         "records_needed": result.records_needed,
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
-        "exposure": None if result.exposure is None else encode.exposure(result.exposure),
+        "exposure": encode.exposure(result.exposure),
         "warnings": warnings(result.cautions),
         "provenance": source,
     }
@@ -65,7 +66,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     q = parse_question(GateQuestion, body)
     require_limits(q, grouped=body.groups is not None)
     data = sample_of(body, q)
-    result = judge(data, _limits(q, body, data), q.prior, q.confidence, q.seed)
+    adversaries = target(q.estimator)
+    require_gate_acts(q, data)
+    learned = adversaries if isinstance(adversaries, LearnedTarget) else None
+    result = judge(data, _limits(q, body, data), q.prior, q.confidence, q.seed, learned)
     source = encode.provenance(data, result.provenance.method, q.seed, provenance_options(q, call))
     return reply_of(call, judgement(result, source), data)
 
@@ -111,7 +115,7 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
 def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
     estimator_target = target(q.estimator)
-    bins = estimator_target.bins if isinstance(estimator_target, CellsTarget) else None
+    bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
     limits: list[Limit] = []
     if q.max_advantage is not None:
         limits.append(MaxAdvantage(q.max_advantage, estimator_target))
@@ -123,5 +127,9 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[L
         limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_risk is not None:
         whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body)
-        limits.append(MaxGroupRisk(q.max_group_risk, cast("ArrayLike", body.groups), whole, bins))
+        limits.append(
+            MaxGroupRisk(
+                q.max_group_risk, cast("ArrayLike", body.groups), whole, bins, stand_for(body, data, q)
+            )
+        )
     return limits

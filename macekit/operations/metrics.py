@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from estimators import PRESETS, Counts, metric_optimum
+from dataclasses import replace
+
+from estimators import PRESETS, Counts, MetricEstimate, metric_optimum
+from estimators.adversary.learned import LearnedScore
 from estimators.paper import paper_metric
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_bins_act
 from macekit.operations.options import metric, paper_reading, parse_question, provenance_options, reply_of
-from macekit.operations.samples import sample_of, with_counts
-from macekit.problems import Problem
+from macekit.operations.samples import one_score, sample_of, with_counts
 from macekit.schemas.answers import MetricsAnswer
 from macekit.schemas.questions import MetricsQuestion
 
@@ -19,14 +22,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Each metric at its optimum, with an interval of its own."""
     question = parse_question(MetricsQuestion, body)
     data = sample_of(body, question)
-    counts = with_counts(data)
-    if not isinstance(counts, Counts):
-        raise Problem(
-            "bad-option",
-            "metrics: need one score for each record, not a vector; send the score of a learned adversary, "
-            "or ask /v1/advantage",
-            field="members",
-        )
+    require_bins_act(question.bins, data, values=True)
+    scores, learned = one_score(data, question)
+    counts = with_counts(scores) if learned is None else learned.counts
+    assert isinstance(counts, Counts)
     published = paper_reading(question.estimator, question.bins)
     choice = question.metrics if question.metrics is not None else list(PRESETS)
     results = [
@@ -43,9 +42,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     ]
     document: MetricsAnswer = {
         "metrics": [
-            encode.metric(each, paper_metric(data, each.metric, question.prior, question.seed, published))
+            encode.metric(
+                _about(each, learned),
+                paper_metric(scores, each.metric, question.prior, question.seed, published),
+            )
             for each in results
         ],
+        "learned_score": encode.learned_score(learned),
         "provenance": encode.provenance(
             data,
             results[0].provenance.method,
@@ -55,3 +58,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ),
     }
     return reply_of(call, document, data)
+
+
+def _about(result: MetricEstimate, learned: LearnedScore | None) -> MetricEstimate:
+    """A metric that says first which learned score it speaks of, if it does of one."""
+    return result if learned is None else replace(result, cautions=(learned.caution, *result.cautions))

@@ -177,15 +177,17 @@ def _changes(estimator: Estimator) -> int:
     return CellsTarget().changes if estimator.changes is None else estimator.changes
 
 
-def reading(estimator: Estimator) -> EqualWidth | Kernel | None:
+def reading(estimator: Estimator, seed: int = 0) -> EqualWidth | Kernel | None:
     """How the paper's statistic reads a continuous score."""
     if estimator.kind == "histogram":
         return EqualWidth() if estimator.bins is None else EqualWidth(estimator.bins)
-    if estimator.kind != "kde" or estimator.bandwidth is None:
+    if estimator.kind != "kde":
         return None
+    if estimator.bandwidth is None:
+        return Kernel(seed=seed)
     if isinstance(estimator.bandwidth, str):
-        return Kernel(BANDWIDTHS[estimator.bandwidth])
-    return Kernel(Fixed(estimator.bandwidth))
+        return Kernel(BANDWIDTHS[estimator.bandwidth], seed)
+    return Kernel(Fixed(estimator.bandwidth), seed)
 
 
 def paper_reading(estimator: PaperEstimator | None, bins: int | None) -> EqualWidth | Kernel | None:

@@ -12,11 +12,13 @@ from estimators import (
     CellsTarget,
     Counts,
     IndividualRisk,
+    LearnedTarget,
     MeanRisk,
     Scores,
     individual_risk,
     mean_risk,
 )
+from estimators.adversary.learned import DEFAULT_LEARNERS
 from estimators.audit.roc import band
 from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
@@ -30,7 +32,7 @@ from macekit.operations import encode
 from macekit.operations.advantage import assessed
 from macekit.operations.options import parse_question, provenance_options, reading, reply_of
 from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, summary
-from macekit.operations.samples import sample_of, submitted_scores
+from macekit.operations.samples import sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 from macekit.schemas.questions import ReportQuestion
@@ -50,7 +52,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             field="groups",
         )
     assessment = assessed(data, question)
-    histogram = shape(data, assessment.fine)
+    drawn = data if assessment.learned is None else assessment.learned.scores
+    histogram = shape(drawn, assessment.fine)
     risks = _risks(body, data, assessment, question)
     of_record = None if assessment.metric is None else metric_of_cells(data, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call))
@@ -61,7 +64,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         if assessment.roc is None or assessment.fine is None
         else encode.points(band(assessment.fine, question.confidence)),
         "distribution": None if histogram is None else encode.distribution(histogram),
-        "posterior": [] if histogram is None else _posterior(data, histogram, question),
+        "posterior": [] if histogram is None else _posterior(drawn, histogram, question),
         "risk": summary(risks, _mean(data, assessment, risks), of_record),
         "groups": _groups(risks, body, data, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
@@ -75,10 +78,22 @@ def _risks(
 ) -> IndividualRisk | RiskByCell:
     """Individual risk: cell by cell, from counts that are made already, unless records must be told apart."""
     level = question.prior, question.confidence
+    adversaries = assessment.options.target
+    learners = adversaries.learners if isinstance(adversaries, LearnedTarget) else DEFAULT_LEARNERS
     if isinstance(data, Counts) or (body.groups is None and body.units is None):
-        return risk_by_cell(data if assessment.fine is None else assessment.fine, *level)
+        vector = isinstance(data, Scores) and data.dimension > 1
+        whole = data if assessment.fine is None or vector else assessment.fine
+        return risk_by_cell(whole, *level, seed=question.seed, learners=learners)
     every = None if body.units is None else submitted_scores(body)
-    return individual_risk(data, *level, every, cast("ArrayLike | None", body.groups))
+    return individual_risk(
+        data,
+        *level,
+        every,
+        cast("ArrayLike | None", body.groups),
+        seed=question.seed,
+        stand_for=stand_for(body, data, question),
+        learners=learners,
+    )
 
 
 def _posterior(data: Scores | Counts, drawn: Shape, question: ReportQuestion) -> list[PosteriorCurveAnswer]:
@@ -107,7 +122,8 @@ def _posterior(data: Scores | Counts, drawn: Shape, question: ReportQuestion) ->
 def _mean(data: Scores | Counts, assessment: Assessment, risks: IndividualRisk | RiskByCell) -> MeanRisk:
     """The mean risk: the advantage of this answer, where that is of the cells and not of an assumed class."""
     options = assessment.options
-    if assessment.advantage.target == CellsTarget():
+    vector = isinstance(data, Scores) and data.dimension > 1
+    if assessment.advantage.target == CellsTarget() and not vector:
         return mean_from(assessment.advantage, risks.cells)
     return mean_risk(assessment.fine or data, risks.cells, options.confidence, options.seed)
 

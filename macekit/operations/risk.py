@@ -29,6 +29,7 @@ from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_bins_act
 from macekit.operations.encode import arrow_bytes, csv_bytes, json_bytes
 from macekit.operations.options import (
     metric,
@@ -38,7 +39,7 @@ from macekit.operations.options import (
     reply_of,
     require_form,
 )
-from macekit.operations.samples import sample_of, submitted_scores, with_counts
+from macekit.operations.samples import sample_of, stand_for, submitted_scores, with_counts
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import ReportQuestion, RiskQuestion
@@ -67,6 +68,9 @@ NO_METRIC = dict.fromkeys(
 )
 """Columns that are null if no metric was asked for."""
 
+NO_LEARNED = dict.fromkeys(("learned_score", "learned_half"))
+"""Columns that are null unless records are vectors."""
+
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
@@ -77,6 +81,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if rendered(call) and question.top is None:
         question = question.model_copy(update={"top": TOP_RECORDS})
     data = sample_of(body, question)
+    require_bins_act(question.bins, data, values=False)
     targets, groups = _targets(body, data), cast("ArrayLike | None", body.groups)
     result = individual_risk(
         data,
@@ -88,6 +93,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         interval=INTERVALS[question.interval],
         threshold=question.threshold,
         over=OVER[question.over],
+        seed=question.seed,
+        stand_for=stand_for(body, data, question),
     )
     of_record = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
     published = None if question.estimator is None else _published(data, targets, question)
@@ -107,7 +114,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     document = {
         **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
-        "records": {**NO_METRIC, **NO_PAPER, **columns},
+        "records": {**NO_METRIC, **NO_PAPER, **NO_LEARNED, **columns},
         "groups": group_rows(result, tables),
         "provenance": source,
     }
@@ -132,6 +139,9 @@ def summary(
         "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
         "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),
         "metric_rule": None if record_metric is None else encode.metric_rule(record_metric),
+        "learned_scores": None
+        if result.learned is None
+        else [encode.learned_score(each) for each in result.learned],
         "cells": _cells(result, record_metric),
         "warnings": encode.warnings(
             (*result.cautions, *(() if record_metric is None else record_metric.cautions))
@@ -146,8 +156,8 @@ def metric_of_cells(
     bins: int | None = None,
 ) -> IndividualMetric:
     """The metric of each cell, under the rule that ``/v1/metrics`` finds for the same records."""
-    prior, counts = question.prior, with_counts(data)
-    definition = metric(question.metric, prior)  # type: ignore[arg-type]
+    prior, definition = question.prior, metric(question.metric, question.prior)  # type: ignore[arg-type]
+    counts = with_counts(data) if result.learned is None else result.learned[0].counts
     cut = None
     if isinstance(counts, Counts) and not definition.has_known_threshold:
         best = metric_optimum(counts, definition, prior, None, question.confidence, bins, question.seed)
@@ -226,6 +236,10 @@ def _columns(
         "flagged": result.flagged,
         "cell": result.cell,
     }
+    if result.learned_score is not None and result.learned_half is not None:
+        unknown = result.cell < 0
+        columns["learned_score"] = np.ma.MaskedArray(result.learned_score, mask=unknown)
+        columns["learned_half"] = result.learned_half
     return columns | _metric_columns(record_metric, result.cell)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from estimators import Counts, Scores, one_per_unit
+from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
-from macekit.schemas.records import CELLS, SampleQuestion
+from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
 
 
 def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
@@ -24,6 +25,7 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
             field="queries",
         )
     data = data_of(body.samples.get("", Sample()), question.query, "")
+    require_query_acts(question.query, data)
     if body.units is None:
         return data
     if isinstance(data, Counts):
@@ -43,6 +45,28 @@ def submitted_scores(body: DecodedBody) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
     sample = body.samples[""]
     return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+
+
+def require_query_acts(query: str, *samples: Scores | Counts) -> None:
+    """Refuse to say how scores are read where there are none."""
+    if query != "auto" and all(isinstance(data, Counts) for data in samples):
+        raise Problem(
+            "bad-option",
+            "query: counts are sorted into cells already, so it says nothing; remove it",
+            field="query",
+        )
+
+
+def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion) -> NDArray[np.int64] | None:
+    """Of vectors of which one a unit was kept: for each record posted, the place of the kept one of its unit."""
+    if body.targets is not None or body.units is None or isinstance(data, Counts) or data.dimension == 1:
+        return None
+    units = np.asarray(body.units)
+    keep = one_per_unit(np.arange(len(units)), units, question.seed)
+    _, code = np.unique(units, return_inverse=True)
+    place = np.empty(len(keep), dtype=np.int64)
+    place[code.reshape(-1)[keep]] = np.arange(len(keep))
+    return place[code.reshape(-1)]
 
 
 def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
@@ -80,6 +104,14 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
 def with_counts(data: Scores | Counts) -> Scores | Counts:
     """Counts where counts are enough, so that a sample asked about often is counted once."""
     return finest(data) if isinstance(data, Scores) and data.dimension == 1 else data
+
+
+def one_score(data: Scores | Counts, question: PriorQuestion) -> tuple[Scores | Counts, LearnedScore | None]:
+    """What a question about one score a record is asked of: of vectors a learned score, on records it has not seen."""
+    if isinstance(data, Counts) or data.dimension == 1:
+        return data, None
+    learned = learn_score(data, question.prior, question.seed)
+    return learned.scores, learned
 
 
 # --- cells --------------------------------------------------------------------------------------------------

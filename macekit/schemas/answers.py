@@ -17,6 +17,7 @@ from macekit.schemas.statements import (
     ExposureAnswer,
     GuaranteeAnswer,
     IntervalAnswer,
+    LearnedScoreAnswer,
     MetricAnswer,
     OperatingPointAnswer,
     PaperAnswer,
@@ -49,11 +50,17 @@ class AdvantageAnswer(TypedDict):
     paper: PaperAnswer | None
     metric: MetricAnswer | None
     roc: RocAnswer | None
-    epsilon_lower_bound: Annotated[float | None, Field(description="of the mechanism; as in epsilon")]
-    epsilon: EpsilonAnswer | None
-    exposure: Annotated[ExposureAnswer | None, Field(description="null for vectors")]
+    epsilon_lower_bound: Annotated[float, Field(description="of the mechanism; as in epsilon")]
+    epsilon: EpsilonAnswer
+    exposure: ExposureAnswer
     claim: ClaimAnswer | None
     verdict: VerdictAnswer | None
+    learned_score: Annotated[
+        LearnedScoreAnswer | None,
+        Field(
+            description="vectors: the score that metric, roc, epsilon, exposure and claim speak of; null otherwise"
+        ),
+    ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
 
@@ -106,6 +113,17 @@ class RecordsAnswer(RiskColumns):
     ]
     paper_metric_lower: list[float | None] | None
     paper_metric_upper: list[float | None] | None
+    learned_score: Annotated[
+        list[float | None] | None,
+        Field(
+            description="vectors: the learned score of the record, from a learner that had not seen it; null "
+            "otherwise. Scores of the two halves, told apart by learned_half, share no scale"
+        ),
+    ]
+    learned_half: Annotated[
+        list[int] | None,
+        Field(description="vectors: which of learned_scores the record was scored by; 0 or 1"),
+    ]
 
 
 class GroupAnswer(TypedDict):
@@ -212,6 +230,13 @@ class RiskAnswer(TypedDict):
         PaperRiskAnswer | None,
         Field(description="how the paper's columns came about, if estimator was sent"),
     ]
+    learned_scores: Annotated[
+        list[LearnedScoreAnswer] | None,
+        Field(
+            description="vectors: two scores, each stated on the records that the other was learned from; null "
+            "otherwise. The cells of the first come first"
+        ),
+    ]
     records: RecordsAnswer
     groups: list[GroupAnswer]
     cells: CellsAnswer
@@ -253,6 +278,13 @@ class RiskSummaryAnswer(TypedDict):
     guarantee: GuaranteeAnswer
     simultaneous_guarantee: GuaranteeAnswer
     metric_rule: MetricRuleAnswer | None
+    learned_scores: Annotated[
+        list[LearnedScoreAnswer] | None,
+        Field(
+            description="vectors: two scores, each stated on the records that the other was learned from; null "
+            "otherwise. The cells of the first come first"
+        ),
+    ]
     cells: CellsAnswer
     warnings: list[WarningAnswer]
 
@@ -326,7 +358,8 @@ class GateAnswer(TypedDict):
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
     exposure: Annotated[
-        ExposureAnswer | None, Field(description="looked for whatever the limits are; null for vectors")
+        ExposureAnswer,
+        Field(description="looked for whatever the limits are; of vectors, in their learned score"),
     ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
@@ -355,6 +388,10 @@ class MetricsAnswer(TypedDict):
     """Several metrics of one sample."""
 
     metrics: list[MetricAnswer]
+    learned_score: Annotated[
+        LearnedScoreAnswer | None,
+        Field(description="vectors: the score that the metrics speak of; null otherwise"),
+    ]
     provenance: ProvenanceAnswer
 
 
@@ -453,6 +490,10 @@ class AuditAnswer(TypedDict):
     claim: ClaimAnswer | None
     advantage: CertifiedAnswer
     baseline: float
+    learned_score: Annotated[
+        LearnedScoreAnswer | None,
+        Field(description="vectors: the score that all of this speaks of; null otherwise"),
+    ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
 

@@ -96,7 +96,7 @@ METHODS: list[MethodAnswer] = [
         "name": "learned",
         "asks": [_ask("advantage", "advantage", estimator={"kind": "learned"})],
         "states": "below: the optimal advantage of any adversary that sees the vector; above: of adversaries that see "
-        "one learned score",
+        "one learned score, which answers for vectors whatever is asked of one number a record",
         "assumes": IID,
         "guarantee": SIMULATED,
         "reference": "docs/methods.md, section 2",
@@ -104,7 +104,7 @@ METHODS: list[MethodAnswer] = [
     {
         "name": "W_N",
         "asks": [_ask("advantage", "paper", estimator={"kind": "histogram"})],
-        "states": "the plug-in of a discrete query",
+        "states": "the plug-in of a discrete query, or of bins^d equal-width cells of numbers and vectors",
         "assumes": IID,
         "guarantee": PUBLISHED,
         "reference": "MACE, Theorem 5 and Algorithm 1",

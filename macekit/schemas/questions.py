@@ -101,10 +101,15 @@ class Estimator(Question):
         "auto",
         description="the class of attacks: auto: any attack on the score sorted into cells (groups of "
         "similar values), or a learned one for vectors; histogram: cells, with the paper's W_N on "
-        "equal-width cells; kde: cells, with the paper's U_N; threshold, two_sided: assume that the best "
-        "attack has this form; learned: classifiers for vectors",
+        "equal-width cells (of vectors boxes, and bins^d cells); kde: as auto, with the paper's U_N, in up to 10 "
+        "dimensions; threshold, two_sided: assume that the best attack has this form; learned: classifiers for vectors",
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="histogram, learned: the number of cells")
+    bins: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description="histogram, learned: the number of cells; of the paper's, slices of each axis (100 if left out)",
+    )
     universe: int | None = Field(
         None,
         ge=2,

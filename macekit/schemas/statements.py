@@ -67,6 +67,18 @@ class PaperAnswer(TypedDict):
     finite_sample: bool
 
 
+class LearnedScoreAnswer(TypedDict):
+    """The score that a vector was turned into: one number a record, from a learner that had not seen the record."""
+
+    learner: Annotated[str, Field(description="which learner did best within the records learned from")]
+    n_taught: Annotated[int, Field(description="records of both sides that it was learned from")]
+    n_members: Annotated[
+        int, Field(description="member records that it is stated on: none it was learned from")
+    ]
+    n_nonmembers: int
+    sentence: Annotated[str, Field(description="of what the numbers that rest on it speak")]
+
+
 class MetricAnswer(TypedDict):
     """The largest value of a metric over adversaries."""
 

@@ -7,6 +7,7 @@ from estimators.theory.accounting import NoisySteps, renyi_curve
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_left_out
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
@@ -17,6 +18,9 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
     """Every bound, the envelope they are read off, and the promise that would keep an advantage."""
     q = parse_question(DpQuestion, body)
     _require_one(q)
+    if all(getattr(q, name) is None for name in PROMISES):
+        names = "member_weight", "false_positive_rates"
+        require_left_out(q, names, "the promise that keeps an advantage does not depend on it")
     noise = _noise(q)
     result = dp.assess(
         _promise(q) if noise is None else noise.promises(q.delta),

@@ -14,6 +14,7 @@ from estimators.theory.mis.assessment import Coarsening, Records, Source
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_left_out
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.problems import Problem
@@ -188,6 +189,7 @@ def _source(q: MisQuestion, body: DecodedBody) -> Source:
         raise Problem(kind, f"{field}: give one of {', '.join(SOURCES)}, and only one", field=field)
     column = body.arrays[names[0]]
     if names[0] == "probabilities":
+        require_left_out(q, ("confidence",), "probabilities are exact, so there is no interval")
         if q.universe is not None:
             raise Problem(
                 "bad-option",

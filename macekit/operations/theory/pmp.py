@@ -12,6 +12,7 @@ from estimators.theory.pmp.statement import COIN
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_left_out
 from macekit.operations.encode import bounds, finite
 from macekit.operations.options import origin, parse_question, reply_of
 from macekit.schemas.theory.pmp import (
@@ -35,6 +36,8 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
         confidence=q.confidence,
         seed=q.seed,
     )
+    if result.interval is None:
+        require_left_out(q, ("confidence",), "the answer is exact, so there is no interval")
     worst = result.worst
     response: PmpExponentialAnswer = {
         "sentence": result.sentence,
@@ -128,5 +131,6 @@ def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
 def _mechanism(q: PmpExponentialQuestion, body: DecodedBody) -> pmp.Summed | pmp.Tabled:
     losses = np.asarray(body.arrays["losses"], dtype=np.float64)
     if q.rows == "training_sets":
+        require_left_out(q, ("loss",), "rows of training sets have their loss already")
         return pmp.Tabled(losses, q.sensitivity)
     return pmp.Summed(losses, q.sensitivity) if q.loss == "sum" else pmp.Summed.mean(losses, q.sensitivity)

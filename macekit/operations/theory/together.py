@@ -6,6 +6,7 @@ from estimators.agreement import Row, agreement
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
+from macekit.operations.effects import require_direction_acts, require_points_act
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
 from macekit.operations.samples import sample_of, with_counts
@@ -16,6 +17,8 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
     """Rows of what is allowed and what was measured."""
     q = parse_question(TogetherQuestion, body)
     data = sample_of(body, q)
+    require_direction_acts(q.direction, data)
+    require_points_act(q, data)
     result = agreement(
         with_counts(data),
         q.claimed_epsilon,

@@ -68,7 +68,6 @@ MISUSES = {
     "metrics over scores": ["scores.csv", "--max-advantage", "0.5", "--metrics", "scores.csv"],
     "no such folder": ["scores.csv", "--max-advantage", "0.5", "--junit", "none/gate.xml"],
     "a folder": ["scores.csv", "--max-advantage", "0.5", "--junit", "folder.xml"],
-    "a vector's epsilon": ["scores.csv", "--score", "score,loss", "--max-epsilon", "1", "--delta", "0.1"],
     "no such option": ["scores.csv", "--max-advantag", "0.5"],
     "a limit twice": ["scores.csv", "--max-advantage", "0.1", "--max-advantage", "0.5"],
     "a limit twice, the same": ["scores.csv", "--max-advantage=0.5", "--max-advantage=0.5"],

@@ -206,10 +206,12 @@ def test_categories_have_no_true_positive_rate_at_a_false_positive_rate() -> Non
     assert (problem["status"], problem["field"]) == (422, "max_tpr")
 
 
-def test_vectors_have_no_exposure() -> None:
-    rows = {"members": [[float(i), 1.0] for i in range(9)], "nonmembers": [[float(i), 2.0] for i in range(9)]}
+def test_vectors_are_looked_at_for_exposure_in_their_learned_score() -> None:
+    rng = np.random.default_rng(0)
+    exposed = np.concatenate([rng.normal(8, 1, (40, 2)), rng.normal(0, 1, (260, 2))])
+    rows = {"members": exposed.tolist(), "nonmembers": rng.normal(0, 1, (300, 2)).tolist()}
 
-    assert asked({**rows, "max_advantage": 0.5})["exposure"] is None
+    assert asked({**rows, "max_advantage": 0.5})["exposure"]["alarm"] is True
 
 
 def test_a_problem_repeats_no_label() -> None:
@@ -221,14 +223,11 @@ def test_a_problem_repeats_no_label() -> None:
     assert secret not in bytes(reply.body).decode()
 
 
-def test_vectors_have_no_epsilon_and_counts_no_groups() -> None:
-    rows = {"members": [[float(i), 1.0] for i in range(9)], "nonmembers": [[float(i), 2.0] for i in range(9)]}
+def test_counts_have_no_groups() -> None:
     counts = {"members": [5, 9], "nonmembers": [9, 5]}
 
-    vector = json.loads(bytes(post({**rows, "max_epsilon": 1.0, "delta": 0.1}).body))
     tally = json.loads(bytes(post({"counts": counts, "max_group_risk": 0.5, "groups": ["a"] * 28}).body))
 
-    assert (vector["status"], vector["field"]) == (422, "max_epsilon")
     assert (tally["status"], tally["field"]) == (422, "groups")
 
 

@@ -1,0 +1,185 @@
+"""Options that could change nothing for the records at hand, whatever their value: refused, with what to do instead.
+
+An option that is accepted and does nothing lets its sender believe that it did something. What follows from the
+question alone is refused in ``options``; here stands what depends on the records: categories have no order to cut
+along, counts no places between which a kernel could smooth, vectors no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from estimators import Counts, Scores
+from estimators.density.space import MOST_AXES
+from estimators.sample.counting import resolution
+from estimators.sample.scores import Query
+from macekit.problems import Problem
+from macekit.schemas.questions import AdvantageQuestion, Estimator, GateQuestion
+from macekit.schemas.records import Question
+from macekit.schemas.theory.together import TogetherQuestion
+
+Data = Scores | Counts
+
+
+def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) -> None:
+    """Refuse an estimator's options that change nothing for any of these samples.
+
+    Args:
+        estimator: What was asked for.
+        samples: The records; several, if several are asked about.
+        paper: Whether the answer states the paper's statistic.
+    """
+    if estimator.kind == "kde":
+        for data in samples:
+            _require_kernels(data, paper=paper)
+    if estimator.kind == "histogram" and estimator.bins is not None:
+        _require_any(
+            samples, _is_ranked, "bins", "each category is a cell of its own, so there is nothing to join"
+        )
+    if estimator.universe is not None:
+        _require_any(samples, _is_discrete, "universe", "only categories have others that were not seen")
+    if estimator.changes is not None:
+        why = "a guess changes along a score that has an order and more values than cells; these have none"
+        _require_any(samples, lambda data: _is_crossed(data, estimator.bins), "changes", why)
+
+
+def require_advantage_acts(question: AdvantageQuestion, data: Data) -> None:
+    """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
+    estimator = question.estimator
+    require_estimator_acts(estimator, data, paper=True)
+    if estimator.accept_learned_score is not None and question.threshold is None:
+        raise _useless(
+            "estimator.accept_learned_score", "without a threshold there is no verdict that could pass"
+        )
+    boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
+    require_points_act(question, data, ordered=None if not boxes else False)
+
+
+def require_gate_acts(question: GateQuestion, data: Data) -> None:
+    """Refuse what no limit of a gate would use."""
+    estimator = question.estimator
+    require_estimator_acts(estimator, data, paper=False)
+    if question.max_advantage is not None:
+        return
+    of_cells = question.max is not None or question.max_epsilon is not None
+    joined = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
+    if estimator.bins is not None and not joined:
+        raise _useless("estimator.bins", "no limit here is judged on cells that are cut for it")
+    vector = isinstance(data, Scores) and data.dimension > 1
+    used = estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
+    for name, acts in (("kind", used), ("changes", False), ("universe", False)):
+        if getattr(estimator, name) is not None and not acts:
+            raise _useless(f"estimator.{name}", "only max_advantage asks for a class of attacks")
+
+
+def require_direction_acts(direction: str, data: Data) -> None:
+    """Refuse a direction along scores that have none; a learned score has one."""
+    if direction != "either" and not _is_ranked(data):
+        raise _useless("direction", "categories have no order, and so no high or low end")
+
+
+def require_points_act(
+    question: AdvantageQuestion | TogetherQuestion, data: Data, ordered: bool | None = None
+) -> None:
+    """Refuse false positive rates for scores that have no order, and so no ROC; a learned score has one."""
+    default = type(question).model_fields["operating_points"].default
+    if question.operating_points != default and not (_is_ranked(data) if ordered is None else ordered):
+        raise _useless("operating_points", "categories and boxes have no order, so they have no ROC")
+
+
+def require_bins_act(bins: int | None, data: Data, *, values: bool) -> None:
+    """Refuse a number of cells where cells stand already.
+
+    Args:
+        bins: The number of cells.
+        data: The records.
+        values: Whether numbers that are read as values are joined, too.
+    """
+    if bins is not None and not (_is_ranked(data) if values else _is_line(data)):
+        raise _useless("bins", "each category or value is a cell of its own, so there is nothing to join")
+
+
+def require_left_out(question: Question, names: Sequence[str], why: str) -> None:
+    """Refuse options that differ from what they are if left out, where they could change nothing.
+
+    Args:
+        question: What was asked.
+        names: The options.
+        why: Why they change nothing here, in words.
+    """
+    for name in names:
+        if getattr(question, name) != type(question).model_fields[name].default:
+            raise _useless(name, why)
+
+
+def has_order(data: Data) -> bool:
+    """Whether the records lie on a line: numbers, one each."""
+    if isinstance(data, Counts):
+        return data.cells.ordered
+    return data.dimension == 1 and data.members.dtype.kind != "U"
+
+
+def _is_ranked(data: Data) -> bool:
+    """Whether records can be ranked: by their score, or by the one that is learned from a vector."""
+    return has_order(data) or (isinstance(data, Scores) and data.dimension > 1)
+
+
+def _is_line(data: Data) -> bool:
+    """Whether scores are cut into cells, and do not come as cells of their own."""
+    if isinstance(data, Counts):
+        return data.cells.kind in ("intervals", "grid")
+    return data.query is Query.CONTINUOUS
+
+
+def _is_discrete(data: Data) -> bool:
+    if isinstance(data, Counts):
+        return data.cells.kind in ("categories", "values")
+    return data.query is Query.DISCRETE
+
+
+def _is_crossed(data: Data, bins: int | None) -> bool:
+    """Whether a guess may change between the cells that the upper end covers anyway."""
+    if isinstance(data, Counts):
+        joined = bins if bins is not None else resolution(data.n_records) if _is_line(data) else data.size
+        return data.cells.ordered and data.size > joined
+    return data.dimension == 1 and (_is_line(data) or (has_order(data) and bins is not None))
+
+
+def _require_kernels(data: Data, *, paper: bool) -> None:
+    """Refuse kernels where there is nothing to smooth, nowhere to say what they give, or too much room."""
+    field, instead = "estimator.kind", "use auto, or histogram"
+    if not paper:
+        raise Problem(
+            "bad-option",
+            "estimator.kind: kde is how the paper's U_N reads scores, and this answer does not state it; use auto, or "
+            "ask /v1/advantage",
+            field=field,
+        )
+    if isinstance(data, Counts):
+        raise Problem(
+            "bad-option",
+            f"estimator.kind: kde needs scores, and counts have no places; {instead}",
+            field=field,
+        )
+    if data.query is Query.DISCRETE:
+        raise Problem(
+            "bad-option",
+            f"estimator.kind: kde needs numbers on a line, and these are read as categories ({data.reason}); "
+            f"{instead}, or say query continuous if they are such numbers",
+            field=field,
+        )
+    if data.dimension > MOST_AXES:
+        raise Problem(
+            "bad-option",
+            f"estimator.kind: kde says nothing in {data.dimension} dimensions, need at most {MOST_AXES}; use learned",
+            field=field,
+        )
+
+
+def _require_any(samples: Sequence[Data], acts: object, option: str, why: str) -> None:
+    if not any(acts(data) for data in samples):  # type: ignore[operator]
+        raise _useless(f"estimator.{option}", why)
+
+
+def _useless(field: str, why: str) -> Problem:
+    return Problem("bad-option", f"{field}: {why}; remove it", field=field)

@@ -1,0 +1,236 @@
+"""Vectors: every question that is asked of one number a record is answered, and what cannot be is refused by name."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from estimators import Scores
+from estimators.adversary.learned import learn_score
+from estimators.density.bandwidth import Fixed, Silverman
+from estimators.metric.estimate import metric_optimum
+from estimators.metric.presets import preset
+from estimators.paper import EqualWidth, Kernel, algorithm_1
+from macekit.call import CSV, Body, Call
+from macekit.operations import perform
+from macekit.schemas.answers import ANSWERS
+from tests.app.posted import asked, refused
+
+N = 120
+RNG = np.random.default_rng(5)
+MEMBERS, NONMEMBERS = RNG.normal(0.6, 1, (N, 3)), RNG.normal(0, 1, (N, 3))
+BODY = {"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}
+SCORES = Scores.of(MEMBERS, NONMEMBERS)
+
+
+def codes(answer: dict[str, Any]) -> set[str]:
+    return {each["code"] for each in answer["warnings"]}
+
+
+@pytest.mark.parametrize(
+    "operation", ["metrics", "audit", "individual-risk", "advantage", "report", "theory/together"]
+)
+def test_every_question_about_one_score_answers_and_says_that_it_was_learned(operation: str) -> None:
+    body = BODY | ({"claimed_epsilon": 0.1} if operation == "theory/together" else {})
+
+    found = asked(operation, body)
+
+    TypeAdapter(ANSWERS[operation]).validate_python(found, strict=True)
+    said = found["metrics"][0] if operation == "metrics" else found
+    assert "learned_score" in codes(said)
+
+
+def test_metrics_are_those_of_the_learned_score_on_records_that_did_not_teach_it() -> None:
+    learned = learn_score(SCORES, 0.3, 2)
+    best = metric_optimum(learned.counts, preset("precision", 0.3), 0.3, seed=2)
+
+    found = asked("metrics", {**BODY, "prior": 0.3, "seed": 2, "metrics": ["precision"]})
+
+    assert (found["metrics"][0]["lower"], found["metrics"][0]["upper"]) == (
+        best.interval.lower,
+        best.interval.upper,
+    )
+    assert found["learned_score"] == {
+        "learner": learned.learner,
+        "n_taught": 96,
+        "n_members": 72,
+        "n_nonmembers": 72,
+        "sentence": learned.caution.message,
+    }
+    assert found["provenance"]["n_members"] == N  # what was posted
+
+
+def test_risk_returns_the_learned_score_of_every_record() -> None:
+    found = asked("individual-risk", {**BODY, "metric": "precision", "groups": ["a", "b"] * N})
+
+    records, cells = found["records"], found["cells"]
+    assert len(records["learned_score"]) == len(records["learned_half"]) == 2 * N
+    assert set(records["learned_half"]) == {0, 1}
+    first, second = found["learned_scores"]
+    assert first["n_members"] + second["n_members"] == N
+    assert cells["cells"]["kind"] == "halves"
+    sizes = [len(part["cuts"]) + 1 for part in cells["cells"]["parts"]]
+    for score, half, cell in zip(
+        records["learned_score"], records["learned_half"], records["cell"], strict=True
+    ):
+        cuts = cells["cells"]["parts"][half]["cuts"]
+        assert cell == half * sizes[0] + np.searchsorted(cuts, score, side="right")
+    assert sum(sizes) == len(cells["members"])
+    assert [each["label"] for each in found["groups"]] == ["a", "b"]
+
+
+def test_risk_as_a_table_has_the_learned_score_too() -> None:
+    reply = perform(Call("individual-risk", accept=CSV), Body.of(json.dumps(BODY).encode()))
+
+    rows = list(csv.DictReader(bytes(reply.body).decode().splitlines()))
+
+    assert len(rows) == 2 * N
+    assert {row["learned_half"] for row in rows} == {"0", "1"}
+    assert all(float(row["learned_score"]) >= 0.0 for row in rows)
+
+
+def test_one_number_a_record_has_no_learned_score() -> None:
+    line = {"members": MEMBERS[:, 0].tolist(), "nonmembers": NONMEMBERS[:, 0].tolist()}
+
+    assert asked("metrics", line)["learned_score"] is None
+    assert asked("audit", line)["learned_score"] is None
+    assert asked("advantage", line)["learned_score"] is None
+    risk = asked("individual-risk", line)
+    assert (
+        risk["learned_scores"] is risk["records"]["learned_score"] is risk["records"]["learned_half"] is None
+    )
+
+
+def test_records_left_out_because_of_units_are_scored_by_what_has_not_seen_their_unit() -> None:
+    twice = {side: [row for row in BODY[side] for _ in (0, 1)] for side in BODY}
+    units = [i // 2 for i in range(4 * N)]
+
+    found = asked("individual-risk", {**twice, "units": units})["records"]
+
+    assert found["learned_half"][::2] == found["learned_half"][1::2]
+    assert found["learned_score"][::2] == found["learned_score"][1::2]
+
+
+# --- the paper's statistics ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", ["advantage", "report"])
+@pytest.mark.parametrize(
+    ("estimator", "reading"),
+    [
+        ({"kind": "kde"}, Kernel()),
+        ({"kind": "kde", "bandwidth": "silverman"}, Kernel(Silverman())),
+        ({"kind": "kde", "bandwidth": 0.4}, Kernel(Fixed(0.4))),
+        ({"kind": "histogram"}, EqualWidth()),
+        ({"kind": "histogram", "bins": 8}, EqualWidth(8)),
+    ],
+)
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_u_n_and_w_n_of_vectors_are_those_of_the_library(
+    operation: str, estimator: dict[str, Any], reading: Kernel | EqualWidth, dimension: int
+) -> None:
+    sides = MEMBERS[:, :dimension], NONMEMBERS[:, :dimension]
+    expected = algorithm_1(Scores.of(*sides), 0.5, 0.95, reading)
+
+    found = asked(
+        operation, {"members": sides[0].tolist(), "nonmembers": sides[1].tolist(), "estimator": estimator}
+    )
+
+    paper = found.get("result", found)["paper"]
+    assert (paper["statistic"], paper["estimate"], paper["lower"], paper["upper"], paper["null_level"]) == (
+        expected.statistic,
+        expected.value,
+        expected.interval.lower,
+        expected.interval.upper,
+        expected.null_level,
+    )
+
+
+def test_bins_are_those_of_the_boxes_too() -> None:
+    few, many = (asked("advantage", {**BODY, "estimator": {"kind": "histogram", "bins": b}}) for b in (4, 32))
+
+    assert (few["advantage"]["resolution"], many["advantage"]["resolution"]) == (4, 32)
+
+
+LINE = {"members": MEMBERS[:, 0].tolist(), "nonmembers": NONMEMBERS[:, 0].tolist()}
+LABELS = {"members": ["a", "b", "c"] * 9, "nonmembers": ["a", "b", "b"] * 9}
+COUNTS = {"counts": {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}}
+LONG = {"members": RNG.normal(0, 1, (20, 11)).tolist(), "nonmembers": RNG.normal(0, 1, (20, 11)).tolist()}
+KDE: dict[str, Any] = {"estimator": {"kind": "kde"}}
+
+
+def by(kind: str, **options: Any) -> dict[str, Any]:
+    return {"estimator": {"kind": kind, **options}}
+
+
+REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "kde of counts": ("advantage", COUNTS | KDE, "estimator.kind", "counts have no places"),
+    "kde of categories": ("report", LABELS | KDE, "estimator.kind", "read as categories"),
+    "kde of 11 numbers": ("advantage", LONG | KDE, "estimator.kind", "at most 10; use learned"),
+    "100^11 cells": ("advantage", LONG | by("histogram"), "bins", "fewer bins"),
+    "kde in a gate": ("gate", {**LINE, **KDE, "max_advantage": 0.1}, "estimator.kind", "ask /v1/advantage"),
+    "kde in a comparison": ("compare", {"queries": {"a": LINE, "b": LINE}} | KDE, "estimator.kind", "ask"),
+    "a bandwidth below 0": (
+        "advantage",
+        BODY | by("kde", bandwidth=-1),
+        "estimator.bandwidth",
+        "",
+    ),
+    "a threshold on vectors": (
+        "advantage",
+        BODY | by("threshold"),
+        "estimator",
+        "order",
+    ),
+    "changes along vectors": (
+        "advantage",
+        BODY | {"estimator": {"changes": 3}},
+        "estimator.changes",
+        "order",
+    ),
+    "a universe of numbers": (
+        "advantage",
+        LINE | by("histogram", universe=99),
+        "estimator.universe",
+        "categories",
+    ),
+    "cells of categories": ("metrics", {**LABELS, "bins": 5}, "bins", "nothing to join"),
+    "cells of values, in risk": ("individual-risk", {**LABELS, "bins": 5}, "bins", "nothing to join"),
+    "acceptance without a verdict": (
+        "advantage",
+        BODY | by("learned", accept_learned_score=True),
+        "estimator.accept_learned_score",
+        "threshold",
+    ),
+    "a direction without an order": ("audit", {**LABELS, "direction": "high"}, "direction", "no order"),
+    "rates without an order": (
+        "advantage",
+        {**LABELS, "operating_points": [0.2]},
+        "operating_points",
+        "no ROC",
+    ),
+    "how counts are read": ("audit", {**COUNTS, "query": "continuous"}, "query", "cells already"),
+    "a class of attacks in a gate without it": (
+        "gate",
+        LINE | {"max_epsilon": 1.0, "delta": 0.1} | by("threshold"),
+        "estimator.kind",
+        "max_advantage",
+    ),
+    "bins of a grid": ("counts", {**LINE, "bins": 5}, "bins", "equal_mass"),
+    "cells of counts": ("counts", {**COUNTS, "cells": "grid"}, "cells", "already"),
+}
+
+
+@pytest.mark.parametrize(("operation", "body", "field", "words"), REFUSALS.values(), ids=REFUSALS)
+def test_what_could_change_nothing_is_refused_by_name(
+    operation: str, body: dict[str, Any], field: str, words: str
+) -> None:
+    problem = refused(operation, body)
+
+    assert problem["field"] == field
+    assert words in problem["detail"]
