@@ -125,7 +125,9 @@ def _mean(data: Scores | Counts, assessment: Assessment, risks: IndividualRisk |
     vector = isinstance(data, Scores) and data.dimension > 1
     if assessment.advantage.target == CellsTarget() and not vector:
         return mean_from(assessment.advantage, risks.cells)
-    return mean_risk(assessment.fine or data, risks.cells, options.confidence, options.seed)
+    boxes = vector and assessment.learned is None
+    whole = data if boxes else assessment.fine or data
+    return mean_risk(whole, risks.cells, options.confidence, options.seed)
 
 
 def _groups(
