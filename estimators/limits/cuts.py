@@ -145,7 +145,10 @@ class PooledCut:
 
         def value(at: Floats, log_odds: float) -> Floats:
             tpr, fpr = _rates(self.table, at, log_odds)
-            return np.asarray((e0 + ea * tpr + ec * fpr) / (h0 + ha * tpr + hc * fpr))
+            below = np.asarray(h0 + ha * tpr + hc * fpr)
+            return np.divide(
+                e0 + ea * tpr + ec * fpr, below, out=np.full_like(below, np.nan), where=below != 0.0
+            )
 
         low = min(-_largest(lambda at, o=each: -value(at, o), share) for each in odds)  # type: ignore[misc]
         high = max(_largest(lambda at, o=each: value(at, o), share) for each in odds)  # type: ignore[misc]
@@ -209,12 +212,15 @@ def _first_side(n: float, others: float, m: Floats | np.float64, u: float) -> Fl
 
 
 def _largest(value: Callable[[Floats], Floats], within: Ends) -> float:
-    """Largest value of a function with one peak: on a grid, then on finer ones around its best point."""
+    """Largest value of a function with one peak: on a grid, then on finer ones around its best point.
+
+    Where it has none, as a ratio at 0/0, its neighbours stand for it.
+    """
     low, high = within
     most = -inf
     for _ in range(ROUNDS):
         grid = np.linspace(low, high, STEPS)
-        values = value(grid)
+        values = np.nan_to_num(value(grid), nan=-np.inf)
         best = int(np.argmax(values))
         most = max(most, float(values[best]))
         low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, STEPS - 1)])

@@ -124,6 +124,19 @@ def test_an_attack_that_accuses_nobody_has_no_precision() -> None:
     assert found.value == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize("records", [1, 2, 47])
+@pytest.mark.parametrize("prior", [0.5, 0.01])
+def test_few_accused_leave_metrics_that_are_0_over_0_at_an_end_their_range(
+    records: int, prior: float
+) -> None:
+    """Precision is 0/0 where nobody is accused, which limits of the share beyond the cut allow."""
+    found = attack_advantage(normal(24, 24), TopRule(records), prior, confidence=0.999)
+
+    for name in ("precision", "npv", "recall", "f_beta"):
+        estimate = found.metrics[name]
+        assert 0.0 <= estimate.lower <= float(estimate.value or 0.0) <= estimate.upper <= 1.0
+
+
 def test_the_best_threshold_is_close_to_the_optimum_and_the_opposite_far_from_it() -> None:
     scores = normal(2000, 2000)
 
