@@ -15,7 +15,9 @@ from tests.oracles import most_misses
 ALPHA = 0.025
 
 
-def limit_of_a_mean(sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float):
+def limit_of_a_mean(
+    sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float
+) -> np.ndarray:
     """Written out again: sum w D - 2/3 z^2 w - z sqrt(sum w^2 (D - centre)^2 + z^2 w^2 / 2), w the larger weight."""
     centre = np.clip(sums / n, -CENTRE, CENTRE)
     variance = (weight**2 * (squares - 2 * centre * sums + n * centre**2)).sum(axis=0)
