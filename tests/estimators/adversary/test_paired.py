@@ -15,7 +15,9 @@ from tests.oracles import most_misses
 ALPHA = 0.025
 
 
-def limit_of_a_mean(sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float):
+def limit_of_a_mean(
+    sums: np.ndarray, squares: np.ndarray, n: np.ndarray, weight: np.ndarray, z: float
+) -> np.ndarray:
     """Written out again: sum w D - 2/3 z^2 w - z sqrt(sum w^2 (D - centre)^2 + z^2 w^2 / 2), w the larger weight."""
     centre = np.clip(sums / n, -CENTRE, CENTRE)
     variance = (weight**2 * (squares - 2 * centre * sums + n * centre**2)).sum(axis=0)
@@ -141,6 +143,23 @@ def test_the_more_alike_two_scores_are_the_narrower_their_difference(
         apart.append(difference(a, b, prior, seed=run).estimate.interval.width)
 
     assert np.mean(paired) < most * np.mean(apart)
+
+
+@pytest.mark.parametrize("alike", [0.99, 0.0])
+def test_rows_in_another_order_get_the_interval_of_unrelated_records(alike: float) -> None:
+    """Nothing goes wrong unless one score mirrors the other: it only loses what they have in common."""
+    rng, runs, misses, widths = np.random.default_rng(45), 60, 0, []
+    truth = optimal(0.8, 0.5) - optimal(0.6, 0.5)
+    for run in range(runs):
+        a, b = shifted(300, 300, 0.8, 0.6, alike, rng)
+        c = Scores.of(rng.permutation(b.members), rng.permutation(b.nonmembers), "continuous")
+        intervals = [paired_difference(a, other, seed=run).estimate.interval for other in (b, c)]
+        misses += truth not in intervals[1]
+        widths.append([each.width for each in intervals])
+
+    assert misses <= most_misses(runs, 2 * ALPHA)
+    in_order, shuffled = np.mean(widths, axis=0)
+    assert shuffled == pytest.approx(in_order, rel=0.05) if alike == 0.0 else shuffled > 1.3 * in_order
 
 
 def test_a_score_does_not_differ_from_itself_and_order_turns_the_sign() -> None:
