@@ -14,7 +14,13 @@ import numpy as np
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import Cellwise, families_for, in_sample
 from estimators.adversary.holdout import SHUFFLES, Validation, validate, validate_anywhere
-from estimators.adversary.insample import MANY_CELLS, cells_upper, changes_upper, second_moment
+from estimators.adversary.insample import (
+    MANY_CELLS,
+    cells_or_changes_upper,
+    cells_upper,
+    changes_upper,
+    second_moment,
+)
 from estimators.adversary.learned import LearnedScore, learn_score, learned_validation
 from estimators.adversary.paired import Rules
 from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
@@ -277,10 +283,9 @@ class Ends:
         if isinstance(self.target, TwoSidedTarget):
             return changes_upper(self.fine, self.prior, alpha, 2)
         universe = self.target.universe if isinstance(self.target, CellsTarget) else None
-        upper = cells_upper(self.counts, self.prior, alpha, universe)
         if self.changes is None:
-            return upper
-        return max(upper, changes_upper(self.fine, self.prior, alpha, self.changes))
+            return cells_upper(self.counts, self.prior, alpha, universe)
+        return cells_or_changes_upper(self.counts, self.fine, self.prior, alpha, self.changes)
 
     @property
     def changes(self) -> int | None:

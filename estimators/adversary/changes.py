@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+STRETCH = 256
+"""Running sums that are first compared by their least and largest only."""
+
 
 def best_by_changes(gain: Floats, most: int) -> Floats:
     """Largest sum of gain over "member" minus that over "nonmember", for at most 0, 1, ..., ``most`` changes."""
@@ -42,9 +45,25 @@ def _few_changes(gain: Floats) -> Floats:
     total = sums[-1]
     constant = abs(total)
     threshold = np.abs(total - 2.0 * sums).max()
-    inside = (sums - np.minimum.accumulate(sums)).max()
-    outside = (np.maximum.accumulate(sums) - sums).max()
+    inside, outside = _largest_rise(sums), _largest_rise(-sums)
     return np.maximum.accumulate([constant, threshold, max(2.0 * inside - total, total + 2.0 * outside)])
+
+
+def _largest_rise(sums: Floats) -> float:
+    """Most by which a value lies above one before it, or at it.
+
+    Stretches are told apart by their least and largest values: only one that spans more than the best rise from one
+    stretch to a later one is looked at value by value.
+    """
+    whole = sums.size // STRETCH * STRETCH
+    rows, rest = sums[:whole].reshape(-1, STRETCH), sums[whole:]
+    least, largest = rows.min(axis=1), rows.max(axis=1)
+    before = np.minimum.accumulate(np.concatenate([sums[:1], least]))
+    best = float((largest - before[:-1]).max(initial=0.0))
+    if rest.size:
+        best = max(best, float((rest - np.minimum(before[-1], np.minimum.accumulate(rest))).max()))
+    wide = rows[largest - least > best]
+    return max(best, float((wide - np.minimum.accumulate(wide, axis=1)).max(initial=0.0)))
 
 
 def _pinned(runs: Floats, begins: bool, ends: bool) -> Floats:

@@ -9,6 +9,7 @@ need one: the best rule of all is in one of them, so the largest of their limits
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +43,50 @@ def changes_upper(counts: Counts, prior: float, alpha: float, changes: int) -> f
 
     It equals the optimal advantage if the posterior crosses 1/2 no more often.
     """
-
-    def reach(share: float) -> float:
-        return float(best_by_changes(counts.weights(share), changes)[-1])
-
     n1, n0 = counts.n_members, counts.n_nonmembers
     if pools(n1, n0, prior):
-        return _clip(_exact(reach(prior), counts.n_records, alpha), prior)
-    return _clip(2.0 * _largest_along(*_enclosing(reach, prior), n1, n0, prior, alpha) - 1.0, prior)
+        value = float(best_by_changes(counts.weights(prior), changes)[-1])
+        return _clip(_exact(value, counts.n_records, alpha), prior)
+    chain = _enclosing(_reach(counts, changes), prior)
+    return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
+
+
+def cells_or_changes_upper(cells: Counts, fine: Counts, prior: float, alpha: float, changes: int) -> float:
+    """The larger of the limits of rules that see the cell and of those that change their guess along the score."""
+    n1, n0 = fine.n_members, fine.n_nonmembers
+    if cells.size > MANY_CELLS or pools(n1, n0, prior):
+        return max(cells_upper(cells, prior, alpha), changes_upper(fine, prior, alpha, changes))
+    chain = _outer(_hull(cells), _enclosing(_reach(fine, changes), prior))
+    return _clip(2.0 * _largest_along(*chain, n1, n0, prior, alpha) - 1.0, prior)
+
+
+def _outer(*chains: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The chain that follows the higher of two, with a corner wherever they cross."""
+    tpr = np.unique(np.concatenate([hits for hits, _ in chains]))
+    one, other = (np.interp(tpr, *chain, right=0.0) for chain in chains)
+    before, after = (one - other)[:-1], (one - other)[1:]
+    at = np.flatnonzero(before * after < 0.0)
+    crossing = tpr[at] + (tpr[at + 1] - tpr[at]) * before[at] / (before[at] - after[at])
+    tpr = np.sort(np.concatenate([tpr, crossing]))
+    return tpr, np.maximum(*(np.interp(tpr, *chain, right=0.0) for chain in chains))
+
+
+def _reach(counts: Counts, changes: int) -> Support:
+    """In-sample advantage of the best rule with so many changes, by the share of members.
+
+    No rule gains by a change between neighbouring cells of which all hold members alone, or nonmembers alone.
+    """
+    x, y = counts.members, counts.nonmembers
+    side = np.sign(x).astype(np.int8) - np.sign(y).astype(np.int8)
+    new = np.concatenate([[True], (side[1:] != side[:-1]) | (side[1:] == 0)])
+    starts = np.flatnonzero(new)
+    hits = np.add.reduceat(x, starts) / counts.n_members
+    alarms = np.add.reduceat(y, starts) / counts.n_nonmembers
+
+    def reach(share: float) -> float:
+        return float(best_by_changes(share * hits - (1.0 - share) * alarms, changes)[-1])
+
+    return reach
 
 
 def cells_upper(counts: Counts, prior: float, alpha: float, universe: int | None = None) -> float:
@@ -146,19 +183,22 @@ def _largest_along(
     def most(hits: Floats) -> Floats:
         return np.floor(n0 * np.interp(hits / n1, tpr, tnr) + 1e-6)
 
-    def limits(first: Floats, last: Floats, floor: float, start: float | None) -> Largest:
-        rates = TwoRates.of_guesses(last, n1, most(first), n0, prior, alone)
-        return rates.largest(prior, 1.0 - prior, alpha, floor, start)
+    rates = TwoRates.of_guesses(0, n1, 0, n0, prior, alone)
+
+    def limits(first: Floats, last: Floats, floor: float) -> Largest:
+        sides = np.full(first.size, float(n1)), np.full(first.size, float(n0))
+        pieces = replace(rates, hits_a=last, n_a=sides[0], hits_c=most(first), n_c=sides[1])
+        return pieces.largest(prior, 1.0 - prior, alpha, floor)
 
     seen = float((prior * tpr + (1.0 - prior) * tnr).max())
     rules = np.unique(np.floor(n1 * tpr + 1e-6))  # of the class: the answer is not below what they reach
     begin = np.unique(np.concatenate([rules, np.floor(np.linspace(rules[0], rules[-1], PIECES))]))
     end = np.append(begin[1:] - 1.0, begin[-1])
     first, last, bound = np.empty(0), np.empty(0), np.empty(0)
-    lower, start = -np.inf, None
+    lower = -np.inf
     for _ in range(ROUNDS):
-        piece = limits(np.concatenate([begin, rules]), np.concatenate([end, rules]), lower, start)
-        lower, start = max(lower, float(piece.reached[len(begin) :].max())), piece.place
+        piece = limits(np.concatenate([begin, rules]), np.concatenate([end, rules]), lower)
+        lower = max(lower, float(piece.reached[len(begin) :].max()))
         first, last = np.concatenate([begin, first]), np.concatenate([end, last])
         bound = np.concatenate([piece.bound[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
@@ -172,7 +212,8 @@ def _largest_along(
         ends = np.floor(first[top][:, None] + quarters * (last[top] + 1.0 - first[top])[:, None])
         begin, end = ends[:, :-1].ravel(), ends[:, 1:].ravel() - 1.0
         begin, end = begin[end >= begin], end[end >= begin]
-        keep = np.setdiff1d(np.flatnonzero(bound > lower), top)
+        keep = bound > lower
+        keep[top] = False
         first, last, bound = first[keep], last[keep], bound[keep]
     return min(max(lower, float(bound.max(initial=-np.inf))), 1.0)
 

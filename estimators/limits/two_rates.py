@@ -95,13 +95,9 @@ class TwoRates:
         slope_c: float,
         alpha: float,
         floor: float = -np.inf,
-        start: float | None = None,
     ) -> Largest:
-        """The largest of those limits; where it is at most ``floor``, that it is.
-
-        The search begins on the border at ``start``, where a pair much like these had its limit.
-        """
-        return self._search(slope_a, slope_c, alpha, floor, start)
+        """The largest of those limits; where it is at most ``floor``, that it is."""
+        return self._search(slope_a, slope_c, alpha, floor)
 
     def ratio_upper(
         self, numerator: Linear, denominator: Linear, alpha: float, range_: tuple[float, float]
@@ -163,7 +159,6 @@ class TwoRates:
         slope_c: ArrayLike,
         alpha: float,
         floor: float | None,
-        start: float | None = None,
     ) -> Largest:
         x, n, y, m, s, t = (
             each.ravel()
@@ -183,7 +178,6 @@ class TwoRates:
             np.abs(t),
             Design.of(self.share, alpha, self.alone),
             below,
-            start,
         )
         a = np.where(down_a, 1.0 - limit.a, limit.a)
         c = np.where(down_c, 1.0 - limit.c, limit.c)
@@ -192,7 +186,7 @@ class TwoRates:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Largest:
-    """Limits, which of them is largest, where on the border, and the pairs of rates at which they are reached.
+    """Limits, which of them is largest, and the pairs of rates at which they are reached.
 
     ``reached`` is the sum at these pairs: no limit is below it, nor far above if it could be the largest.
     """
@@ -200,7 +194,6 @@ class Largest:
     bound: Floats
     reached: Floats
     at: int
-    place: float
     a: Floats
     c: Floats
 
@@ -278,9 +271,11 @@ class Design:
         """-log of the second p-value on that border, where the first is exp(-e)."""
         return np.maximum(self.total - self.share * e, 0.0) / (1.0 - self.share)
 
-    def start(self, ratio: float) -> float:
-        """Where on the border a sum of two normal variables is largest, the first ``ratio`` times as uncertain."""
-        return _start(self, float(f"{ratio:.2g}"))
+    def start(self, first: Floats, second: Floats) -> Floats:
+        """Where on the border a sum of two normal variables with these standard deviations is largest."""
+        ratios, places = _starts(self)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.interp(np.log(first / second), ratios, places)
 
 
 def _refused(share: float, cap: float, total: float) -> float:
@@ -296,11 +291,19 @@ def _refused(share: float, cap: float, total: float) -> float:
     return 2.0 * beyond - beyond**2 + slanted + (1.0 - beyond) * (float(np.exp(-last)) - beyond)
 
 
-@lru_cache(maxsize=4096)
-def _start(design: Design, ratio: float) -> float:
+@lru_cache(maxsize=1024)
+def _starts(design: Design) -> tuple[Floats, Floats]:
+    """Logarithms of ratios of standard deviations, and where the sum is largest for each."""
     e = np.linspace(design.low, design.high, 202)[1:-1]
-    reach = ratio * -ndtri(np.exp(-e)) - ndtri(np.exp(-design.other(e)))
-    return float(e[np.argmax(reach)])
+    first, second = -ndtri(np.exp(-e)), -ndtri(np.exp(-design.other(e)))
+    ratios = np.linspace(-7.0, 7.0, 57)
+    return ratios, e[np.argmax(np.exp(ratios)[:, None] * first + second, axis=1)]
+
+
+def _spread(hits: Floats, trials: Floats) -> Floats:
+    """About the standard error of a rate; never zero."""
+    rate = (hits + 1.0) / (trials + 2.0)
+    return np.sqrt(rate * (1.0 - rate) / trials)
 
 
 def _farthest(
@@ -312,7 +315,6 @@ def _farthest(
     t: Floats,
     design: Design,
     floor: float | None,
-    start: float | None,
 ) -> Largest:
     """Largest s a + t c, from outside, over the pairs of rates that ``design`` does not refuse for x of n and y of m.
 
@@ -320,7 +322,7 @@ def _farthest(
     by their tangents. With a ``floor`` only what could be the largest of all pairs, and above it, is looked at closely.
     """
     v, w = design.share, 1.0 - design.share
-    e = np.full(x.shape, _typical_start(n, m, s, t, design) if start is None else start)
+    e = design.start(s * _spread(x, n), t * _spread(y, m))
     e[y >= m], e[x >= n] = design.high, design.low
     low, high = np.full(x.shape, design.low), np.full(x.shape, design.high)
     rise, fall = (
@@ -328,17 +330,21 @@ def _farthest(
         np.full((2, x.size), np.nan),
     )  # value and slope at low and at high
     bound, best = s + t, np.full(x.shape, -np.inf)
-    at_e, at_a, at_c = e.copy(), np.ones(x.shape), np.ones(x.shape)
+    at_a, at_c = np.ones(x.shape), np.ones(x.shape)
     open_, seen = np.arange(x.size), s * x / n + t * y / m
     for _ in range(ROUNDS):
         here, s_, t_ = e[open_], s[open_], t[open_]
-        a, da, dda = _rate(x[open_], n[open_], here)
-        c, dc, ddc = _rate(y[open_], m[open_], design.other(here))
+        rates = _rate(
+            np.concatenate([x[open_], y[open_]]),
+            np.concatenate([n[open_], m[open_]]),
+            np.concatenate([here, design.other(here)]),
+        )
+        (a, c), (da, dc), (dda, ddc) = (each.reshape(2, -1) for each in rates)
         value = s_ * a + t_ * c
         slope = s_ * da - t_ * (v / w) * dc
         better = value > best[open_]
         best[open_[better]] = value[better]
-        at_e[open_[better]], at_a[open_[better]], at_c[open_[better]] = here[better], a[better], c[better]
+        at_a[open_[better]], at_c[open_[better]] = a[better], c[better]
         up = slope > 0.0
         low[open_[up]], rise[:, open_[up]] = here[up], (value[up], slope[up])
         high[open_[~up]], fall[:, open_[~up]] = here[~up], (value[~up], slope[~up])
@@ -363,15 +369,7 @@ def _farthest(
         if not open_.size:
             break
     at = int(np.argmax(bound)) if x.size else 0
-    return Largest(bound, best, at, float(at_e[at]) if x.size else 0.0, at_a, at_c)
-
-
-def _typical_start(n: Floats, m: Floats, s: Floats, t: Floats, design: Design) -> float:
-    """Where on the border the sum is about largest: of two normal variables as uncertain as these rates can be."""
-    if not n.size:
-        return 0.0
-    first, second = s.mean() / np.sqrt(n.mean()), t.mean() / np.sqrt(m.mean())
-    return design.start(float(min(max(first / max(second, 1e-300), 1e-3), 1e3)))
+    return Largest(bound, best, at, at_a, at_c)
 
 
 def _rate(x: Floats, n: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:

@@ -156,7 +156,8 @@ class Counts:
         Args:
             prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         """
-        return prior * self.members / self.n_members - (1.0 - prior) * self.nonmembers / self.n_nonmembers
+        members = self.members * (prior / self.n_members)
+        return members - self.nonmembers * ((1.0 - prior) / self.n_nonmembers)
 
     def merge(self, other: Counts) -> Counts:
         """Counts of both samples together.

@@ -7,7 +7,7 @@ import pytest
 
 from estimators.adversary.families import Cellwise, Threshold, families_for, in_sample
 from estimators.adversary.holdout import block_fractions, validate, validate_anywhere
-from estimators.adversary.insample import cells_upper, changes_upper
+from estimators.adversary.insample import SLACK, cells_or_changes_upper, cells_upper, changes_upper
 from estimators.limits import two_rates
 from estimators.limits.binomial import lower_limit, pools
 from estimators.limits.two_rates import weighted_accuracy_upper
@@ -38,6 +38,27 @@ def test_sides_pool_only_when_the_sample_has_a_middling_priors_shares() -> None:
     assert pools(300, 300, 0.5)
     assert not pools(300, 301, 0.5)
     assert not pools(100, 900, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("prior", "n1", "n0"),
+    [(0.5, 100, 100), (0.1, 100, 100), (0.9, 30, 170), (0.5, 300, 1000), (0.02, 500, 50)],
+)
+@pytest.mark.parametrize("world", [identical(), gaussian_shift(0.5), scale(2.0)], ids=lambda w: w.name)
+def test_two_classes_searched_together_have_the_larger_of_their_limits(
+    world: object, prior: float, n1: int, n0: int
+) -> None:
+    rng = np.random.default_rng(17)
+    for _ in range(5):
+        a, b = world.draw(rng, n1, n0)  # type: ignore[attr-defined]
+        fine = by_rank(Scores.of(a, b, Query.CONTINUOUS))
+        cells = fine.coarsen(10)
+
+        alone = max(cells_upper(cells, prior, ALPHA), changes_upper(fine, prior, ALPHA, 2))
+        together = cells_or_changes_upper(cells, fine, prior, ALPHA, 2)
+
+        seen = max(in_sample(Cellwise("cells"), cells, prior), in_sample(Threshold(), fine, prior))
+        assert together == pytest.approx(alone, abs=2.0 * SLACK * (alone - seen) + 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -33,5 +33,14 @@ def test_runs_that_only_grow_are_given_up_one_by_one() -> None:
     np.testing.assert_allclose(best_by_changes(gain, 12), best_by_trying(gain, 12))
 
 
+@pytest.mark.parametrize("size", [255, 256, 257, 511, 513, 5000])
+@pytest.mark.parametrize("ties", [True, False])
+def test_long_scores_have_what_the_rule_with_more_changes_says_of_fewer(size: int, ties: bool) -> None:
+    rng = np.random.default_rng(size)
+    for _ in range(30):
+        gain = rng.integers(-3, 4, size).astype(float) if ties else rng.normal(size=size)
+        np.testing.assert_allclose(best_by_changes(gain, 2), best_by_changes(gain, 3)[:3], atol=1e-9)
+
+
 def test_without_any_gain_every_rule_is_worth_nothing() -> None:
     assert best_by_changes(np.zeros(5), 4).tolist() == [0.0] * 5
