@@ -11,7 +11,7 @@ from estimators.paper.advantage import (
     continuous_advantage,
     discrete_advantage,
 )
-from estimators.paper.metric import PaperMetric, algorithm_2, algorithm_3, paper_metric
+from estimators.paper.metric import PaperMetric, algorithm_2, algorithm_3, paper_metric, paper_metrics
 from estimators.paper.record import RecordMetric, record_metric
 from estimators.paper.risk import (
     PaperRisk,
@@ -40,6 +40,7 @@ __all__ = [
     "discrete_risk",
     "kernel_roughness",
     "paper_metric",
+    "paper_metrics",
     "record_metric",
     "record_risk",
 ]

@@ -18,6 +18,7 @@ from estimators.errors import require_open_unit
 from estimators.limits.binomial import mcdiarmid_radius
 from estimators.null_level import null_of_cells, null_of_kernels
 from estimators.paper.risk import ATOMS
+from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
 from estimators.readings import EqualWidth, Kernel
 from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
@@ -101,7 +102,7 @@ def algorithm_1(
         kernel = reading or Kernel()
         return continuous_advantage(scores, prior, confidence, kernel.bandwidth, kernel.seed)
     counts = by_lattice(scores, reading.bins)
-    result = discrete_advantage(counts, prior, confidence, in_advance=False)
+    result = discrete_advantage(counts, prior, confidence, slices=reading.bins)
     ranged = Caution(
         "cells_from_data",
         "the cells span the range of these very records; the paper's interval needs cells fixed in advance",
@@ -110,11 +111,11 @@ def algorithm_1(
 
 
 def discrete_advantage(
-    counts: Counts, prior: float, confidence: float = 0.95, *, in_advance: bool = True
+    counts: Counts, prior: float, confidence: float = 0.95, *, slices: int | None = None
 ) -> PaperAdvantage:
     """W_N = sum_j |p n1j/n1 - (1-p) n0j/n0| (MACE, Theorem 5; radius for any n1, n0: erratum E15).
 
-    The interval is proven only for cells that were fixed ``in_advance``, not for those cut from these records' range.
+    The interval is proven only for cells that were fixed in advance, not for ``slices`` of these records' range.
     """
     prior = require_open_unit("prior", prior)
     value = float(np.abs(counts.weights(prior)).sum())
@@ -128,7 +129,17 @@ def discrete_advantage(
             )
         )
     sides = counts.n_members, counts.n_nonmembers
-    interval = _mcdiarmid("W_N", value, prior, *sides, confidence, CELLS, proven=in_advance)
+    reading = CATEGORIES if slices is None else of_slices(slices)
+    interval = _mcdiarmid(
+        "W_N",
+        value,
+        prior,
+        *sides,
+        confidence,
+        CELLS,
+        proven=slices is None,
+        simulated=None if isinstance(counts.cells, Lattice) else reading,
+    )
     null_level = null_of_cells(counts.pooled, *sides, prior)
     return PaperAdvantage("W_N", value, interval, null_level, tuple(cautions))
 
@@ -161,6 +172,7 @@ def continuous_advantage(
         confidence,
         BANDWIDTH,
         proven=isinstance(bandwidth, Fixed),
+        simulated=of_kernel(bandwidth) if scores.dimension == 1 else None,
     )
     null_level = null_of_kernels(scores, densities, bandwidth, prior)
     return PaperAdvantage("U_N", value, interval, null_level, tuple(cautions))
@@ -174,9 +186,11 @@ def _mcdiarmid(
     n0: int,
     confidence: float,
     fixed: str,
-    proven: bool = True,
+    proven: bool,
+    simulated: str | None,
 ) -> Interval:
     """value -+ radius, cut to [|2p-1|, 1], where the expectation of either statistic always lies."""
+    shares = "" if simulated is None else "; " + share_within("advantage", simulated, n1, n0)
     radius = mcdiarmid_radius(prior, n1, n0, 1.0 - require_open_unit("confidence", confidence))
     here = (
         ""
@@ -186,7 +200,7 @@ def _mcdiarmid(
         else "; here they span these records"
     )
     guarantee = Guarantee(
-        f"the expectation of the statistic {name}, not the advantage",
+        f"the expectation of the statistic {name}, not the advantage{shares}",
         f"{IID}; {fixed} fixed in advance, without looking at these records{here}",
         proven,
     )

@@ -6,7 +6,7 @@ rates, which are weighted by the prior instead of the sample's member share (err
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,13 +80,55 @@ def paper_metric(
         >>> accuracy.algorithm, round(accuracy.value, 2)
         (2, 0.69)
     """
-    run = algorithm_2 if metric.has_known_threshold else algorithm_3
+    return paper_metrics(data, [metric], prior, seed, reading)[0]
+
+
+def paper_metrics(
+    data: Scores | Counts,
+    metrics: Sequence[Metric],
+    prior: float,
+    seed: int = 0,
+    reading: EqualWidth | Kernel | None = None,
+) -> list[PaperMetric]:
+    """Several metrics of the same records: what ``paper_metric`` gives for each, from posteriors learned once.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
+        metrics: The metrics, such as ``[preset("accuracy", prior), preset("f_beta", prior)]``.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        reading: As in ``paper_metric``.
+
+    Returns:
+        a ``PaperMetric`` for each metric, in their order.
+
+    Example:
+        >>> from estimators import Counts, preset
+        >>> from estimators.paper import paper_metrics
+        >>> counts = Counts.of([40, 60], [70, 30])
+        >>> [each.algorithm for each in paper_metrics(counts, [preset("accuracy", 0.5), preset("f_beta", 0.5)], 0.5)]
+        [2, 3]
+    """
+    parts: dict[bool, list[Part]] = {}
+
+    def measured(metric: Metric) -> PaperMetric:
+        known = metric.has_known_threshold
+        if known not in parts:
+            parts[known] = list(_parts(data, reading, HALVES if known else THIRDS, prior, seed))
+        return (
+            _with_known_cut(metric, prior, parts[True])
+            if known
+            else _with_learned_cut(metric, prior, parts[False])
+        )
+
     try:
-        return run(data, metric, prior, seed, reading)
+        return [measured(metric) for metric in metrics]
     except (NotFinite, OutOfRange):
         if reading is not None:
             raise
-        return run(data, metric, prior, seed, EqualWidth())  # scores at the ends of what a float holds
+        return paper_metrics(
+            data, metrics, prior, seed, EqualWidth()
+        )  # scores at the ends of what a float holds
 
 
 def algorithm_2(
@@ -97,8 +139,7 @@ def algorithm_2(
     reading: EqualWidth | Kernel | None = None,
 ) -> PaperMetric:
     """Learn the posterior on S1, cut it at the known threshold, evaluate on S2 (MACE, Algorithm 2)."""
-    (judge,) = _parts(data, reading, HALVES, prior, seed)
-    return _evaluate(2, metric, prior, metric.known_cut(prior), judge)
+    return _with_known_cut(metric, prior, list(_parts(data, reading, HALVES, prior, seed)))
 
 
 def algorithm_3(
@@ -112,24 +153,7 @@ def algorithm_3(
 
     The rule cuts the estimated posterior, sgn(eta^ - t^), not the true one as in Theorem 9 (erratum E20).
     """
-    choose, judge = _parts(data, reading, THIRDS, prior, seed)
-    eta = np.unique(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
-    steps = eta[(eta > 0.0) & (eta < 1.0)]
-    cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
-    by_eta = np.argsort(choose.eta, kind="stable")
-    below = np.searchsorted(choose.eta[by_eta], cuts, side="right")
-    tpr, fpr = (
-        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
-        for side in (choose.members, choose.nonmembers)
-    )
-    value = metric.value(tpr, fpr, prior)
-    worth = np.where(np.isnan(value), -np.inf, value)
-    best = int(np.argmax(worth))
-    above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
-    if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
-        worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
-        best = int(np.argmax(worth))
-    return _evaluate(3, metric, prior, Cut(float(cuts[best]), above), judge)
+    return _with_learned_cut(metric, prior, list(_parts(data, reading, THIRDS, prior, seed)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +197,32 @@ def _parts(
         member = np.concatenate([np.ones(len(a), dtype=np.int64), np.zeros(len(b), dtype=np.int64)])
         eta = densities.at(np.concatenate([a, b]).astype(np.float64)).posterior(prior)
         yield Part(member, 1 - member, eta, "kde")
+
+
+def _with_known_cut(metric: Metric, prior: float, parts: list[Part]) -> PaperMetric:
+    (judge,) = parts
+    return _evaluate(2, metric, prior, metric.known_cut(prior), judge)
+
+
+def _with_learned_cut(metric: Metric, prior: float, parts: list[Part]) -> PaperMetric:
+    choose, judge = parts
+    eta = np.unique(np.concatenate([choose.eta, judge.eta]) if judge.eta is not choose.eta else choose.eta)
+    steps = eta[(eta > 0.0) & (eta < 1.0)]
+    cuts = np.concatenate([[0.0], steps]) if steps.size else np.array([0.5])  # eta > 0 is what x -> 0 gives
+    by_eta = np.argsort(choose.eta, kind="stable")
+    below = np.searchsorted(choose.eta[by_eta], cuts, side="right")
+    tpr, fpr = (
+        1.0 - np.concatenate([[0], np.cumsum(side[by_eta])])[below] / side.sum()
+        for side in (choose.members, choose.nonmembers)
+    )
+    value = metric.value(tpr, fpr, prior)
+    worth = np.where(np.isnan(value), -np.inf, value)
+    best = int(np.argmax(worth))
+    above = metric.cut_at(float(worth[best]), prior).above if np.isfinite(worth[best]) else True
+    if not above:  # Lemma 3's second case, "solved similarly": member below the threshold
+        worth = np.nan_to_num(metric.value(1.0 - tpr, 1.0 - fpr, prior), nan=-np.inf)
+        best = int(np.argmax(worth))
+    return _evaluate(3, metric, prior, Cut(float(cuts[best]), above), judge)
 
 
 def _evaluate(algorithm: int, metric: Metric, prior: float, cut: Cut, part: Part) -> PaperMetric:

@@ -13,7 +13,9 @@ from estimators.density.kernel import At, Densities, LineDensities, signed_risk
 from estimators.density.space import densities_of
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords, require_open_unit
 from estimators.limits.binomial import clopper_pearson, normal_quantile
+from estimators.paper.simulated import CATEGORIES, of_kernel, of_slices, share_within
 from estimators.readings import EqualWidth, Kernel
+from estimators.sample.cells import Lattice
 from estimators.sample.counting import by_category, by_lattice
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
@@ -179,6 +181,8 @@ def record_risk(
                 )
             )
         risk = continuous_risk(densities, points, prior, confidence)
+        if data.dimension == 1:
+            risk = _with_share(risk, of_kernel(kernel.bandwidth), data)
         return RecordRisk(3, risk, None, densities.volumes, tuple(cautions))
     counts, inside = cells_of(data, reading), SampleRange.of(data)
     if targets is not None:
@@ -190,6 +194,10 @@ def record_risk(
             "targets: counts hold no records; give the scores to state the risk of", field="targets"
         )
     risk = discrete_risk(counts, prior, confidence)
+    if not isinstance(counts.cells, Lattice):
+        bins = reading.bins if isinstance(reading, EqualWidth) else EqualWidth().bins
+        sliced = isinstance(data, Scores) and data.query is Query.CONTINUOUS
+        risk = _with_share(risk, of_slices(bins) if sliced else CATEGORIES, counts)
     rows = replace(
         risk,
         values=np.append(risk.values, np.nan)[cell],
@@ -197,6 +205,11 @@ def record_risk(
         upper=np.append(risk.upper, 1.0)[cell],
     )
     return RecordRisk(2, rows, int(np.count_nonzero(counts.pooled)), None, ())
+
+
+def _with_share(risk: PaperRisk, reading: str, data: Scores | Counts) -> PaperRisk:
+    share = share_within("risk", reading, data.n_members, data.n_nonmembers)
+    return replace(risk, guarantee=replace(risk.guarantee, covers=f"{risk.guarantee.covers}; {share}"))
 
 
 def kernel_of(data: Scores | Counts, reading: EqualWidth | Kernel | None) -> Kernel | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from estimators import PRESETS, Counts, MetricEstimate, metric_optimum
 from estimators.adversary.learned import LearnedScore
-from estimators.paper import paper_metric
+from estimators.paper import paper_metrics
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -40,13 +40,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         )
         for option in choice
     ]
+    # of vectors the paper has densities and cells, but they take long: only if they are asked for
+    read = scores if question.estimator is None else data
+    by_paper = paper_metrics(
+        read, [each.metric for each in results], question.prior, question.seed, published
+    )
     document: MetricsAnswer = {
         "metrics": [
-            encode.metric(
-                _about(each, learned),
-                paper_metric(scores, each.metric, question.prior, question.seed, published),
-            )
-            for each in results
+            encode.metric(_about(each, learned), of_paper)
+            for each, of_paper in zip(results, by_paper, strict=True)
         ],
         "learned_score": encode.learned_score(learned),
         "provenance": encode.provenance(

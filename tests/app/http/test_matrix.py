@@ -16,7 +16,7 @@ from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric, reco
 from tests.app.client import TestClient
 
 SLICES, WIDTH, PRIOR, SEED = 20, 0.4, 0.3, 5
-READINGS = {"histogram": EqualWidth(SLICES), "kde": Kernel(Fixed(WIDTH))}
+READINGS = {"histogram": EqualWidth(SLICES), "kde": Kernel(Fixed(WIDTH), SEED)}
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,13 @@ def client() -> Iterator[TestClient]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def sides() -> dict[str, list[float]]:
-    rng = np.random.default_rng(8)
-    return {"members": rng.normal(1, 1, 150).tolist(), "nonmembers": rng.normal(0, 1, 120).tolist()}
+@pytest.fixture(scope="module", params=[1, 2, 8], ids=lambda d: f"{d}-d")
+def sides(request: pytest.FixtureRequest) -> dict[str, list[Any]]:
+    rng, width = np.random.default_rng(8), () if request.param == 1 else (request.param,)
+    return {
+        "members": rng.normal(1, 1, (150, *width)).tolist(),
+        "nonmembers": rng.normal(0, 1, (120, *width)).tolist(),
+    }
 
 
 def ask(client: TestClient, question: str, body: dict[str, Any]) -> Any:
@@ -38,7 +41,7 @@ def ask(client: TestClient, question: str, body: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", READINGS)
-def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[float]], kind: str) -> None:
+def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[Any]], kind: str) -> None:
     estimator = {"kind": kind} | ({"bins": SLICES} if kind == "histogram" else {"bandwidth": WIDTH})
 
     paper = ask(client, "advantage", {**sides, "estimator": estimator})["paper"]
@@ -54,7 +57,7 @@ def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[float]]
 
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
-def test_the_optimal_metric(client: TestClient, sides: dict[str, list[float]], kind: str, name: str) -> None:
+def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kind: str, name: str) -> None:
     estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
     body = {**sides, "metrics": [name], "bins": SLICES, "estimator": estimator}
 
@@ -72,7 +75,7 @@ def test_the_optimal_metric(client: TestClient, sides: dict[str, list[float]], k
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
 def test_the_individual_risk_and_metric(
-    client: TestClient, sides: dict[str, list[float]], kind: str, name: str
+    client: TestClient, sides: dict[str, list[Any]], kind: str, name: str
 ) -> None:
     estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
     body = {**sides, "metric": name, "bins": SLICES, "estimator": estimator}
@@ -94,7 +97,7 @@ def test_the_individual_risk_and_metric(
 
 
 def test_the_paper_s_columns_follow_the_records_that_are_listed(
-    client: TestClient, sides: dict[str, list[float]]
+    client: TestClient, sides: dict[str, list[Any]]
 ) -> None:
     body = {**sides, "estimator": {"kind": "kde", "bandwidth": WIDTH}}
 
@@ -122,7 +125,7 @@ def test_the_paper_s_columns_follow_the_records_that_are_listed(
 )
 @pytest.mark.parametrize("question", ["individual-risk", "metrics"])
 def test_what_no_estimate_can_be_made_of_is_refused_by_name(
-    client: TestClient, sides: dict[str, list[float]], question: str, body: dict[str, Any], field: str
+    client: TestClient, sides: dict[str, list[Any]], question: str, body: dict[str, Any], field: str
 ) -> None:
     answer = client.post(f"/v1/{question}", json={**sides, **body})
 

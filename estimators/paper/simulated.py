@@ -1,0 +1,97 @@
+"""How often the paper's intervals contained what one might take them for: the simulations of docs/paper.md.
+
+``python -m benchmarks.paper`` makes the table, over five worlds at priors 0.5 and 0.1.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Literal
+
+from estimators.density.bandwidth import (
+    Bandwidth,
+    Fixed,
+    ImprovedSheatherJones,
+    LeastSquaresCV,
+    Scott,
+    Silverman,
+)
+
+Range = tuple[float, float]
+Subject = Literal["advantage", "risk"]
+
+CATEGORIES = "10 categories"
+SLICES = {10: "10 slices", 100: "100 slices"}
+KERNELS: dict[type, str] = {
+    Scott: "scott",
+    Silverman: "silverman",
+    ImprovedSheatherJones: "sheather_jones",
+    LeastSquaresCV: "least_squares",
+    Fixed: "fixed 0.3",
+}
+
+SHARES: dict[str, dict[int, tuple[Range, Range]]] = {
+    "10 categories": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "100 slices": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "10 slices": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "scott": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "silverman": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "sheather_jones": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "least_squares": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+    "fixed 0.3": {
+        300: ((0.0, 1.0), (1.0, 1.0)),
+        1000: ((0.0, 1.0), (1.0, 1.0)),
+        10_000: ((0.0, 1.0), (0.94, 1.0)),
+    },
+}
+"""By reading and records a side: least and greatest share of the cases that contain the advantage; f_p at the score."""
+
+
+def of_slices(bins: int) -> str:
+    """The simulated reading that is nearest to so many equal slices."""
+    return SLICES[min(SLICES, key=lambda each: abs(log(each / bins)))]
+
+
+def of_kernel(bandwidth: Bandwidth) -> str:
+    """The simulated reading with this rule for the bandwidth."""
+    return KERNELS[type(bandwidth)]
+
+
+def share_within(subject: Subject, reading: str, n_members: int, n_nonmembers: int) -> str:
+    """Part of a sentence: the share of simulated intervals that contain the subject, at the nearest size."""
+    sizes = SHARES[reading]
+    size = min(sizes, key=lambda each: abs(log(each / min(n_members, n_nonmembers))))
+    least, greatest = sizes[size][0 if subject == "advantage" else 1]
+    what = "the advantage" if subject == "advantage" else "f_p at the score"
+    return (
+        f"simulated ({reading}, {size:,} records a side), it contains {what} in {least:.0%} to {greatest:.0%} of "
+        "samples, depending on the world (docs/paper.md)"
+    )
