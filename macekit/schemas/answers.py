@@ -197,7 +197,13 @@ class PaperRiskAnswer(TypedDict):
 class MeanRiskAnswer(IntervalAnswer):
     """The mean risk of records that are members with the prior's probability: the best attacker's advantage."""
 
-    plug_in: Annotated[float, Field(description="mean of the cells' risks as they are stated: biased upward")]
+    plug_in: Annotated[
+        float,
+        Field(
+            description="mean of the cells' risks as they are stated: biased upward for what these cells can tell, "
+            "which is less than the mean risk where scores within a cell tell more"
+        ),
+    ]
     sentence: str
 
 
