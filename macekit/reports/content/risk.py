@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -39,6 +41,9 @@ HEAD = ("Record", "Risk", "Lower end", "Upper end", "Signed risk", "Chance of be
 
 BRIEF = (0, 1, 2, 3, 6)
 """Columns of that for one screen."""
+
+PUBLISHED = "As published"
+"""The first of the columns that state what the paper does."""
 
 COLUMNS = (
     ("metric", "metric_lower", "metric_upper"),
@@ -102,7 +107,7 @@ def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
     rows = tuple(_row(records, int(at)) for at in order)
     head: tuple[str, ...] = HEAD
     head += ("Metric", "From", "To") if records["metric"] else ()
-    head += ("As published", "From", "To") if records["paper_signed_risk"] else ()
+    head += (PUBLISHED, "From", "To") if records["paper_signed_risk"] else ()
     head += ("Metric as published", "From", "To") if records["paper_metric"] else ()
     note = (
         "The strongest evidence first, by the interval that holds for all records together. A record's number is its "
@@ -110,6 +115,15 @@ def most_exposed(records: AnswerPath, top: int | None = None) -> Table:
     )
     more = len(records["index"]) - len(rows)
     return Table("Records with the strongest evidence of membership", head, rows, note, more, records.path)
+
+
+def _for_one_screen(exposed: Table) -> Iterator[Table]:
+    """The table as narrow as a screen: what the paper states of the records is a table of its own."""
+    width = len(exposed.head)
+    published = exposed.head.index(PUBLISHED) if PUBLISHED in exposed.head else width
+    yield exposed.only(*BRIEF, *range(len(HEAD), published))
+    if published < width:
+        yield replace(exposed.only(0, *range(published, width)), caption="The same records as published")
 
 
 def _first(lists: tuple[Bullets, ...]) -> tuple[Bullets, ...]:
@@ -156,7 +170,7 @@ def _published(paper: AnswerPath) -> tuple[Bullets, ...]:
     ]
     if threshold := paper["metric_threshold"]:
         items.append(
-            ("Its metric (Theorem 4) is for a threshold of ", threshold.number(), " on the posterior.")
+            ("The metric as published is for a threshold of ", threshold.number(), " on the posterior.")
         )
     items += [(each["message"].quote(), ".") for each in paper["warnings"]]
     return (Bullets(tuple(items)),)
@@ -224,7 +238,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             "records",
             "Records",
             (exposed, *rule),
-            (exposed.only(*BRIEF, *range(len(HEAD), len(exposed.head))), *_first(rule)),
+            (*_for_one_screen(exposed), *_first(rule)),
         ),
         *groups.sections(grouped, figures, prior, answer["baseline"]),
         limitations.section(
