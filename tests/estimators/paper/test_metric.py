@@ -21,7 +21,7 @@ from estimators.paper import (
     record_risk,
 )
 from estimators.paper.metric import HALVES, THIRDS
-from estimators.sample.counting import by_category, by_lattice
+from estimators.sample.counting import by_category, by_lattice, resolution
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 
@@ -139,10 +139,25 @@ def test_a_continuous_score_is_smoothed_unless_slices_are_asked_for_and_categori
     labels = Scores.of(["a"] * 30 + ["b"] * 20, ["a"] * 10 + ["b"] * 40)
 
     assert paper_metric(scores, metric, 0.5).estimator == "kde"
-    assert paper_metric(scores, metric, 0.5, 3, EqualWidth(20)) == algorithm_2(
-        by_lattice(scores, 20), metric, 0.5, 3
-    )
     assert paper_metric(labels, metric, 0.5).estimator == "histogram"
+    members, nonmembers = by_lattice(scores, 20).blocks(HALVES, np.random.default_rng(3))
+    guess = members[0] / members[0].sum() > nonmembers[0] / nonmembers[0].sum()
+    paper = paper_metric(scores, metric, 0.5, 3, EqualWidth(20))
+    assert (paper.algorithm, paper.estimator) == (2, "histogram")
+    assert paper.member_guesses == members[1][guess].sum() + nonmembers[1][guess].sum()
+    right = members[1][guess].sum() + nonmembers[1][~guess].sum()
+    assert paper.value == pytest.approx(right / (members[1].sum() + nonmembers[1].sum()))
+
+
+def test_cells_that_are_given_are_joined_and_slices_that_are_asked_for_are_not() -> None:
+    """A grid of thousands of cells has too few records in each to learn from; a number of slices is taken literally."""
+    scores, metric = normal(300, 300), preset("accuracy", 0.5)
+    counts = by_lattice(scores, 200)
+
+    given = paper_metric(counts, metric, 0.5, 3)
+
+    assert given == paper_metric(counts.coarsen(resolution(600)), metric, 0.5, 3)
+    assert given != paper_metric(scores, metric, 0.5, 3, EqualWidth(200))
 
 
 @pytest.mark.parametrize("dimension", [2, 8])
