@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from estimators.errors import InvalidCounts
+from estimators.sample.cells import cells_from_dict
 from macekit.operations.samples import require_cells
 from macekit.problems import Problem
 from macekit.schemas.records import CELLS
@@ -61,9 +63,21 @@ def test_what_would_be_read_as_something_else_is_refused(cells: object, slug: st
     assert "SECRET" not in caught.value.detail
 
 
-def test_every_kind_of_cells_is_one_the_library_writes() -> None:
+def test_every_kind_of_cells_that_the_library_writes_can_be_posted_but_halves() -> None:
     from estimators.sample import cells
 
     kinds = {getattr(thing, "kind", None) for thing in vars(cells).values() if isinstance(thing, type)}
 
-    assert set(CELLS) == {kind for kind in kinds if isinstance(kind, str)}
+    assert {*CELLS, "halves"} == {kind for kind in kinds if isinstance(kind, str)}
+
+
+def test_cells_of_two_scores_are_answered_and_not_read_back() -> None:
+    """Which of the two scores a record has is not seen from the score, so counts of them are of no one query."""
+    halves = {"kind": "halves", "parts": [GRID, GRID]}
+
+    with pytest.raises(Problem, match=r"counts\.cells\.kind: need categories") as caught:
+        require_cells(halves, "")
+    with pytest.raises(InvalidCounts, match="unknown kind"):
+        cells_from_dict(halves)
+
+    assert caught.value.kind.slug == "unknown-name"

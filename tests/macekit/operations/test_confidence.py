@@ -12,8 +12,9 @@ SEVEN_DIGITS = 0.9999987
 IN_WORDS = ("99.99987%", "99.999935%")
 """As it is, and of a bound that is one end of a two-sided interval."""
 
-WITHOUT = {"individual-risk", "counts", "plan", "theory/dp", "theory/mip-finite", "theory/pmp-gaussian"}
-"""Operations whose sentences name no confidence."""
+EXACT = ("dp", "convert", "mip-finite", "pmp-finite", "pmp-gaussian", "mis-mean", "mis-divergence")
+WITHOUT = {"counts", "plan", *(f"theory/{name}" for name in EXACT)}
+"""Operations whose sentences name no confidence: of theory those that estimate nothing, and so take none."""
 
 
 def test_sentences_tell_every_digit_of_the_confidence() -> None:

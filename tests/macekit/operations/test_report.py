@@ -111,7 +111,9 @@ def test_every_record_is_drawn_or_said_to_lie_outside(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_is_a_band_where_there_is_a_curve(kind: str) -> None:
-    found = asked("report", {**sides(kind), "operating_points": [0.1]})
+    points = {} if kind == "text" else {"operating_points": [0.1]}
+
+    found = asked("report", {**sides(kind), **points})
 
     assert (
         bool(found["band"])
@@ -136,13 +138,16 @@ def test_a_table_says_the_same_as_json() -> None:
     assert found == wanted
 
 
-def test_groups_beside_counts_are_refused() -> None:
-    body = json.dumps({**sides("counts"), "groups": GROUPS}).encode()
+@pytest.mark.parametrize(
+    ("kind", "more"), [("counts", {"groups": GROUPS}), ("text", {"operating_points": [0.1]})]
+)
+def test_what_a_kind_of_sample_has_not_is_refused(kind: str, more: dict[str, Any]) -> None:
+    body = json.dumps({**sides(kind), **more}).encode()
 
     reply = perform(Call("report"), Body.of(body))
 
     found = json.loads(bytes(reply.body))
-    assert (reply.status, found["type"], found["field"]) == (422, "urn:mace:problem:bad-option", "groups")
+    assert (reply.status, found["type"], found["field"]) == (422, "urn:mace:problem:bad-option", *more)
 
 
 def test_many_counts_need_no_more_than_their_cells() -> None:

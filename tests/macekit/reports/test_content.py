@@ -27,6 +27,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
         "scores",
         "roc",
         "risk",
+        "posterior",
         "groups",
         "numbers",
         "not-established",

@@ -30,12 +30,17 @@ QUESTIONS: list[tuple[dict[str, Any], dp.DpStatement]] = [
     ({"advantage": 0.1, "prior": 0.9}, dp.assess(advantage=0.1, prior=0.9)),
 ]
 
+KEEPING = {"advantage", "adjacency", "prior"}
+"""What asks for the promise that keeps an advantage."""
+
 
 @pytest.mark.parametrize(("question", "statement"), QUESTIONS)
 def test_a_user_of_the_library_gets_what_the_service_says(
     question: dict[str, Any], statement: dp.DpStatement
 ) -> None:
-    answer = posted.asked("theory/dp", {"false_positive_rates": [], **question})
+    points = {} if set(question) <= KEEPING else {"false_positive_rates": []}  # a promise alone has a curve
+
+    answer = posted.asked("theory/dp", {**points, **question})
 
     assert statement.sentence == answer["sentence"]
     assert [(each.code, each.message) for each in statement.cautions] == [

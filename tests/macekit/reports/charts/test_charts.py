@@ -105,12 +105,12 @@ def test_some_answers_have_nothing_to_see(operation: str) -> None:
 @each_case(
     "name, expected",
     [
-        ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk"]),
-        ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "epsilon"]),
+        ("prior of a tenth", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior"]),
+        ("everything leaks", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "epsilon"]),
         ("one category", ["interval", "distribution", "risk"]),
         ("counts with open ends", ["interval", "distribution", "roc", "low-fpr", "risk"]),
-        ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "groups"]),
-        ("no points asked for", ["interval", "distribution", "roc", "risk"]),
+        ("groups", ["interval", "distribution", "roc", "low-fpr", "risk", "posterior", "groups"]),
+        ("no points asked for", ["interval", "distribution", "roc", "risk", "posterior"]),
         ("prior of nine tenths, risk", ["risk", "groups"]),
         ("many queries", ["ranking", "differences"]),
         ("every limit", ["gate"]),
