@@ -23,8 +23,8 @@ class MeanRisk:
 
     Attributes:
         estimate: The point estimate with its interval, which is that of the optimal advantage.
-        plug_in: The mean of the plug-in risks of the cells over the same mixture. It is biased upward for what the cells
-            can tell, which is less than the mean risk where scores within a cell tell more.
+        plug_in: The mean of the plug-in risks of the cells over the same mixture. It is biased upward for what the
+            cells can tell, which is less than the mean risk where scores within a cell tell more.
         baseline: What it is if nothing leaks, |2 x prior - 1|.
         advantage: The optimal advantage that it equals.
 

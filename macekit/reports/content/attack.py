@@ -103,7 +103,10 @@ def _metrics(entries: AnswerPath) -> Table:
         (each["name"].untrusted(), *(each[end].number() for end in ("estimate", "lower", "upper")))
         for each in entries
     )
-    note = "Of this attack, not of the best one. Each interval holds by itself. Where there is a dash the metric has no value."
+    note = (
+        "Of this attack, not of the best one. Each interval holds by itself. Where there is a dash the metric has no "
+        "value."
+    )
     return Table("Metrics of this attack", METRICS, rows, note)
 
 
