@@ -19,9 +19,19 @@ POINTS = ("estimate", "risk", "tpr")
 """What an answer calls the estimate between two ends."""
 
 PASSED_OVER = frozenset(
-    {"records", "cells", "distribution", "band", "provenance", "guarantee", "warnings", "epsilon_lower_bound"}
+    {
+        "records",
+        "cells",
+        "distribution",
+        "band",
+        "posterior",
+        "provenance",
+        "guarantee",
+        "warnings",
+        "epsilon_lower_bound",
+    }
 )
-"""What holds no statements, or one for each record or cell, or says again what another says in full."""
+"""What holds no statements, or one for each record, cell or point of a curve, or what another says in full."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import macekit
+from macekit.client.display import rows
 from macekit.reports.rendering import CARD, FORMS, render
 from tests.app.running import Running
 from tests.macekit.client.worlds import shuffled, world
@@ -146,6 +147,14 @@ def test_a_frame_has_a_row_for_each_statement(results: dict[str, macekit.Result]
     assert {"limits.advantage", "limits.epsilon"} <= set(results["gate"].to_frame()["name"])
     assert "ranking.a.advantage" in set(results["compare"].to_frame()["name"])
     assert "differences.a - b" in set(results["compare"].to_frame()["name"])
+
+
+def test_every_statement_is_a_number_or_has_none(results: dict[str, macekit.Result]) -> None:
+    for operation, found in results.items():
+        for row in rows(found.answer):
+            assert isinstance(row.name, str), operation
+            for value in (row.estimate, row.lower, row.upper, row.confidence):
+                assert value is None or isinstance(value, int | float), (operation, row.name)
 
 
 def test_the_frame_of_a_risk_answer_has_a_row_for_each_record() -> None:
