@@ -59,7 +59,8 @@ class AssessOptions:
         operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive rate.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         reading: How the paper's statistic reads a continuous score: ``EqualWidth(bins)`` or ``Kernel(bandwidth)`` from
-            ``estimators.paper``. None: kernel densities with Scott's bandwidth; of vectors no statistic.
+            ``estimators.paper``, and so do Algorithms 2 and 3. None: the statistic by kernel densities with Scott's
+            bandwidth, the algorithms by the cells that are counted anyway; of vectors no statistic.
 
     Example:
         >>> from estimators import AssessOptions, Counts, assess
@@ -190,7 +191,16 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     metric, published = None, None
     if definition is not None:
         source = data if learned is None else learned.scores
-        published = paper_metric(source, definition, options.prior, options.seed, options.reading)
+        smooth = isinstance(source, Scores) and source.query is Query.CONTINUOUS
+        published = (
+            paper_metric(  # cells are counted already; kernel densities cost as much again as all else
+                fine if smooth and options.reading is None else source,
+                definition,
+                options.prior,
+                options.seed,
+                options.reading,
+            )
+        )
         metric = metric_optimum(
             fine, definition, options.prior, confidence=options.confidence, seed=options.seed, reuse=result
         )

@@ -102,7 +102,8 @@ class Estimator(Question):
         description="the class of attacks: auto: any attack on the score sorted into cells (groups of "
         "similar values), or a learned one for vectors; histogram: cells, with the paper's W_N on "
         "equal-width cells (of vectors boxes, and bins^d cells); kde: as auto, with the paper's U_N, in up to 10 "
-        "dimensions; threshold, two_sided: assume that the best attack has this form; learned: classifiers for vectors",
+        "dimensions, and its Algorithms 2 and 3 by kernel densities; threshold, two_sided: assume that the "
+        "best attack has this form; learned: classifiers for vectors",
     )
     bins: int | None = Field(
         None,

@@ -8,7 +8,8 @@ import pytest
 from estimators import AssessOptions, CellsTarget, Counts, Decision, LearnedTarget, MaceError, Scores, assess
 from estimators.adversary.learned import logistic
 from estimators.density.bandwidth import Fixed
-from estimators.paper import EqualWidth, Kernel, algorithm_1
+from estimators.metric.presets import preset
+from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric
 from estimators.report import coherent, fingerprint
 from estimators.statement import Estimate, at_least, at_most
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
@@ -245,6 +246,23 @@ def test_the_papers_statistic_reads_the_scores_as_asked() -> None:
     assert by_cells.statistic == "W_N"
     assert by_kernel.value == algorithm_1(scores, 0.5, reading=Kernel(Fixed(0.3))).value
     assert not by_kernel.cautions  # a bandwidth fixed in advance is what the paper's interval asks for
+
+
+@pytest.mark.parametrize(
+    ("reading", "estimator"), [(None, "histogram"), (Kernel(), "kde"), (EqualWidth(9), "histogram")]
+)
+def test_the_papers_metric_learns_by_the_cells_that_are_there_unless_asked_otherwise(
+    reading: EqualWidth | Kernel | None, estimator: str
+) -> None:
+    scores = Scores.of(*gaussian_shift(0.3).draw(np.random.default_rng(4), 500, 700))
+
+    found = assess(scores, AssessOptions(metric="f_beta", prior=0.3, reading=reading, seed=3))
+
+    source = found.fine if reading is None else scores
+    assert source is not None
+    assert found.paper_metric is not None
+    assert found.paper_metric == paper_metric(source, preset("f_beta", 0.3), 0.3, 3, reading)
+    assert found.paper_metric.estimator == estimator
 
 
 @pytest.mark.parametrize(("threshold", "codes"), [(0.79, ["limit_below_baseline"]), (0.8, []), (None, [])])

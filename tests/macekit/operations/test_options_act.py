@@ -258,7 +258,7 @@ LEAVE = "it says by name what is done without it"
 SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ("query", "continuous"): ("scores|vectors", LEAVE),
     ("query", "discrete"): ("text|integers", LEAVE),
-    ("estimator.kind", "kde"): ("(advantage|report|metrics): (scores|vectors)", LEAVE),
+    ("estimator.kind", "kde"): ("metrics: (scores|vectors)", LEAVE),
     ("estimator.kind", "learned"): ("vectors", LEAVE),
     ("estimator.kind", "histogram"): (
         "(compare|gate): |: (text|integers|counts)",
