@@ -73,7 +73,7 @@ def test_every_kind_of_cells_that_the_library_writes_can_be_posted_but_halves() 
 
 def test_cells_of_two_scores_are_answered_and_not_read_back() -> None:
     """Which of the two scores a record has is not seen from the score, so counts of them are of no one query."""
-    halves = {"kind": "halves", "parts": [GRID, GRID]}
+    halves: dict[str, object] = {"kind": "halves", "parts": [GRID, GRID]}
 
     with pytest.raises(Problem, match=r"counts\.cells\.kind: need categories") as caught:
         require_cells(halves, "")
