@@ -14,8 +14,7 @@ from math import exp, lgamma, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln
-from scipy.stats import chi2
+from scipy.special import betainc, gammainc, gammainccinv, gammaincinv, gammaln
 
 from estimators.errors import OutOfRange, require_count, require_open_unit, require_positive
 from estimators.statement import Caution, at_least, at_most, exactly
@@ -67,11 +66,10 @@ def mean_delta(n: int, dimension: int = 1, gamma: float = 1.0) -> float:
 
 def _above(d: int, a: float, b: float, c: float) -> float:
     """P(a U - b W > c) of independent chi-squared U, W: given S = U + W, it is B > (b + c/S)/(a + b), B = U/S."""
-    law = chi2(2 * d)
-    top = float(law.isf(TAIL))
+    top = 2.0 * float(gammainccinv(d, TAIL))
     # below this S the rule says always, or never, whatever B is
     start = min(max(-c / b if c < 0.0 else c / a, 0.0), top)
-    bulk = np.linspace(float(law.ppf(TAIL)), top, PANELS + 1)
+    bulk = np.linspace(2.0 * float(gammaincinv(d, TAIL)), top, PANELS + 1)
     edges = np.unique(
         np.concatenate([start + (top - start) * 2.0 ** -np.arange(HALVINGS + 1), bulk[bulk > start], [start]])
     )
@@ -80,7 +78,7 @@ def _above(d: int, a: float, b: float, c: float) -> float:
     share = np.clip((b + c / s) / (a + b), 0.0, 1.0)
     density = np.exp((d - 1.0) * np.log(s) - s / 2.0 - d * log(2.0) - gammaln(d))
     inside = float(np.sum(half[:, None] * WEIGHTS * density * betainc(d / 2.0, d / 2.0, 1.0 - share)))
-    return inside + (float(law.cdf(start)) if c < 0.0 else 0.0)
+    return inside + (float(gammainc(d, start / 2.0)) if c < 0.0 else 0.0)
 
 
 def mean_norm(dimension: int) -> float:
