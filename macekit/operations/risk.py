@@ -71,6 +71,9 @@ NO_METRIC = dict.fromkeys(
 NO_LEARNED = dict.fromkeys(("learned_score", "learned_half"))
 """Columns that are null unless records are vectors."""
 
+OPTIONAL = {**NO_METRIC, **NO_PAPER, **NO_LEARNED}
+"""Columns that a table leaves out when they are null; in JSON they follow those that are not."""
+
 OVER: dict[str, Multiplicity] = {"records": OverRecords(), "cells": OverCells()}
 
 
@@ -114,7 +117,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     document = {
         **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
-        "records": {**NO_METRIC, **NO_PAPER, **NO_LEARNED, **columns},
+        "records": columns | {name: None for name in OPTIONAL if name not in columns},
         "groups": group_rows(result, tables),
         "provenance": source,
     }
