@@ -20,6 +20,9 @@ from tests.app.cli.files import answered, side
 
 Capture = pytest.CaptureFixture[str]
 
+RULE = ("--rule", "top"), {"rule.kind": "top"}
+"""What an attack needs that has scores and no guesses: in the shell, and in a query."""
+
 
 def service(operation: str, file: Path, **query: str) -> dict[str, object]:
     """What the service answers to the same table."""
@@ -50,9 +53,12 @@ def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q.most_files == 1], ids=lambda q: q.name)
 def test_every_question_about_one_table_is_answered(folder: Path, capsys: Capture, question: object) -> None:
     name, operation = question.command, question.name  # type: ignore[attr-defined]
+    options, query = RULE if name == "attack" else ((), {})
 
-    assert answered(capsys, name, "scores.csv") == service(operation, folder / "scores.csv")
-    assert main([name, "scores.csv"]) == 0
+    found = answered(capsys, name, "scores.csv", *options)
+
+    assert found == service(operation, folder / "scores.csv", **query)
+    assert main([name, "scores.csv", *options]) == 0
     out = capsys.readouterr().out
     assert (
         "24 members and 24 nonmembers in" if name == "counts" else "24  and 24 nonmember records\n"
@@ -125,7 +131,10 @@ def test_a_side_may_be_a_column_of_a_table_or_rows_of_a_vector(folder: Path, cap
     np.save(folder / "n.npy", rng.normal(size=(40, 2)))
     found = answered(capsys, "estimate", "--members", "m.npy", "--nonmembers", "n.npy")
     assert found["provenance"]["n_members"] == 40  # type: ignore[index]
-    assert found["roc"] is None
+    assert found["provenance"]["query"] == "a vector of 2 numbers"  # type: ignore[index]
+    learned = found["learned_score"]
+    assert learned["n_taught"] + learned["n_members"] + learned["n_nonmembers"] == 80  # type: ignore[index]
+    assert found["roc"]["auc_lower"] > 0.5  # type: ignore[index]
 
 
 def test_a_fault_in_one_of_two_files_is_said_with_its_name_and_row(folder: Path, capsys: Capture) -> None:

@@ -29,6 +29,7 @@ BEGINNINGS = {
     ".parquet": b"PAR1",
 }
 ARGUMENTS = {
+    "attack": ["scores.csv", "--rule", "top"],
     "compare": ["before.csv", "after.csv", "--no-paired"],
     "plan": ["--expected", "0.05", "--max-advantage", "0.1"],
     "audit": ["scores.csv", "--claimed-epsilon", "1"],
