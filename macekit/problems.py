@@ -132,6 +132,16 @@ class Problem(Exception):
         slug = next(OF_ERROR[known] for known in type(error).__mro__ if known in OF_ERROR)
         return cls(slug, error.message, field=error.field, index=error.index)
 
+    def of_field(self, field: str | None) -> Problem:
+        """The same of a field by another name, in its detail, too."""
+        if self.field is None or field is None or field == self.field:
+            return self
+        prefix = f"{self.field}: "
+        detail = self.detail
+        if detail.startswith(prefix):
+            detail = f"{field}: {detail.removeprefix(prefix)}"
+        return Problem(self.kind.slug, detail, field=field, index=self.index, retry_after=self.retry_after)
+
     def document(self, instance: str | None = None) -> dict[str, object]:
         """The problem document; ``instance`` is the request's id."""
         detail = self.detail if len(self.detail) <= MOST_DETAIL else self.detail[: MOST_DETAIL - 1] + "…"

@@ -43,7 +43,7 @@ def densities_of(scores: Scores, bandwidth: Bandwidth, seed: int = 0, pairs: int
         raise InputError(
             f"kernel densities in {scores.dimension} dimensions say nothing; need at most {MOST_AXES}, "
             "or a learned adversary",
-            field="members",
+            field="estimator.kind",
         )
     if scores.dimension == 2:
         plane = PlaneDensities.of(members, nonmembers, bandwidth)

@@ -13,6 +13,7 @@ from macekit import catalogue
 from macekit.call import Body, Call, Reply
 from macekit.decoding import decode
 from macekit.decoding.body import DecodedBody
+from macekit.operations.options import field_path
 from macekit.problems import Problem
 
 MODULES = {each.name: import_module(f"macekit.operations.{each.module}") for each in catalogue.OPERATIONS}
@@ -32,7 +33,7 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
             else reply
         )
     except (Problem, MaceError) as error:
-        return Problem.of(error).reply(call.request_id)
+        return _problem(call, error).reply(call.request_id)
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
@@ -40,7 +41,15 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     try:
         return function(call.operation)(call, body)
     except (Problem, MaceError) as error:
-        return Problem.of(error).reply(call.request_id)
+        return _problem(call, error).reply(call.request_id)
+
+
+def _problem(call: Call, error: Problem | MaceError) -> Problem:
+    """What is wrong, said of the field that can be changed, which the library knows by the name of its argument."""
+    problem = Problem.of(error)
+    return (
+        problem if isinstance(error, Problem) else problem.of_field(field_path(call.operation, error.field))
+    )
 
 
 def function(operation: str) -> Callable[[Call, DecodedBody], Reply]:

@@ -44,6 +44,7 @@ from macekit.reports.model import Context
 from macekit.reports.rendering import render
 from macekit.schemas.query import NAMES
 from macekit.schemas.questions import (
+    QUESTIONS,
     Estimator,
     LinearMetric,
     MetricGiven,
@@ -266,6 +267,16 @@ def _path(kind: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[str],
         elif (branch := _BRANCHES.get(str(part))) is not None:
             at = branch
     return path, at
+
+
+def field_path(operation: str, argument: str | None) -> str | None:
+    """Where the question of an operation has an argument of the library: ``estimator.bins``, if not ``bins``."""
+    fields = QUESTIONS[operation].model_fields
+    if argument is None or argument in fields or "estimator" not in fields:
+        return argument
+    estimator = _class_of(fields["estimator"].annotation, None)
+    inside = estimator is not None and argument in estimator.model_fields
+    return f"estimator.{argument}" if inside else argument
 
 
 def _class_of(annotation: Any, fallback: type[BaseModel] | None) -> type[BaseModel] | None:

@@ -158,9 +158,11 @@ def test_bins_are_those_of_the_boxes_too() -> None:
 
 
 LINE = {"members": MEMBERS[:, 0].tolist(), "nonmembers": NONMEMBERS[:, 0].tolist()}
+DENSE = {side: [x * 1e-300 for x in scores] for side, scores in LINE.items()}
 LABELS = {"members": ["a", "b", "c"] * 9, "nonmembers": ["a", "b", "b"] * 9}
 COUNTS = {"counts": {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}}
 LONG = {"members": RNG.normal(0, 1, (20, 11)).tolist(), "nonmembers": RNG.normal(0, 1, (20, 11)).tolist()}
+LONGER = {"members": RNG.normal(0, 1, (80, 12)).tolist(), "nonmembers": RNG.normal(0, 1, (80, 12)).tolist()}
 KDE: dict[str, Any] = {"estimator": {"kind": "kde"}}
 
 
@@ -172,7 +174,28 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "kde of counts": ("advantage", COUNTS | KDE, "estimator.kind", "counts have no places"),
     "kde of categories": ("report", LABELS | KDE, "estimator.kind", "read as categories"),
     "kde of 11 numbers": ("advantage", LONG | KDE, "estimator.kind", "at most 10; use learned"),
-    "100^11 cells": ("advantage", LONG | by("histogram"), "bins", "fewer bins"),
+    "kde of 11 numbers, in risk": ("individual-risk", LONG | KDE, "estimator.kind", "at most 10"),
+    "100^11 cells": ("advantage", LONG | by("histogram"), "estimator.bins", "fewer bins"),
+    "100^11 cells in a report": ("report", LONG | by("histogram"), "estimator.bins", "fewer bins"),
+    "100^11 cells in risk, which has bins itself": (
+        "individual-risk",
+        LONG | by("histogram"),
+        "bins",
+        "fewer bins",
+    ),
+    "50^12 cells": ("advantage", LONGER | by("histogram", bins=50), "estimator.bins", "fewer bins"),
+    "a bandwidth of hardly any spread": (
+        "advantage",
+        DENSE | KDE,
+        "estimator.bandwidth",
+        "estimator.bandwidth: records lie too close",
+    ),
+    "a bandwidth of hardly any spread, in risk": (
+        "individual-risk",
+        DENSE | KDE,
+        "estimator.bandwidth",
+        "estimator.bandwidth: records lie too close",
+    ),
     "kde in a gate": ("gate", {**LINE, **KDE, "max_advantage": 0.1}, "estimator.kind", "ask /v1/advantage"),
     "kde in a comparison": ("compare", {"queries": {"a": LINE, "b": LINE}} | KDE, "estimator.kind", "ask"),
     "a bandwidth below 0": (
