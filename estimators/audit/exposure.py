@@ -38,7 +38,10 @@ from estimators.statement import IID, Caution, Guarantee, at_least, at_most, per
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-End = Literal["high", "low", "label"]
+End = Literal["high", "low", "label", "cell"]
+
+ONE_OF: dict[End, str] = {"high": "score", "low": "score", "label": "label", "cell": "vector"}
+"""What a record in a tail has, by the direction of the tail."""
 
 CLEAR = 4.0
 """A tail with nonmembers exposes its members if these are seen in it so many times as often as nonmembers are, """
@@ -84,16 +87,23 @@ OF_LABELS = Guarantee(
     IID,
     finite_sample=False,
 )
-"""What the limits cover. Of labels the false alarms without a leak are proven, the rest was checked by simulation."""
+OF_CELLS = Guarantee(
+    "the log of how many times as often as nonmembers members lie in the best cell of these vectors, from below; "
+    "the share of members, the share of nonmembers and the probability each by itself, whichever cell is named",
+    IID,
+    finite_sample=False,
+)
+"""What the limits cover. Of labels and cells false alarms without a leak are proven, the rest was simulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """An end of the score, or a label, and what is shown of it.
+    """An end of the score, or a label, or a cell of vectors, and what is shown of it.
 
     Attributes:
-        direction: ``"high"`` or ``"low"``: which end of the score it is; ``"label"`` where scores have no order.
-        label: The label; None where scores have an order.
+        direction: ``"high"`` or ``"low"``: which end of the score it is; ``"label"`` where scores have no order,
+            ``"cell"`` where they are vectors.
+        label: The label; of vectors the cell's place among the cells, from 0; None where scores have an order.
         members: How many of the members lie in it.
         nonmembers: How many of the nonmembers do.
         tpr_lower: Lower limit of the share of members in it: the true positive rate of accusing it.
@@ -171,6 +181,10 @@ class Exposure:
             return f"{who} have the label {_short(tail.label)!r}" + (
                 "" if tail.nonmembers else ", which no nonmember has"
             )
+        if tail.direction == "cell":
+            return f"{who} lie in one cell of vectors" + (
+                "" if tail.nonmembers else ", in which no nonmember lies"
+            )
         which = "beyond one cut" if tail.nonmembers else "that no nonmember has"
         return f"{who} have scores {which}, at the {tail.direction} end"
 
@@ -185,7 +199,7 @@ class Exposure:
                 else f"fewer than {self.least:,} beyond every nonmember would not show"
             )
             return f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."
-        one = "such a label" if tail.direction == "label" else "such a score"
+        one = f"such a {ONE_OF[tail.direction]}"
         member, share = _percent_down(tail.precision_lower), _percent_down(tail.tpr_lower)
         return (
             f"{self.finding}. With {sure} confidence {one} makes membership at least {member} probable, at a prior of "
@@ -199,7 +213,7 @@ class Exposure:
         """That members are exposed, whatever is true on average."""
         if not self.alarm or self.tail is None:
             return ()
-        one = "label" if self.tail.direction == "label" else "score"
+        one = ONE_OF[self.tail.direction]
         message = (
             f"{self.finding}: such a {one} makes membership at least {_percent_down(self.tail.precision_lower)} "
             f"probable at a prior of {self.prior:g}, which an advantage, being an average, hides"
@@ -216,7 +230,7 @@ def exposure(
     """Look for members whose scores no nonmember has, or almost none, at either end of the score.
 
     The limits hold for whichever tail is named: the error is shared by all of them. Of categories, which have no
-    order, every label is a tail of its own.
+    order, every label is a tail of its own; of vectors, every cell.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
@@ -260,7 +274,7 @@ def exposure(
         counts.n_nonmembers,
         prior,
         confidence,
-        OF_TAILS if ordered else OF_LABELS,
+        OF_TAILS if ordered else OF_LABELS if _has_labels(counts) else OF_CELLS,
     )
 
 
@@ -304,7 +318,7 @@ def _tails(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
 
 
 def _labels(counts: Counts, alpha: float) -> _Candidates:
-    """Each label by itself; of those with as many nonmembers only the one with most members can say the most."""
+    """Each label or cell by itself; of those with as many nonmembers only the one with most members can say most."""
     labels = _labels_seen(counts)
     if labels < 2:
         nothing = np.zeros(0, dtype=np.int64)
@@ -315,7 +329,13 @@ def _labels(counts: Counts, alpha: float) -> _Candidates:
     keep = order[best & (members > 0)]
     inside = counts.nonmembers[keep]
     levels = np.full(len(keep), alpha / labels)
-    return _Candidates([("label", int(at)) for at in keep], counts.members[keep], inside, inside, levels)
+    what: End = "label" if _has_labels(counts) else "cell"
+    return _Candidates([(what, int(at)) for at in keep], counts.members[keep], inside, inside, levels)
+
+
+def _has_labels(counts: Counts) -> bool:
+    """Whether cells without an order have labels; those of vectors have none."""
+    return isinstance(counts.cells, Categories)
 
 
 def _labels_seen(counts: Counts) -> int:
@@ -345,7 +365,7 @@ def _clearest(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | 
     level, epsilon = float(tails.levels[at]), limits[alarm]
     m, k = int(tails.members[at]), int(tails.nonmembers[at])
     label = None
-    if direction == "label":
+    if direction in ("label", "cell"):
         label = counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell
     return Tail(
         direction,

@@ -142,13 +142,21 @@ class EpsilonAnswer(TypedDict):
 
 
 class TailAnswer(TypedDict):
-    """An end of the score, or a label, and what is shown of it."""
+    """An end of the score, or a label, or a cell of vectors, and what is shown of it."""
 
     direction: Annotated[
-        Literal["high", "low", "label"],
-        Field(description="which end of the score it is; label where scores have no order"),
+        Literal["high", "low", "label", "cell"],
+        Field(
+            description="which end of the score it is; label where scores have no order, cell where they are vectors"
+        ),
     ]
-    label: str | float | bool | None
+    label: Annotated[
+        str | float | bool | None,
+        Field(
+            description="the label; of vectors the cell's place among the cells, from 0; null where scores "
+            "have an order"
+        ),
+    ]
     members: Annotated[int, Field(description="members in it")]
     nonmembers: Annotated[int, Field(description="nonmembers in it")]
     tpr_lower: Annotated[float, Field(description="lower limit of the share of members in it")]

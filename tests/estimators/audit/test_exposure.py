@@ -194,6 +194,35 @@ def test_a_column_that_says_exact_copy_is_enough() -> None:
     assert labels.sentence.startswith("250 of 5,000 members have the label 'copy', which no nonmember has.")
 
 
+def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
+    rng = np.random.default_rng(3)
+    members = np.r_[np.full((500, 2), 9.0), rng.normal(size=(1500, 2))]
+    scores = Scores.of(members, rng.normal(size=(2000, 2)))
+    counts = finest(scores)
+
+    some = np.ones((2, counts.size), dtype=np.int64)
+    some[:, -1] = 80, 5
+
+    pure, mixed = exposure(counts), exposure(Counts.trusted(some[0], some[1], counts.cells))
+
+    assert pure.tail is not None
+    assert pure.tail.direction == "cell"
+    assert pure.tail.label == int(np.argmax(counts.members - 1e6 * counts.nonmembers))
+    sentence, caution = pure.sentence, pure.cautions[0].message
+    assert sentence.startswith(
+        f"{pure.tail.members} of 2,000 members lie in one cell of vectors, in which no nonmember lies."
+    )
+    assert "such a vector makes membership" in sentence
+    assert "such a vector makes membership" in caution
+    assert "best cell of these vectors" in pure.guarantee.covers
+    assert mixed.tail is not None
+    assert mixed.tail.label == counts.size - 1
+    assert mixed.sentence.startswith(
+        f"80 of {some[0].sum()} members and 5 of {some[1].sum()} nonmembers lie in one cell of vectors. With"
+    )
+    assert "label" not in sentence + caution + mixed.sentence + pure.guarantee.covers
+
+
 def test_a_few_nonmembers_among_the_copies_do_not_hide_them() -> None:
     counts = Counts.of([4800, 200], [4995, 5], edges=[1.0])
     result = exposure(counts)
