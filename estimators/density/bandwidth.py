@@ -120,6 +120,10 @@ class Bandwidth(Protocol):
         ...
 
 
+MOST_DIGITS = 140
+"""Digits before or after the point of a fixed bandwidth, of all axes together: its square still is a number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """A bandwidth given in advance: the only kind under which Theorem 6's interval holds (erratum E16)."""
@@ -130,7 +134,14 @@ class Fixed:
         require_positive("bandwidth", self.width)
 
     def choose(self, sample: Sample, dimension: int = 1) -> float:
-        """The width given."""
+        """The width given; variances of densities have its powers up to twice the dimension, which must be numbers."""
+        most = 10.0 ** (MOST_DIGITS // dimension)
+        if not 1.0 / most <= self.width <= most:
+            raise OutOfRange(
+                f"bandwidth: got {self.width:g}, need between {1.0 / most:g} and {most:g} where a record has "
+                f"{dimension} number{'s' * (dimension > 1)}",
+                field="bandwidth",
+            )
         return self.width
 
 

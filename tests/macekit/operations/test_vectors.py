@@ -184,6 +184,30 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "fewer bins",
     ),
     "50^12 cells": ("advantage", LONGER | by("histogram", bins=50), "estimator.bins", "fewer bins"),
+    "the least bandwidth that is a number": (
+        "advantage",
+        LINE | by("kde", bandwidth=5e-324),
+        "estimator.bandwidth",
+        "between 1e-140 and 1e+140",
+    ),
+    "the least bandwidth that is a number, in risk": (
+        "individual-risk",
+        LINE | by("kde", bandwidth=5e-324),
+        "estimator.bandwidth",
+        "between 1e-140 and 1e+140",
+    ),
+    "the least bandwidth that is a number, of a learned score": (
+        "metrics",
+        BODY | by("kde", bandwidth=5e-324),
+        "estimator.bandwidth",
+        "between 1e-140 and 1e+140",
+    ),
+    "a bandwidth whose powers are no numbers": (
+        "individual-risk",
+        BODY | by("kde", bandwidth=1e100),
+        "estimator.bandwidth",
+        "between 1e-46 and 1e+46",
+    ),
     "a bandwidth of hardly any spread": (
         "advantage",
         DENSE | KDE,
