@@ -24,7 +24,7 @@ FILE = "x-example-file"
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
 """Forms of answers that are text."""
 
-WORK_PROBLEMS = (400, 401, 406, 408, 413, 415, 422, 429, 500, 503)
+WORK_PROBLEMS = (400, 401, 406, 408, 413, 414, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
 LATER = (429, 503)
