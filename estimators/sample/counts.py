@@ -312,10 +312,11 @@ class Counts:
     def require_shared_cells(self) -> Counts:
         """Refuse counts in which every record has a cell of its own: they say nothing."""
         if self.n_records > 1 and self.pooled.max() == 1:
+            cut = self.cells.kind in ("boxes", "lattice")
             raise TooManyCells(
                 f"each of the {self.n_records} records has a cell of its own, so nothing can be said about others; "
-                "use fewer cells, coarser categories or a continuous query",
-                field="query",
+                + ("use fewer cells" if cut else "use fewer cells, coarser categories or a continuous query"),
+                field="bins" if cut else "query",
             )
         return self
 
