@@ -82,7 +82,7 @@ class Share:
     @property
     def beyond(self) -> bool:
         """More than a method of this level shows once in a thousand simulations."""
-        return self.hits > binom.isf(1e-3, self.runs, self.level)
+        return bool(self.hits > binom.isf(1e-3, self.runs, self.level))
 
     def __str__(self) -> str:
         """Rate, case, runs and error."""
@@ -141,7 +141,8 @@ def cell_probabilities(
 def _tied(world: World, step: float) -> World:
     def draw(rng: np.random.Generator, a: int, b: int) -> tuple[Floats, Floats]:
         x, y = world.draw(rng, a, b)
-        return step * np.round(x / step), step * np.round(y / step)
+        tied = [step * np.round(np.asarray(side, dtype=np.float64) / step) for side in (x, y)]
+        return tied[0], tied[1]
 
     return World(f"{world.name}, tied at {step:g}", draw, world.truth)
 
@@ -152,8 +153,8 @@ def _one_side(draw: Callable[[np.random.Generator, int], Floats], name: str) -> 
 
 
 def _zipf_shares(size: int) -> Floats:
-    shares = 1.0 / np.arange(1, size + 1)
-    return shares / shares.sum()
+    shares = 1.0 / np.arange(1, size + 1, dtype=np.float64)
+    return np.asarray(shares / shares.sum())
 
 
 HARMLESS = (
@@ -533,7 +534,7 @@ def point(share: float) -> Section:
         for run in range(runs):
             fine = finest(line(world, rng, n, n))
             values[run] = advantage(fine, 0.5, seed=run).value
-            at_cells[run] = world.truth_at(cells_for(fine, CellsTarget()).cells.cuts, 0.5)  # type: ignore[union-attr]
+            at_cells[run] = world.truth_at(cells_for(fine, CellsTarget()).cells.cuts, 0.5)  # type: ignore[attr-defined]
         off = values - truth
         rmse, oracle = float(np.sqrt((off**2).mean())), float(np.sqrt((1 - truth**2) / (2 * n)))
         error = values.std() / np.sqrt(runs)
