@@ -60,10 +60,10 @@ def operation(row: Operation) -> Schema:
 
 def problems(*statuses: int) -> dict[int | str, Schema]:
     """Documented problem responses, with the types each status may have."""
-    found: dict[int | str, Schema] = {}
+    responses: dict[int | str, Schema] = {}
     for status in statuses:
         kinds = [kind for kind in KINDS.values() if kind.status == status]
-        found[str(status)] = {
+        responses[str(status)] = {
             **({"headers": RETRY_AFTER} if status in LATER else {}),
             "description": "; ".join(kind.title for kind in kinds),
             "content": {
@@ -84,7 +84,7 @@ def problems(*statuses: int) -> dict[int | str, Schema]:
                 }
             },
         }
-    return found
+    return responses
 
 
 def components() -> Schema:
@@ -118,9 +118,9 @@ def described(row: Operation) -> str:
 
 def _parameters(name: str) -> list[Schema]:
     """The options of a table, filled in where a question has examples of them."""
-    shown = options_with(name)
+    examples = options_with(name)
     return [
-        {**each, "example": shown[each["name"]]} if each["name"] in shown else each
+        {**each, "example": examples[each["name"]]} if each["name"] in examples else each
         for each in parameters(name)
     ]
 

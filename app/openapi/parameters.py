@@ -51,16 +51,16 @@ def parameters(operation: str) -> list[Schema]:
     schema = question.model_json_schema()
     flat = _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
     about_table = _of_arrays(operation) if takes_arrays(operation) else _of_sides(operation)
-    found = {**flat, **{name: {"schema": kind, "description": text} for name, kind, text in about_table}}
-    return [{"name": name, "in": "query", "required": False, **rest} for name, rest in found.items()]
+    options = {**flat, **{name: {"schema": kind, "description": text} for name, kind, text in about_table}}
+    return [{"name": name, "in": "query", "required": False, **rest} for name, rest in options.items()]
 
 
 def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:
     """What may be said of a table of both sides."""
     fields = QUESTIONS[operation].model_fields
     for name, kind, text in TABLE:
-        needed = _NEEDS.get(name)
-        if needed is None or needed in fields or (needed == "members" and operation in SIDED):
+        need = _NEEDS.get(name)
+        if need is None or need in fields or (need == "members" and operation in SIDED):
             yield name, kind, text
 
 
@@ -77,18 +77,18 @@ def _of_arrays(operation: str) -> Iterator[tuple[str, Schema, str]]:
 
 def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> dict[str, Schema]:
     """Options by their names with dots; what the question gives an example of is filled in where it is tried out."""
-    found: dict[str, Schema] = {}
-    for name, given in schema["properties"].items():
+    options: dict[str, Schema] = {}
+    for name, field in schema["properties"].items():
         if name in left_out:
             continue
-        for branch in _branches(given, defs):
-            text = given.get("description") or branch.get("description", "")
+        for branch in _branches(field, defs):
+            text = field.get("description") or branch.get("description", "")
             if branch.get("type") == "object":  # weights and coefficients are for JSON
                 if prefix == "" and "coefficients" not in branch["properties"]:
-                    found |= _flatten(branch, defs, f"{name}.", left_out)
+                    options |= _flatten(branch, defs, f"{name}.", left_out)
             elif branch.get("type") == "array":
                 items = next(_branches(branch["items"], defs))  # a list of names or of numbers
-                found[prefix + name] = {
+                options[prefix + name] = {
                     "schema": {
                         **{k: v for k, v in branch.items() if k in {"type", "minItems", "maxItems"}},
                         "items": {k: v for k, v in items.items() if k not in {"title", "description"}},
@@ -98,12 +98,12 @@ def _flatten(schema: Schema, defs: Schema, prefix: str, left_out: Set[str]) -> d
                     "description": text,
                 }
             elif branch.get("type") != "null":
-                kept = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
-                known = found.get(prefix + name)
-                either = kept if known is None else {"anyOf": [known["schema"], kept]}
-                shown = {"example": given["examples"][0]} if "examples" in given else {}
-                found[prefix + name] = {"schema": either, "description": text, **shown}
-    return found
+                kind = {k: v for k, v in branch.items() if k not in {"title", "description", "default"}}
+                before = options.get(prefix + name)
+                either = kind if before is None else {"anyOf": [before["schema"], kind]}
+                example = {"example": field["examples"][0]} if "examples" in field else {}
+                options[prefix + name] = {"schema": either, "description": text, **example}
+    return options
 
 
 def _branches(schema: Schema, defs: Schema) -> Iterator[Schema]:

@@ -62,12 +62,14 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     if question.max_advantage is not None:
         return
     of_cells = question.max is not None or question.max_epsilon is not None
-    joined = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
-    if estimator.bins is not None and not joined:
+    cuts = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
+    if estimator.bins is not None and not cuts:
         raise _useless("estimator.bins", "no limit here is judged on cells that are cut for it")
     vector = isinstance(data, Scores) and data.dimension > 1
-    used = estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
-    for name, acts in (("kind", used), ("changes", False), ("universe", False)):
+    acting = (
+        estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
+    )
+    for name, acts in (("kind", acting), ("changes", False), ("universe", False)):
         if getattr(estimator, name) is not None and not acts:
             raise _useless(f"estimator.{name}", "only max_advantage asks for a class of attacks")
 
@@ -140,8 +142,8 @@ def _is_discrete(data: Data) -> bool:
 def _is_crossed(data: Data, bins: int | None) -> bool:
     """Whether a guess may change between the cells that the upper end covers anyway."""
     if isinstance(data, Counts):
-        joined = bins if bins is not None else resolution(data.n_records) if _is_line(data) else data.size
-        return data.cells.ordered and data.size > joined
+        cells = bins if bins is not None else resolution(data.n_records) if _is_line(data) else data.size
+        return data.cells.ordered and data.size > cells
     return data.dimension == 1 and (_is_line(data) or (has_order(data) and bins is not None))
 
 

@@ -52,8 +52,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             field="groups",
         )
     assessment = assessed(data, question)
-    drawn = data if assessment.learned is None else assessment.learned.scores
-    histogram = shape(drawn, assessment.fine)
+    source = data if assessment.learned is None else assessment.learned.scores
+    histogram = shape(source, assessment.fine)
     risks = _risks(body, data, assessment, question)
     of_record = None if assessment.metric is None else metric_of_cells(data, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call))
@@ -64,7 +64,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         if assessment.roc is None or assessment.fine is None
         else encode.points(band(assessment.fine, question.confidence)),
         "distribution": None if histogram is None else encode.distribution(histogram),
-        "posterior": [] if histogram is None else _posterior(drawn, histogram, question),
+        "posterior": [] if histogram is None else _posterior(source, histogram, question),
         "risk": summary(risks, _mean(data, assessment, risks), of_record),
         "groups": _groups(risks, body, data, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
@@ -96,19 +96,19 @@ def _risks(
     )
 
 
-def _posterior(data: Scores | Counts, drawn: Shape, question: ReportQuestion) -> list[PosteriorCurveAnswer]:
+def _posterior(data: Scores | Counts, picture: Shape, question: ReportQuestion) -> list[PosteriorCurveAnswer]:
     """The chance of being a member along the score, by kernel densities and by slices, as the paper states it."""
-    if not isinstance(data, Scores) or data.query is not Query.CONTINUOUS or drawn.edges is None:
+    if not isinstance(data, Scores) or data.query is not Query.CONTINUOUS or picture.edges is None:
         return []
-    chosen = reading(question.estimator)
-    slices = chosen if isinstance(chosen, EqualWidth) else EqualWidth()
+    choice = reading(question.estimator)
+    slices = choice if isinstance(choice, EqualWidth) else EqualWidth()
     low, high = (float(f([f(data.members), f(data.nonmembers)])) for f in (np.min, np.max))
     edges = np.linspace(low, high, slices.bins + 1)
-    edges = edges[(edges >= drawn.edges[0]) & (edges <= drawn.edges[-1])]
-    points = np.linspace(float(drawn.edges[0]), float(drawn.edges[-1]), CURVE_POINTS)
+    edges = edges[(edges >= picture.edges[0]) & (edges <= picture.edges[-1])]
+    points = np.linspace(float(picture.edges[0]), float(picture.edges[-1]), CURVE_POINTS)
     curves = []
     for way, starts, ends in (
-        (chosen if isinstance(chosen, Kernel) else Kernel(), points, points),
+        (choice if isinstance(choice, Kernel) else Kernel(), points, points),
         (slices, edges[:-1], edges[1:]),
     ):
         try:

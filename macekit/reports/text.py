@@ -143,8 +143,8 @@ def _thinned(table: Table) -> Table:
     if rows <= MOST_ROWS:
         return table
     step = (rows - 1) / (MOST_ROWS - 1)
-    listed = tuple(table.rows[round(step * place)] for place in range(MOST_ROWS))
-    return Table(table.caption, table.head, listed, table.note, table.more + rows - MOST_ROWS, table.where)
+    few = tuple(table.rows[round(step * place)] for place in range(MOST_ROWS))
+    return Table(table.caption, table.head, few, table.note, table.more + rows - MOST_ROWS, table.where)
 
 
 # --- lines --------------------------------------------------------------------------------------------------
@@ -158,29 +158,31 @@ def _lines(table: Table, width: int) -> list[str]:
     columns = list(zip(table.head, *rows, strict=True))
     names = [row[0] for row in rows]
     grouped = not right[0] and any(name == after for name, after in pairwise(names))
-    kept = [place for place, column in enumerate(columns) if any(column[1:]) and not (grouped and place == 0)]
+    places = [
+        place for place, column in enumerate(columns) if any(column[1:]) and not (grouped and place == 0)
+    ]
     indent = GAP if grouped else ""
     widths = _widths(
-        [columns[place] for place in kept], [right[place] for place in kept], width - len(indent)
+        [columns[place] for place in places], [right[place] for place in places], width - len(indent)
     )
 
-    def written(row: Sequence[str]) -> Iterator[str]:
+    def line_of(row: Sequence[str]) -> Iterator[str]:
         cells = [
             wrap(row[place], wide, break_on_hyphens=False) or [""]
-            for place, wide in zip(kept, widths, strict=True)
+            for place, wide in zip(places, widths, strict=True)
         ]
         for line in range(max(map(len, cells))):
             parts = (cell[line] if line < len(cell) else "" for cell in cells)
             aligned = (
                 f"{part:>{wide}}" if right[place] else f"{part:<{wide}}"
-                for part, place, wide in zip(parts, kept, widths, strict=True)
+                for part, place, wide in zip(parts, places, widths, strict=True)
             )
             yield indent + GAP.join(aligned).rstrip()
 
-    lines = list(written(table.head)) if any(table.head) else []
+    lines = list(line_of(table.head)) if any(table.head) else []
     for name, group in groupby(rows, lambda row: row[0]):
         lines += [name] if grouped else []
-        lines += [line for row in group for line in written(row)]
+        lines += [line for row in group for line in line_of(row)]
     return lines + ([f"{table.more:,} more rows are in the JSON."] if table.more else [])
 
 

@@ -67,8 +67,8 @@ def of_finite(laws: InOut, delta: float) -> tuple[Bound, ...]:
         says = "from practical epsilon and delta" if delta else "tanh(practical epsilon / 2) / 2"
         rows += (Bound(ETA, "practical", says, mip_eta(practical, delta), OURS),)
     if isfinite(practical) and not delta:
-        printed = mip_eta_as_printed(practical)
-        rows += (Bound(ETA, "as_printed", "(1 - e^-practical epsilon) / 2", printed, "PMP, Lemma 13"),)
+        paper = mip_eta_as_printed(practical)
+        rows += (Bound(ETA, "as_printed", "(1 - e^-practical epsilon) / 2", paper, "PMP, Lemma 13"),)
     return side_by_side(rows)
 
 

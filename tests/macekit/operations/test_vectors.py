@@ -183,7 +183,12 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "bins",
         "fewer bins",
     ),
-    "a cell for each record": ("advantage", LONGER | by("histogram", bins=8), "estimator.bins", "fewer cells"),
+    "a cell for each record": (
+        "advantage",
+        LONGER | by("histogram", bins=8),
+        "estimator.bins",
+        "fewer cells",
+    ),
     "50^12 cells": ("advantage", LONGER | by("histogram", bins=50), "estimator.bins", "fewer bins"),
     "the least bandwidth that is a number": (
         "advantage",
