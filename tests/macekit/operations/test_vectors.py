@@ -185,7 +185,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     ),
     "a cell for each record": (
         "advantage",
-        LONGER | by("histogram", bins=8),
+        LONGER | by("histogram", bins=2000),
         "estimator.bins",
         "fewer cells",
     ),
@@ -202,11 +202,11 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "estimator.bandwidth",
         "between 1e-140 and 1e+140",
     ),
-    "the least bandwidth that is a number, of a learned score": (
+    "the least bandwidth that is a number, of vectors' densities": (
         "metrics",
         BODY | by("kde", bandwidth=5e-324),
         "estimator.bandwidth",
-        "between 1e-140 and 1e+140",
+        "between 1e-46 and 1e+46",
     ),
     "a bandwidth whose powers are no numbers": (
         "individual-risk",

@@ -120,7 +120,11 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
         ("advantage, scores", "the lower end of the true positive rate is zero"),
         (
             "advantage, scores",
-            "the expectation of the statistic U_N, not the advantage. It is not the one to decide on.",
+            "the expectation of the statistic U_N, not the advantage; simulated (",
+        ),
+        (
+            "advantage, scores",
+            "of samples, depending on the world (docs/paper.md). It is not the one to decide on.",
         ),
         (
             "advantage, scores",
