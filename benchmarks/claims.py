@@ -1,6 +1,6 @@
 """Do the claims that `benchmarks.coverage` does not judge hold? Each by simulation, seeds fixed.
 
-    python -m benchmarks.claims                # about seven minutes on one core
+    python -m benchmarks.claims                # about 25 minutes of one core
     python -m benchmarks.claims --runs 0.1     # a tenth of the runs
 
 Every share stands with its runs and the standard error it would have if the claim held exactly. The
