@@ -92,6 +92,6 @@ def share_within(subject: Subject, reading: str, n_members: int, n_nonmembers: i
     least, greatest = sizes[size][0 if subject == "advantage" else 1]
     what = "the advantage" if subject == "advantage" else "f_p at the score"
     return (
-        f"simulated ({reading}, {size:,} records a side), it contains {what} in {least:.0%} to {greatest:.0%} of "
-        "samples, depending on the world (docs/paper.md)"
+        f"at 95% confidence, simulated ({reading}, {size:,} records a side), it contains {what} in "
+        f"{least:.0%} to {greatest:.0%} of samples, depending on the world (docs/paper.md)"
     )

@@ -120,7 +120,7 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
         ("advantage, scores", "the lower end of the true positive rate is zero"),
         (
             "advantage, scores",
-            "the expectation of the statistic U_N, not the advantage; simulated (",
+            "the expectation of the statistic U_N, not the advantage; at 95% confidence, simulated (",
         ),
         (
             "advantage, scores",
