@@ -72,9 +72,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         application.router.routes.extend(router.routes)
     application.router.routes.extend(page_routes)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
-    application.user_middleware = front(service, application.routes, open_to_all)
+    keys = settings.keys
+    application.user_middleware = front(service, application.routes, open_to_all, keys)
     application.router.middleware_stack = CallRoute(application.router)
-    _document(application, locked=settings.key is not None, open_to_all=open_to_all)
+    _document(application, locked=keys is not None, open_to_all=open_to_all)
     return application
 
 
@@ -104,7 +105,7 @@ def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]
             schemes["key"] = {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "MACE_API_KEY of the service",
+                "description": "the key of the service, or yours: `mace keys` makes them",
             }
             for path, item in document["paths"].items():
                 for operation in item.values():

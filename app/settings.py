@@ -24,6 +24,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from app.keys import BadKeys, KeyRing
+
 MIB = 2**20
 PREFIX = "MACE_"
 FILE = "MACE_CONFIG"
@@ -57,6 +59,9 @@ class Settings(BaseSettings):
 
     api_key: SecretStr | None = Field(None, description="bearer key that every request but probes must carry")
     api_key_file: Path | None = Field(None, description="file that holds the bearer key")
+    keys_file: Path | None = Field(
+        None, description="file of named keys, each with its scope, end and limits; `mace keys` writes it"
+    )
     open_to_everyone: bool = Field(False, description="listen beyond this machine without a key")
     cors_origins: Names = Field(
         (), description="origins, separated by commas, whose pages may call the service"
@@ -115,12 +120,13 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _safe(self) -> Settings:
-        if self.api_key is not None and self.api_key_file is not None:
-            raise ValueError("give MACE_API_KEY or MACE_API_KEY_FILE, not both")
-        if self.key is None and not self.local and not self.open_to_everyone:
+        if sum(each is not None for each in (self.api_key, self.api_key_file, self.keys_file)) > 1:
+            raise ValueError("give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE")
+        if self.keys is None and not self.local and not self.open_to_everyone:
             raise ValueError(
-                "the host is not an address of this machine alone, and there is no key: set MACE_API_KEY or "
-                "MACE_API_KEY_FILE, or MACE_OPEN_TO_EVERYONE=true if every client that can reach it may use it"
+                "the host is not an address of this machine alone, and there is no key: set MACE_API_KEY, "
+                "MACE_API_KEY_FILE or MACE_KEYS_FILE, or MACE_OPEN_TO_EVERYONE=true if every client that can "
+                "reach it may use it"
             )
         return self
 
@@ -153,6 +159,16 @@ class Settings(BaseSettings):
                 "make one with: openssl rand -hex 32"
             )
         return key.encode()
+
+    @property
+    def keys(self) -> KeyRing | None:
+        """The keys of the service; None if it has none."""
+        if self.keys_file is not None:
+            try:
+                return KeyRing.of_file(self.keys_file)
+            except BadKeys as error:
+                raise ValueError(f"MACE_KEYS_FILE: {error}") from None
+        return None if self.key is None else KeyRing.of_one(self.key)
 
     @property
     def processes(self) -> int:

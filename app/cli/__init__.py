@@ -10,12 +10,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from app.cli import commands, config, demo, gate, serve
+from app.cli import commands, config, demo, gate, keys, serve
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors
 from macekit.call import __version__
 
-COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add)
+COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add, keys.add)
 
 DESCRIPTION = """Certify membership leakage from scores.
 

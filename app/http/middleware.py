@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 import re
 import secrets
 from collections.abc import Collection, Sequence
-from hashlib import sha256
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -17,7 +15,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.http.access import Access
 from app.http.service import NOT_FOUND, OURS, Service, refusal
+from app.keys import KeyRing
 from app.telemetry import logs
 from app.telemetry.logs import Exchange, request_id
 from app.workers.intake import Disconnected
@@ -204,40 +204,6 @@ class Headers:
         return None
 
 
-# --- access -------------------------------------------------------------------------------------------------
-# The bearer key: without it a client gets no further, and does not learn which addresses exist.
-
-KEY_MISSING = "send the header Authorization: Bearer KEY"
-
-
-class Access:
-    """Asks for the key, if there is one, everywhere but at the addresses open to all."""
-
-    def __init__(self, app: ASGIApp, key: bytes | None, open_to_all: Collection[str]) -> None:
-        self.app = app
-        self.digest = None if key is None else sha256(key).digest()
-        self.open_to_all = frozenset(open_to_all)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on requests that carry the key."""
-        if scope["type"] != "http" or self.digest is None or self._open(scope) or self._holds(scope):
-            return await self.app(scope, receive, send)
-        return await refusal(scope, Problem("unauthorized", KEY_MISSING))(scope, receive, send)
-
-    def _open(self, scope: Scope) -> bool:
-        route = scope.get("route")
-        return route is not None and route.path in self.open_to_all
-
-    def _holds(self, scope: Scope) -> bool:
-        """Whether the request carries the key; digests are of one length, so not even the key's length shows."""
-        values = [value for name, value in scope["headers"] if name == b"authorization"]
-        if self.digest is None or len(values) != 1:
-            return False
-        scheme, _, key = values[0].partition(b" ")
-        right = hmac.compare_digest(sha256(key.strip()).digest(), self.digest)
-        return right and scheme.lower() == b"bearer"
-
-
 # --- errors -------------------------------------------------------------------------------------------------
 # The last resort: whatever is raised becomes a problem that says nothing but where to look.
 
@@ -292,7 +258,9 @@ PREFLIGHT = 600
 """Seconds a browser may remember what another origin is allowed."""
 
 
-def front(service: Service, routes: Sequence[BaseRoute], open_to_all: Collection[str]) -> list[Middleware]:
+def front(
+    service: Service, routes: Sequence[BaseRoute], open_to_all: Collection[str], keys: KeyRing | None
+) -> list[Middleware]:
     """The layers in front of an app's routes.
 
     Errors stand inside the record, so that a failure is counted and its answer has the headers; other origins' pages
@@ -322,5 +290,5 @@ def front(service: Service, routes: Sequence[BaseRoute], open_to_all: Collection
         Middleware(Headers),
         Middleware(Errors, service=service),
         *(others if origins else []),
-        Middleware(Access, key=service.settings.key, open_to_all=open_to_all),
+        Middleware(Access, keys=keys, open_to_all=open_to_all),
     ]

@@ -42,6 +42,8 @@ class Exchange:
     bytes_in: int = 0
     records: int = 0
     problem: str | None = None
+    key: str | None = None
+    client: str | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property
@@ -53,6 +55,7 @@ class Exchange:
     def begin(cls, scope: Any, name: str) -> Exchange:
         """Begin the exchange of this scope, and leave it there for the code that answers."""
         exchange = cls(name, scope["method"] if scope["method"] in METHODS else "other")
+        exchange.client = scope["client"][0] if scope.get("client") else None
         scope.setdefault("state", {})["exchange"] = exchange
         return exchange
 
@@ -105,6 +108,8 @@ def log_exchange(exchange: Exchange) -> None:
         return
     values = {
         "request_id": exchange.request_id,
+        "client": exchange.client,
+        "key": exchange.key,
         "method": exchange.method,
         "route": exchange.route,
         "status": exchange.status,

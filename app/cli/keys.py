@@ -1,0 +1,160 @@
+"""`mace keys`: the file of the service's keys. A new key is printed once; the file holds its digest."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from app.cli.parsing import MISUSE
+
+DESCRIPTION = """The keys of a service: named, each for what it may ask, with an end. MACE_KEYS_FILE names the file;
+a running service reads it again when it has changed.
+
+examples:
+  mace keys add keys.toml pipeline --expires 90d --requests-per-minute 60
+  mace keys add keys.toml shards --scope counts
+  mace keys add keys.toml prometheus --scope metrics
+  mace keys list keys.toml
+  mace keys remove keys.toml pipeline"""
+
+ENDINGS = """exit status:
+  0    done
+  2    the file or an option cannot be used; nothing was changed"""
+
+SPAN = re.compile(r"(\d{1,5})([dh])")
+
+
+def add(commands: Any) -> None:
+    """Describe the command."""
+    command = commands.add_parser(
+        "keys",
+        help="make, list and remove the service's keys",
+        usage="mace keys add|list|remove FILE [NAME] [OPTIONS]",
+        description=DESCRIPTION,
+        epilog=ENDINGS,
+    )
+    acts = command.add_subparsers(title="what to do", metavar="ACT", prog="mace keys", required=True)
+    new = acts.add_parser(
+        "add", help="make a key and print it, once", usage="mace keys add FILE NAME [OPTIONS]"
+    )
+    new.add_argument("file", metavar="FILE", help="file of keys; it is made if there is none")
+    new.add_argument("name", metavar="NAME", help="who will hold the key; it stands in the log")
+    new.add_argument(
+        "--scope",
+        metavar="NAME",
+        action="append",
+        help="what it opens: ask (default), counts or metrics; repeatable",
+    )
+    new.add_argument("--expires", metavar="WHEN", help="90d, 12h, or a date as 2027-01-31; default: never")
+    new.add_argument("--requests-per-minute", metavar="N", type=int, help="most requests in a minute")
+    new.add_argument("--at-once", metavar="N", type=int, help="most requests under way")
+    new.add_argument("--largest-body", metavar="BYTES", type=int, help="most bytes of a body")
+    new.set_defaults(run=_add)
+    shown = acts.add_parser(
+        "list", help="name, scope, end and limits of each key", usage="mace keys list FILE"
+    )
+    shown.add_argument("file", metavar="FILE", help="file of keys")
+    shown.set_defaults(run=_list)
+    gone = acts.add_parser("remove", help="take a key back", usage="mace keys remove FILE NAME")
+    gone.add_argument("file", metavar="FILE", help="file of keys")
+    gone.add_argument("name", metavar="NAME", help="whose key")
+    gone.set_defaults(run=_remove)
+
+
+def _add(options: argparse.Namespace) -> int:
+    from pydantic import ValidationError
+
+    from app import keys
+
+    path = Path(options.file)
+    try:
+        present = keys.read(path) if path.exists() else ()
+        if any(key.name == options.name for key in present):
+            return _refuse(f"{path.name} has a key of the name {options.name}; remove it first")
+        secret = keys.new_secret()
+        key = keys.Key(
+            name=options.name,
+            sha256=keys.digest_of(secret.encode()),
+            scope=tuple(options.scope or ["ask"]),
+            expires=None if options.expires is None else end_of(options.expires),
+            requests_per_minute=options.requests_per_minute,
+            at_once=options.at_once,
+            largest_body=options.largest_body,
+        )
+        keys.write(path, [*present, key])
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        where = str(first["loc"][0]).replace("_", "-") if first["loc"] else "key"
+        return _refuse(f"{where}: {first['msg'].removeprefix('Value error, ')}")
+    except (keys.BadKeys, OSError, ValueError) as error:
+        return _refuse(
+            str(error) if isinstance(error, ValueError) else f"{path.name}: {type(error).__name__}"
+        )
+    print(secret)
+    print(f"mace: the key of {key.name} stands above, once; {path.name} holds its digest", file=sys.stderr)
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from app import keys
+
+    try:
+        present = keys.read(Path(options.file))
+    except keys.BadKeys as error:
+        return _refuse(str(error))
+    rows: list[tuple[str, ...]] = [("name", "scope", "expires", "a minute", "at once", "largest body")]
+    for key in present:
+        end = "never" if key.expires is None else key.expires.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        limits = (key.requests_per_minute, key.at_once, key.largest_body)
+        rows.append(
+            (
+                key.name,
+                ",".join(key.scope),
+                end + (" (over)" if key.has_expired() else ""),
+                *("-" if limit is None else str(limit) for limit in limits),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip())
+    return 0
+
+
+def _remove(options: argparse.Namespace) -> int:
+    from app import keys
+
+    path = Path(options.file)
+    try:
+        present = keys.read(path)
+        rest = [key for key in present if key.name != options.name]
+        if len(rest) == len(present):
+            names = ", ".join(key.name for key in present) or "none"
+            return _refuse(f"{path.name} has no key of the name {options.name}; it has: {names}")
+        keys.write(path, rest)
+    except (keys.BadKeys, OSError) as error:
+        return _refuse(
+            str(error) if isinstance(error, keys.BadKeys) else f"{path.name}: {type(error).__name__}"
+        )
+    return 0
+
+
+def end_of(text: str) -> datetime:
+    """When ``90d``, ``12h`` from now, or the day that is named, is over."""
+    if match := SPAN.fullmatch(text):
+        count = int(match[1])
+        return datetime.now(UTC).replace(microsecond=0) + (
+            timedelta(days=count) if match[2] == "d" else timedelta(hours=count)
+        )
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
+    except ValueError:
+        raise ValueError(f"expires: got {text!r}; need 90d, 12h, or a date as 2027-01-31") from None
+
+
+def _refuse(why: str) -> int:
+    print(f"mace: {why}", file=sys.stderr)
+    return MISUSE
