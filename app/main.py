@@ -50,7 +50,9 @@ Every answer carries its interval and what the interval guarantees. Everything t
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make an app of these settings, or of the environment's; it starts its workers with its lifespan."""
     settings = load() if settings is None else settings
-    service = Service(settings, Pool(settings), traces(settings.otlp_endpoint))
+    service = Service(
+        settings, Pool(settings), traces(settings.otlp_endpoint), settings.signer, settings.audit
+    )
     service.metrics.watch(service.pool.snapshot)
     application = FastAPI(
         title="mace",
@@ -90,6 +92,8 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
         service.draining = True
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)
+        if service.audit is not None:
+            service.audit.close()
 
 
 def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:

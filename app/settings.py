@@ -24,7 +24,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from app.audit import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
+from app.signing import BadKey, Signer
 
 MIB = 2**20
 PREFIX = "MACE_"
@@ -63,6 +65,12 @@ class Settings(BaseSettings):
         None, description="file of named keys, each with its scope, end and limits; `mace keys` writes it"
     )
     open_to_everyone: bool = Field(False, description="listen beyond this machine without a key")
+    signing_key_file: Path | None = Field(
+        None, description="file of the Ed25519 key, in PEM, that signs every answer; none are signed without"
+    )
+    audit_file: Path | None = Field(
+        None, description="file to which a line is appended for every question; without one none is written"
+    )
     cors_origins: Names = Field(
         (), description="origins, separated by commas, whose pages may call the service"
     )
@@ -169,6 +177,26 @@ class Settings(BaseSettings):
             except BadKeys as error:
                 raise ValueError(f"MACE_KEYS_FILE: {error}") from None
         return None if self.key is None else KeyRing.of_one(self.key)
+
+    @property
+    def signer(self) -> Signer | None:
+        """What signs answers; None if nothing does."""
+        if self.signing_key_file is None:
+            return None
+        try:
+            return Signer.of_file(self.signing_key_file)
+        except BadKey as error:
+            raise BadSettings(f"MACE_SIGNING_KEY_FILE: {error}") from None
+
+    @property
+    def audit(self) -> AuditFile | None:
+        """The audit file, open to go on; None if there is none."""
+        if self.audit_file is None:
+            return None
+        try:
+            return AuditFile.open(self.audit_file)
+        except AuditError as error:
+            raise BadSettings(f"MACE_AUDIT_FILE: {error}") from None
 
     @property
     def processes(self) -> int:

@@ -49,7 +49,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer, ready for the wire; ``problem`` is its kind if it is an error, ``records`` how many were counted."""
+    """One answer, ready for the wire; ``problem`` is its kind if it is an error, ``records`` how many were counted,
+    and ``input_sha256`` the fingerprint of what was asked about, if there is one."""
 
     status: int
     media_type: str
@@ -57,6 +58,7 @@ class Reply:
     records: int = 0
     problem: str | None = None
     retry_after: int | None = None
+    input_sha256: str | None = None
 
 
 # --- body ---------------------------------------------------------------------------------------------------

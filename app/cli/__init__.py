@@ -10,12 +10,21 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from app.cli import commands, config, demo, gate, keys, serve
+from app.cli import commands, config, demo, gate, keys, serve, verify
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors
 from macekit.call import __version__
 
-COMMANDS = (demo.add, commands.add, gate.add, commands.add_theory, serve.add, config.add, keys.add)
+COMMANDS = (
+    demo.add,
+    commands.add,
+    gate.add,
+    commands.add_theory,
+    serve.add,
+    config.add,
+    keys.add,
+    verify.add,
+)
 
 DESCRIPTION = """Certify membership leakage from scores.
 
@@ -25,7 +34,16 @@ examples:
   mace COMMAND --help"""
 
 SERVICE = frozenset(
-    {"fastapi", "httptools", "prometheus_client", "pydantic_settings", "starlette", "uvicorn"}
+    {
+        "cryptography",
+        "fastapi",
+        "httptools",
+        "limits",
+        "prometheus_client",
+        "pydantic_settings",
+        "starlette",
+        "uvicorn",
+    }
 )
 """Modules that `mace serve` and `mace config` need, and that come with the extra `serve`."""
 

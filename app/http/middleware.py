@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.audit import AuditFile
 from app.http.access import Access
 from app.http.service import NOT_FOUND, OURS, Service, refusal
 from app.keys import KeyRing
@@ -22,6 +23,8 @@ from app.telemetry import logs
 from app.telemetry.logs import Exchange, request_id
 from app.workers.intake import Disconnected
 from macekit.problems import Problem
+
+log = logging.getLogger(__name__)
 
 # --- routes -------------------------------------------------------------------------------------------------
 # The route of a request is found once, before anything else: logs, metrics and the key go by it, and
@@ -204,10 +207,48 @@ class Headers:
         return None
 
 
+# --- audit --------------------------------------------------------------------------------------------------
+# A line for every question, written before its answer leaves; without the line the answer does not leave.
+
+AUDIT_FAILED = "the audit file cannot be written, so nothing is answered; tell the operator"
+
+
+class Audit:
+    """Writes the line of each question."""
+
+    def __init__(self, app: ASGIApp, audit: AuditFile) -> None:
+        self.app = app
+        self.audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer once its line is written."""
+        route = scope.get("route")
+        if scope["type"] != "http" or route is None or "POST" not in getattr(route, "methods", ()):
+            return await self.app(scope, receive, send)
+        withheld = False
+
+        async def send_audited(message: Message) -> None:
+            nonlocal withheld
+            if message["type"] == "http.response.start":
+                exchange = Exchange.of(scope)
+                try:
+                    self.audit.append({**exchange.facts(), "status": message["status"]})
+                except OSError as error:
+                    withheld = True
+                    log.error(
+                        "the audit file cannot be written", extra={"fields": {"reason": type(error).__name__}}
+                    )
+                    exchange.answer_sha256 = None
+                    late = Problem("not-ready", AUDIT_FAILED, retry_after=30)
+                    await refusal(scope, late)(scope, receive, send)
+            if not withheld:
+                await send(message)
+
+        return await self.app(scope, receive, send_audited)
+
+
 # --- errors -------------------------------------------------------------------------------------------------
 # The last resort: whatever is raised becomes a problem that says nothing but where to look.
-
-log = logging.getLogger(__name__)
 
 
 class Errors:
@@ -288,6 +329,7 @@ def front(
         Middleware(Identity),
         Middleware(Record, service=service),
         Middleware(Headers),
+        *([] if service.audit is None else [Middleware(Audit, audit=service.audit)]),
         Middleware(Errors, service=service),
         *(others if origins else []),
         Middleware(Access, keys=keys, open_to_all=open_to_all),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from hashlib import sha256
 
+from anyio import to_thread
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from app.http.service import answer, service
+from app.http.service import Service, answer, service
 from app.openapi.document import described, operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
-from macekit.call import HTML, PARQUET, Call
+from macekit.call import HTML, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
 from macekit.formats import ENCODINGS, REPORTS
 from macekit.operations.counts import streams
@@ -117,6 +120,8 @@ def headers_of(form: str) -> dict[str, str]:
 # --- v1 -----------------------------------------------------------------------------------------------------
 # The operations: each takes a body, hands it to the workers as it came, and returns what they answer.
 
+LONG_BODY = 2**20
+"""Bytes of an answer from which on it is hashed beside the loop."""
 CLIENT_GONE = 499
 """The status in logs and metrics of a request whose client left before the answer; it is never sent."""
 
@@ -159,6 +164,26 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             )
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
-        return answer(request.scope, reply, headers_of(call.accept) if rendered(call) else None)
+        headers = headers_of(call.accept) if rendered(call) else {}
+        reply, signed = await _finished(service(request), Exchange.of(request.scope), reply)
+        return answer(request.scope, reply, headers | signed)
 
     return work
+
+
+async def _finished(running: Service, exchange: Exchange, reply: Reply) -> tuple[Reply, dict[str, str]]:
+    """The answer as it leaves, signed if there is a key, and the header with the signature; both hashes are noted."""
+    if reply.problem is not None:
+        return reply, {}
+
+    def work() -> tuple[bytes | memoryview, dict[str, str], str]:
+        body, headers = reply.body, dict[str, str]()
+        if running.signer is not None:
+            body, signature = running.signer.sign(body, reply.media_type)
+            headers["Mace-Signature"] = signature.as_json().decode("ascii")
+        return body, headers, sha256(body).hexdigest()
+
+    long = len(reply.body) > LONG_BODY
+    body, headers, digest = await to_thread.run_sync(work) if long else work()
+    exchange.input_sha256, exchange.answer_sha256 = reply.input_sha256, digest
+    return replace(reply, body=body), headers

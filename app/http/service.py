@@ -10,7 +10,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.audit import AuditFile
 from app.settings import Settings
+from app.signing import Signer
 from app.telemetry.logs import Exchange
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import Traces
@@ -26,6 +28,8 @@ class Service:
     settings: Settings
     pool: Pool
     traces: Traces
+    signer: Signer | None = None
+    audit: AuditFile | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
 

@@ -44,12 +44,29 @@ class Exchange:
     problem: str | None = None
     key: str | None = None
     client: str | None = None
+    input_sha256: str | None = None
+    answer_sha256: str | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property
     def seconds(self) -> float:
         """Seconds since it began."""
         return time.perf_counter() - self.began
+
+    def facts(self) -> dict[str, Any]:
+        """Who asked what and got which answer, without a value that was submitted."""
+        return {
+            "request_id": self.request_id,
+            "client": self.client,
+            "key": self.key,
+            "method": self.method,
+            "route": self.route,
+            "status": self.status,
+            "records": self.records,
+            "problem": self.problem,
+            "input_sha256": self.input_sha256,
+            "answer_sha256": self.answer_sha256,
+        }
 
     @classmethod
     def begin(cls, scope: Any, name: str) -> Exchange:
@@ -106,18 +123,7 @@ def log_exchange(exchange: Exchange) -> None:
         level = logging.DEBUG
     if not access.isEnabledFor(level):
         return
-    values = {
-        "request_id": exchange.request_id,
-        "client": exchange.client,
-        "key": exchange.key,
-        "method": exchange.method,
-        "route": exchange.route,
-        "status": exchange.status,
-        "ms": round(exchange.seconds * 1000, 3),
-        "bytes_in": exchange.bytes_in,
-        "records": exchange.records,
-        "problem": exchange.problem,
-    }
+    values = {**exchange.facts(), "ms": round(exchange.seconds * 1000, 3), "bytes_in": exchange.bytes_in}
     access.log(level, "request", extra={"fields": values})
 
 

@@ -310,7 +310,17 @@ def reply_of(call: Call, answer: object, *samples: Scores | Counts) -> Reply:
     data = json_bytes(answer)
     if rendered(call):
         data = render(call.operation, msgspec.json.decode(data), call.accept, Context.now())
-    return Reply(200, call.accept, data, sum(s.n_members + s.n_nonmembers for s in samples))
+    records = sum(s.n_members + s.n_nonmembers for s in samples)
+    return Reply(200, call.accept, data, records, input_sha256=fingerprint_in(answer))
+
+
+def fingerprint_in(answer: object) -> str | None:
+    """The SHA-256 of the input, where an answer states one."""
+    if not isinstance(answer, Mapping):
+        return None
+    source = answer.get("provenance") or answer
+    value = source.get("input_sha256") if isinstance(source, Mapping) else None
+    return value if isinstance(value, str) else None
 
 
 # --- origin -------------------------------------------------------------------------------------------------

@@ -109,9 +109,10 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:
-        return Reply(200, CSV, csv_bytes(columns), records)
+        return Reply(200, CSV, csv_bytes(columns), records, input_sha256=source["input_sha256"])
     if call.accept == ARROW:
-        return Reply(200, ARROW, arrow_bytes(columns, _notes(result, source)), records)
+        table = arrow_bytes(columns, _notes(result, source))
+        return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
     tables = by_group_of(data, groups, question) if body.targets is None else {}
     mean = mean_risk(with_counts(data), result.cells, question.confidence, question.seed, question.bins)
     document = {
