@@ -61,11 +61,14 @@ class Signature:
             document = json.loads(text)
             if document["algorithm"] != "Ed25519":
                 raise Unverified(f"the signature is of the algorithm {document['algorithm']!r}, not Ed25519")
-            return cls(str(document["key"]), base64.b64decode(document["value"], validate=True))
+            signature = cls(str(document["key"]), base64.b64decode(document["value"], validate=True))
         except (ValueError, TypeError, KeyError, binascii.Error) as error:
             if isinstance(error, Unverified):
                 raise
             raise Unverified("what stands in the signature's place is none") from None
+        if signature.as_json() != text:  # base64 has several spellings of its last letter
+            raise Unverified("the signature is not written as the service writes it")
+        return signature
 
 
 class Signer:

@@ -1,0 +1,157 @@
+"""What a named key opens, how much of it, and until when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from app import keys
+from app.http.access import Access
+from app.keys import Key, KeyRing
+from app.main import create_app
+from app.settings import BadSettings, Settings, load
+from tests.app.client import TestClient
+
+BODY = {"members": [1, 2, 3, 4, 5, 6, 7, 8], "nonmembers": [1, 2, 3, 4, 5, 6, 7, 9]}
+PAST = datetime.now(UTC) - timedelta(days=1)
+FILE = [
+    ("ask", {}),
+    ("shards", {"scope": ("counts",)}),
+    ("prometheus", {"scope": ("metrics",)}),
+    ("former", {"expires": PAST}),
+    ("slow", {"requests_per_minute": 2}),
+    ("small", {"largest_body": 50}),
+    ("one", {"at_once": 1}),
+]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    path = tmp_path_factory.mktemp("keys") / "keys.toml"
+    keys.write(
+        path, [Key(name=name, sha256=keys.digest_of(name.encode()), **limits) for name, limits in FILE]
+    )  # type: ignore[arg-type]
+    with TestClient(create_app(Settings(keys_file=path, workers=1))) as client:
+        yield client
+
+
+def of(name: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {name}"}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "status"),
+    [
+        ("ask", "/v1/advantage", 200),
+        ("ask", "/v1/counts", 200),
+        ("ask", "/metrics", 403),
+        ("shards", "/v1/counts", 200),
+        ("shards", "/v1/advantage", 403),
+        ("shards", "/metrics", 403),
+        ("prometheus", "/metrics", 200),
+        ("prometheus", "/v1/counts", 403),
+        ("prometheus", "/v1/methods", 200),
+        ("former", "/v1/advantage", 401),
+        ("nobody", "/v1/advantage", 401),
+        ("nobody", "/v1/methods", 401),
+        ("nobody", "/healthz", 200),
+    ],
+)
+def test_a_key_opens_what_its_scope_names(client: TestClient, name: str, path: str, status: int) -> None:
+    post = path in {"/v1/advantage", "/v1/counts"}
+    answer = client.post(path, json=BODY, headers=of(name)) if post else client.get(path, headers=of(name))
+
+    assert answer.status_code == status, answer.text
+    if status == 403:
+        assert answer.json()["type"] == "urn:mace:problem:forbidden"
+    if name == "former":
+        assert f"this key ended on {PAST:%Y-%m-%d}" in answer.json()["detail"]
+
+
+def test_a_key_asks_so_many_times_a_minute(client: TestClient) -> None:
+    statuses = [client.post("/v1/advantage", json=BODY, headers=of("slow")).status_code for _ in range(3)]
+    refused = client.post("/v1/advantage", json=BODY, headers=of("slow"))
+
+    assert statuses == [200, 200, 429]
+    assert refused.json()["type"] == "urn:mace:problem:rate-limit"
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert client.post("/v1/advantage", json=BODY, headers=of("ask")).status_code == 200
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_key_sends_bodies_of_so_many_bytes(client: TestClient, declared: bool) -> None:
+    content = b'{"members":[1,2,3,4,5,6,7,8],"nonmembers":[1,2,3,4,5,6,7,9]}'
+    headers = of("small") | {"Content-Type": "application/json"}
+
+    answer = client.post(
+        "/v1/advantage", content=content if declared else iter([content[:40], content[40:]]), headers=headers
+    )
+
+    assert (answer.status_code, answer.json()["type"]) == (413, "urn:mace:problem:too-large")
+    assert "50 bytes that this key may send" in answer.json()["detail"]
+
+
+def test_a_key_has_so_many_requests_under_way() -> None:
+    async def run() -> list[int]:
+        go, statuses = asyncio.Event(), []
+
+        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+            await go.wait()
+            await Response(status_code=200)(scope, receive, send)
+
+        async def ask(secret: bytes) -> None:
+            async def note(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    statuses.append(message["status"])
+
+            headers = [(b"authorization", b"Bearer " + secret)]
+            await access({"type": "http", "method": "POST", "headers": headers}, receive_nothing, note)
+
+        ring = KeyRing.of_one(b"one")
+        digest = keys.digest_of(b"one")
+        ring.keys = {
+            digest: Key(name="one", sha256=digest, at_once=1),
+            keys.digest_of(b"two"): Key(name="two", sha256=keys.digest_of(b"two"), at_once=1),
+        }
+        access = Access(slow, ring, ())
+        first = asyncio.create_task(ask(b"one"))
+        await asyncio.sleep(0)
+        await ask(b"one")
+        other = asyncio.create_task(ask(b"two"))
+        go.set()
+        await asyncio.gather(first, other)
+        await ask(b"one")
+        assert not access.under_way
+        return statuses
+
+    assert asyncio.run(run()) == [429, 200, 200, 200]
+
+
+async def receive_nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def test_the_log_says_whose_key_it_was(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="app.access"):
+        answer = client.post("/v1/advantage", json=BODY, headers=of("ask"))
+
+    fields = caplog.records[-1].fields  # type: ignore[attr-defined]
+    assert (fields["key"], fields["client"]) == ("ask", "testclient")
+    assert fields["input_sha256"] == answer.json()["provenance"]["input_sha256"]
+    assert len(fields["answer_sha256"]) == 64
+
+
+def test_a_service_does_not_start_with_a_file_that_is_not_sound(tmp_path: Path) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_text("[[key]]\n")
+
+    with pytest.raises(BadSettings, match="MACE_KEYS_FILE"):
+        load(keys_file=path)
+    with pytest.raises(BadSettings, match="give one of MACE_API_KEY"):
+        load(keys_file=path, api_key="correct-horse-battery-staple")

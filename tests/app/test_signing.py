@@ -1,0 +1,189 @@
+"""Signed answers: what came is what is verified, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from app.cli import main
+from app.main import create_app
+from app.settings import BadSettings, Settings, load
+from app.signing import BadKey, Signer, Unverified, public_key, verify
+from macekit.reports.saved import recognise
+from tests.app.client import TestClient
+
+SIDES = {"members": list(range(30)), "nonmembers": list(range(20, 60))}
+
+
+def pem(private: object) -> bytes:
+    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("signing")
+    for name in ("key", "other"):
+        private = Ed25519PrivateKey.generate()
+        (folder / f"{name}.pem").write_bytes(pem(private))
+        public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        (folder / f"{name}.pub").write_bytes(public)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(Settings(signing_key_file=folder / "key.pem", workers=1))) as client:
+        yield client
+
+
+FORMS = {"application/json": ".json", "text/html": ".html", "text/markdown": ".md", "text/csv": ".csv"}
+
+
+@pytest.fixture(scope="module")
+def answers(client: TestClient, folder: Path) -> dict[str, tuple[bytes, str]]:
+    """A report in each form, as it came, and its header."""
+    results = {}
+    for form, ending in FORMS.items():
+        answer = client.post("/v1/report", json=SIDES, headers={"Accept": form})
+        assert answer.status_code == 200, answer.text
+        (folder / f"report{ending}").write_bytes(answer.content)
+        results[form] = answer.content, answer.headers["mace-signature"]
+    return results
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_answer_as_it_came_is_verified(
+    answers: dict[str, tuple[bytes, str]], folder: Path, form: str
+) -> None:
+    content, header = answers[form]
+    detached = header.encode() if form == "text/csv" else None
+
+    signature = verify(content, public_key(folder / "key.pub"), detached)
+
+    assert signature.as_json().decode() == header
+    assert json.loads(header)["algorithm"] == "Ed25519"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_answer_with_any_byte_changed_is_refused(
+    answers: dict[str, tuple[bytes, str]], folder: Path, form: str
+) -> None:
+    content, header = answers[form]
+    public, rng = public_key(folder / "key.pub"), np.random.default_rng(1)
+    detached = header.encode() if form == "text/csv" else None
+
+    for at in rng.choice(len(content), 300):
+        broken = bytearray(content)
+        broken[at] ^= int(rng.integers(1, 256))
+        with pytest.raises(Unverified):
+            verify(bytes(broken), public, detached)
+    for part in (content[:-1] if form == "text/csv" else content[: len(content) // 2], content + b" ", b""):
+        with pytest.raises(Unverified):
+            verify(part, public, detached)
+
+
+def test_a_file_with_a_line_feed_more_at_its_end_is_the_same_json(
+    answers: dict[str, tuple[bytes, str]], folder: Path
+) -> None:
+    content, _ = answers["application/json"]
+
+    verify(content + b"\n", public_key(folder / "key.pub"))  # as `curl -w '\n'` and editors leave it
+
+
+def test_another_key_s_signature_is_refused_by_name(
+    answers: dict[str, tuple[bytes, str]], folder: Path
+) -> None:
+    with pytest.raises(Unverified, match=r"it was signed with the key \w+; the one given is"):
+        verify(answers["text/html"][0], public_key(folder / "other.pub"))
+
+
+def test_two_answers_cannot_lend_each_other_their_signatures(
+    answers: dict[str, tuple[bytes, str]], folder: Path
+) -> None:
+    with pytest.raises(Unverified, match="not byte for byte"):
+        verify(answers["text/csv"][0], public_key(folder / "key.pub"), answers["text/html"][1].encode())
+
+
+def test_a_signed_answer_is_still_an_answer(answers: dict[str, tuple[bytes, str]], folder: Path) -> None:
+    document = json.loads(answers["application/json"][0])
+
+    assert recognise(document) == "report"
+    assert document["signature"] == json.loads(answers["application/json"][1])
+    assert main(["report", str(folder / "report.json"), "-o", str(folder / "again.html"), "--force"]) == 0
+
+
+def test_another_spelling_of_a_signature_is_refused(
+    answers: dict[str, tuple[bytes, str]], folder: Path
+) -> None:
+    content, header = answers["text/csv"]
+    end = header.index("==")
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    same_bytes = letters[letters.index(header[end - 1]) ^ 1]
+
+    for other in (header[: end - 1] + same_bytes + header[end:], header.replace(",", ", ", 1)):
+        with pytest.raises(Unverified, match="not written as the service writes it"):
+            verify(content, public_key(folder / "key.pub"), other.encode())
+
+
+def test_a_refusal_is_not_signed(client: TestClient) -> None:
+    answer = client.post("/v1/advantage", json={})
+
+    assert answer.status_code == 422
+    assert "mace-signature" not in answer.headers
+    assert "signature" not in answer.json()
+
+
+def test_the_command_verifies_and_refuses(
+    answers: dict[str, tuple[bytes, str]], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = ["--public-key", str(folder / "key.pub")]
+    good = [str(folder / f"report{ending}") for ending in (".json", ".html", ".md")]
+    forged = folder / "forged.json"
+    forged.write_bytes(answers["application/json"][0].replace(b'"confidence":0.95', b'"confidence":0.99', 1))
+
+    assert main(["verify", *good, *key]) == 0
+    assert capsys.readouterr().out.count("signed with the key") == 3
+    assert main(["verify", *good, str(forged), *key]) == 1
+    assert "forged.json: REFUSED: it is not byte for byte what was signed" in capsys.readouterr().out
+    assert main(["verify", str(folder / "report.csv"), *key]) == 1
+    assert main(["verify", str(folder / "report.csv"), *key, "--signature", answers["text/csv"][1]]) == 0
+    capsys.readouterr()
+    for misuse in ([], good, [*good, *key, "--signature", "x"], [str(folder / "none"), *key]):
+        assert main(["verify", *misuse]) == 2
+        assert capsys.readouterr().err.startswith("mace: ")
+
+
+def test_openssl_agrees(folder: Path, tmp_path: Path) -> None:
+    """The signature is plain Ed25519 (RFC 8032) of the label and the digest."""
+    from hashlib import sha256
+
+    signature = Signer.of_file(folder / "key.pem").signature(b"an answer")
+    (tmp_path / "message").write_bytes(b"mace answer, signature 1\n" + sha256(b"an answer").digest())
+    (tmp_path / "signature").write_bytes(signature.value)
+
+    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", str(folder / "key.pub"), "-rawin"]
+    files = ["-in", str(tmp_path / "message"), "-sigfile", str(tmp_path / "signature")]
+    verified = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+
+    assert "Signature Verified Successfully" in verified.stdout, verified.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"no key", pem(generate_private_key(SECP256R1()))])
+def test_a_key_of_another_kind_is_refused_at_the_start(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "key.pem"
+    path.write_bytes(content)
+
+    with pytest.raises(BadKey, match="holds no Ed25519 key"):
+        Signer.of_file(path)
+    with pytest.raises(BadSettings, match="MACE_SIGNING_KEY_FILE: the file holds no Ed25519 key"):
+        create_app(load(signing_key_file=path))
+    with pytest.raises(BadKey, match="holds no Ed25519 public key"):
+        public_key(path)
