@@ -85,7 +85,7 @@ async def versions() -> Versions:
             "description": "Metrics in Prometheus' text format",
             "content": {"text/plain": {"schema": {"type": "string"}, "example": SAMPLE}},
         },
-        **problems(401),
+        **problems(401, 403),
     },
 )
 async def metrics(request: Request) -> Response:

@@ -24,12 +24,20 @@ FILE = "x-example-file"
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
 """Forms of answers that are text."""
 
-WORK_PROBLEMS = (400, 401, 406, 408, 413, 414, 415, 422, 429, 500, 503)
+WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
 LATER = (429, 503)
 RETRY_AFTER: Schema = {
     "Retry-After": {"description": "seconds to wait before asking again", "schema": {"type": "integer"}}
+}
+
+SIGNED: Schema = {
+    "Mace-Signature": {
+        "description": "the answer's signature, where the service has a signing key; JSON has it in it, too, as the last "
+        "member `signature`",
+        "schema": {"type": "string"},
+    }
 }
 
 PROBLEM_SCHEMA: Schema = {
@@ -164,7 +172,7 @@ def _answered(row: Operation) -> Schema:
         for form in row.forms
     }
     content[JSON] = {"schema": {"$ref": REF.format(model=ANSWERS[row.name].__name__)}}
-    answered: Schema = {"description": row.summary, "content": content}
+    answered: Schema = {"description": row.summary, "headers": SIGNED, "content": content}
     if row.name == "counts":
         answered["links"] = {
             each.name: {

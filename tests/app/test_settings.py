@@ -126,7 +126,7 @@ def test_both_a_key_and_a_file_of_it_is_one_too_many(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MACE_API_KEY", KEY)
     monkeypatch.setenv("MACE_API_KEY_FILE", "/nowhere")
 
-    assert refused() == "give MACE_API_KEY or MACE_API_KEY_FILE, not both"
+    assert refused() == "give one of MACE_API_KEY, MACE_API_KEY_FILE and MACE_KEYS_FILE"
 
 
 @pytest.mark.parametrize(
