@@ -34,8 +34,8 @@ RETRY_AFTER: Schema = {
 
 SIGNED: Schema = {
     "Mace-Signature": {
-        "description": "the answer's signature, where the service has a signing key; JSON has it in it, too, as the last "
-        "member `signature`",
+        "description": "the answer's signature, where the service has a signing key; "
+        "JSON has it in it, too, as the last member `signature`",
         "schema": {"type": "string"},
     }
 }
