@@ -19,6 +19,8 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=ca \
     /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --require-hashes \
     --requirement requirements/run.txt --requirement requirements/accounting.txt \
     ${OTEL:+--requirement requirements/otel.txt}
+# Dates the wheel and the bill of materials, so that they are the same bytes whenever they are built.
+ARG SOURCE_DATE_EPOCH
 COPY pyproject.toml README.md LICENSE ./
 COPY estimators estimators
 COPY macekit macekit
@@ -26,6 +28,8 @@ COPY app app
 RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
     && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \
     --find-links /wheel --prefix /opt/project mace-audit
+COPY scripts/sbom.py scripts/pins.py scripts/licences.py scripts/
+RUN /opt/build/bin/python scripts/sbom.py --prefix /opt/mace ${OTEL:+--otel} --output /opt/project/sbom.cdx.json
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="mace" \

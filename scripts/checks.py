@@ -10,45 +10,20 @@ import re
 import subprocess
 import sys
 import time
-import tomllib
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+import licences
 import names
-from packaging.requirements import Requirement
+import sbom
 from packaging.utils import canonicalize_name
+from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
-ROOT = Path(__file__).resolve().parent.parent
-REQUIREMENTS = ROOT / "requirements"
 BOOTSTRAP = {"pip", "setuptools"}  # Python's venv module brings them
-PROJECT = "mace-audit"
-
-PERMISSIVE = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0",
-    "Zlib",
-}  # fmt: skip
-# Reciprocal file by file: fine beside our code, in a tool or an oracle; not in what we ship.
-TOOLS_ONLY = {"MPL-2.0"}
-# What older metadata says instead of an SPDX identifier.
-SPELLINGS = {
-    "2-clause bsd": "BSD-2-Clause",
-    "3-clause bsd license": "BSD-3-Clause",
-    "apache 2.0": "Apache-2.0",
-    "apache software license": "Apache-2.0",
-    "bsd": "BSD-3-Clause",
-    "bsd 2-clause license": "BSD-2-Clause",
-    "bsd license": "BSD-3-Clause",
-    "isc license (iscl)": "ISC",
-    "mit license": "MIT",
-    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
-}
-
-# Distributions whose metadata states none, and what the licence file they install says.
-READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "pysimdjson": "MIT"}
 
 
 @dataclass(frozen=True)
@@ -81,64 +56,6 @@ def program(*command: str) -> Callable[[], list[str]]:
 # --- the set-up files ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Pin:
-    """One pinned distribution of one requirement file."""
-
-    file: str
-    requirement: Requirement
-    hashes: int
-
-    @property
-    def name(self) -> str:
-        """Canonical name."""
-        return canonicalize_name(self.requirement.name)
-
-    @property
-    def version(self) -> str | None:
-        """The pinned version; None when it is no pin."""
-        exact = re.fullmatch(r"==([^*]+)", str(self.requirement.specifier))
-        return exact.group(1) if exact else None
-
-
-def pins(*names: str) -> list[Pin]:
-    """Every pin in the requirement files of these names; all files without names."""
-    files = [REQUIREMENTS / f"{name}.txt" for name in names] or sorted(REQUIREMENTS.glob("*.txt"))
-    return [pin for path in files for pin in _pins_in(path)]
-
-
-def _pins_in(path: Path) -> Iterator[Pin]:
-    for entry in re.sub(r"\\\n", " ", path.read_text()).splitlines():
-        if line := entry.split(" #")[0].strip():
-            if line.startswith(("#", "-")):
-                continue
-            hashes = re.findall(r"--hash=sha256:[0-9a-f]{64}(?=\s|$)", line)
-            yield Pin(path.name, Requirement(line.split("--hash")[0].strip()), len(hashes))
-
-
-RUN_EXTRAS = ("learned", "report", "serve")
-"""Extras that the service has, as `all` names them: their pins stand in `requirements/run.txt`."""
-
-
-def project_table() -> dict[str, list[str]]:
-    """Return the requirements stated in pyproject.toml: at run time, and to build."""
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = table["project"]["optional-dependencies"]
-    run = [*table["project"]["dependencies"], *(each for name in RUN_EXTRAS for each in extras[name])]
-    return {"run": run, "build": table["build-system"]["requires"]}
-
-
-def direct() -> dict[str, list[Requirement]]:
-    """Return what we ask for by name, by requirement file."""
-    asked = {name: [Requirement(text) for text in texts] for name, texts in project_table().items()}
-    for path in sorted(REQUIREMENTS.glob("*.in")):
-        lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
-        asked.setdefault(path.stem, []).extend(
-            Requirement(line) for line in lines if line and not line.startswith("-")
-        )
-    return asked
-
-
 def set_up() -> list[str]:
     """Check that pins are whole, hashed, free of addresses and as asked for, and that each has its reason."""
     found = []
@@ -153,7 +70,7 @@ def set_up() -> list[str]:
     for pin in pins():
         if pin.version is None:
             found.append(f"{pin.file}: {pin.requirement} is not pinned with ==")
-        if pin.hashes == 0:
+        if not pin.hashes:
             found.append(f"{pin.file}: {pin.name} has no sha256")
         if pin.file != "audit.txt":  # lives in an environment of its own
             versions.setdefault((pin.name, str(pin.requirement.marker)), set()).add(str(pin.version))
@@ -192,7 +109,7 @@ def installed_as_pinned() -> list[str]:
     """Check that what is installed is what is pinned, at that version."""
     pinned: dict[str, set[str]] = {}
     for pin in pins("run", "build", "test", "check"):
-        if pin.requirement.marker is None or pin.requirement.marker.evaluate():
+        if pin.applies:
             pinned.setdefault(pin.name, set()).add(str(pin.version))
     here = installed()
     found = []
@@ -205,46 +122,18 @@ def installed_as_pinned() -> list[str]:
     return found
 
 
-def licences() -> list[str]:
+def accepted_licences() -> list[str]:
     """Check that each distribution's licence, by its own metadata, is one we accept for the part it plays."""
-    shipped = {pin.name for pin in pins("run")}
-    found = []
-    for name, distribution in sorted(installed().items()):
-        allowed = PERMISSIVE if name in shipped else PERMISSIVE | TOOLS_ONLY
-        stated = stated_licences(distribution) or [READ_BY_HAND.get(name, "")]
-        if not any(accepted(expression, allowed) for expression in stated):
-            found.append(f"{name}: {' / '.join(stated) or 'states no licence'}")
-    return found
-
-
-def stated_licences(distribution: Distribution) -> list[str]:
-    """Return the SPDX expression, else the classifiers, else the first line of the old free text."""
-    metadata = distribution.metadata
-    if expressions := metadata.get_all("License-Expression"):
-        return [str(expression) for expression in expressions]
-    classifiers = [
-        c.split(" :: ")[-1] for c in metadata.get_all("Classifier") or () if c.startswith("License ::")
+    runtime = {pin.name for pin in pins(*EXTRAS)}
+    lines = [
+        licences.complaint(name, licences.licences_of(distribution), name in runtime)
+        for name, distribution in sorted(installed().items())
     ]
-    if classifiers:  # several together hold together
-        return [" AND ".join(spdx(classifier.split(" :: ")[-1]) for classifier in classifiers)]
-    texts = metadata.get_all("License") or []
-    return [spdx(line) for text in texts for line in str(text).strip().splitlines()[:1]]
-
-
-def spdx(spelling: str) -> str:
-    """Return the SPDX identifier of a known spelling, else the spelling itself."""
-    return SPELLINGS.get(spelling.strip().lower(), spelling.strip())
-
-
-def accepted(expression: str, allowed: set[str]) -> bool:
-    """Tell whether `allowed` satisfies an SPDX expression: one OR part must hold, and all AND parts of it.
-
-    Parentheses and WITH are not read: an expression that has them is refused, for a person to look at.
-    """
-    return any(
-        all(part.strip() in allowed for part in re.split(r"\s+AND\s+", either))
-        for either in re.split(r"\s+OR\s+", expression)
-    )
+    lines += [
+        licences.complaint(name, [package["licence"]], ships=True)
+        for name, package in sorted(sbom.npm_packages().items())
+    ]
+    return [line for line in lines if line]
 
 
 def advisories() -> list[str]:
@@ -305,7 +194,8 @@ STEPS = (
     ),
     Step("fit", "the installed distributions fit each other", program("python", "-m", "pip", "check")),
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
-    Step("licences", "every licence is one we accept", licences),
+    Step("licences", "every licence is one we accept", accepted_licences),
+    Step("sbom", "the bill of materials is whole, and valid CycloneDX", sbom.complaints),
     Step("advisories", "no pin has a published vulnerability", advisories, only_if="MACE_AUDIT_ONLINE"),
 )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -20,6 +19,7 @@ from dashboards import dashboard_faults, exported, scrape_faults, unseen
 from dockerfile import copied, faults
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from manifests import compose_faults, kubernetes_faults
+from pins import project
 
 from app.settings import FILE, NOT_SETTINGS, PREFIX, Settings
 
@@ -46,9 +46,7 @@ def text(name: str) -> str:
 
 def image() -> Iterator[str]:
     """The Dockerfile, and whether what it copies is there and let through."""
-    place = tomllib.loads(text("pyproject.toml"))["tool"]["hatch"]["version"]["path"]
-    version = text(place).partition('__version__ = "')[2].partition('"')[0]
-    yield from faults(text("Dockerfile"), version)
+    yield from faults(text("Dockerfile"), project()["version"])
     admitted = [line[1:] for line in text(".dockerignore").splitlines() if line.startswith("!")]
     sources = set(copied(text("Dockerfile")))
     for source in sorted(sources):

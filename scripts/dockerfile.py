@@ -134,6 +134,8 @@ def faults(text: str, version: str) -> Iterator[str]:
             yield f"FROM {stage.image}: every stage stands on ${{BASE}} or on an earlier one"
         for instruction in stage.instructions:
             yield from (f"line {instruction.line}: {fault}" for fault in _line_faults(instruction))
+    if not any("scripts/sbom.py" in run.rest for stage in found[:-1] for run in stage.all("RUN")):
+        yield "makes no bill of materials: scripts/sbom.py beside what was installed does"
     yield from _final_faults(found[-1], version)
 
 

@@ -74,6 +74,16 @@ for place in ("/", "/opt/mace", str(site), "/var/tmp"):
         pass
 pathlib.Path("/tmp/written").write_text("x")
 """
+BILL = """
+import json, re, sys
+from importlib.metadata import distributions
+document = json.load(open(sys.argv[1]))
+parts = [document["metadata"]["component"], *document["components"]]
+named = {(part["name"], part["version"]) for part in parts if part["purl"].startswith("pkg:pypi/")}
+there = {(re.sub(r"[-_.]+", "-", each.name).lower(), each.version) for each in distributions()}
+print(" ".join(sorted(f"{name}=={version}" for name, version in named ^ there)) or "exactly what is installed")
+"""
+SBOM = "/opt/mace/sbom.cdx.json"
 
 
 def main(arguments: list[str]) -> int:
@@ -166,6 +176,7 @@ def serves(image: Image) -> None:
         checked = subprocess.run(["runc", "exec", container.name, *health[1:]], check=False)
         expect("the health check's exit status", checked.returncode, 0)
         expect("bytecode and places to write", container.says(LOOKED), "sources without bytecode: 0")
+        expect("the bill of materials names", container.says(BILL, SBOM), "exactly what is installed")
         say(f"memory when idle: {memory_used(container)}")
         expect("a report", container.says(DREW, KEY), "200 5 charts")
         say(f"memory when it has drawn: {memory_used(container)}")

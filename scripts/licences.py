@@ -1,0 +1,80 @@
+"""Under which licence a distribution is, by its own metadata, and which ones we accept for the part it plays."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import Distribution
+
+from packaging.utils import canonicalize_name
+
+PERMISSIVE = frozenset({
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0",
+    "Zlib",
+})  # fmt: skip
+# Reciprocal file by file: fine beside our code, in a tool or an oracle; not in what we ship.
+TOOLS_ONLY = frozenset({"MPL-2.0"})
+# What ships all the same, unchanged, and why that is right.
+SHIPPED_UNCHANGED = {
+    "certifi": "MPL-2.0",  # a list of certificates; only images built with OTEL=1 have it
+}
+# What older metadata says instead of an SPDX identifier.
+SPELLINGS = {
+    "2-clause bsd": "BSD-2-Clause",
+    "3-clause bsd license": "BSD-3-Clause",
+    "apache 2.0": "Apache-2.0",
+    "apache software license": "Apache-2.0",
+    "bsd": "BSD-3-Clause",
+    "bsd 2-clause license": "BSD-2-Clause",
+    "bsd license": "BSD-3-Clause",
+    "isc license (iscl)": "ISC",
+    "mit license": "MIT",
+    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+}
+
+# Distributions whose metadata states none, and what the licence file they install says.
+READ_BY_HAND = {"axe-playwright-python": "MIT AND MPL-2.0", "pysimdjson": "MIT"}
+
+
+def stated_licences(distribution: Distribution) -> list[str]:
+    """Return the SPDX expression, else the classifiers, else the first line of the old free text."""
+    metadata = distribution.metadata
+    if expressions := metadata.get_all("License-Expression"):
+        return [str(expression) for expression in expressions]
+    classifiers = [
+        c.split(" :: ")[-1] for c in metadata.get_all("Classifier") or () if c.startswith("License ::")
+    ]
+    if classifiers:  # several together hold together
+        return [" AND ".join(spdx(classifier) for classifier in classifiers)]
+    texts = metadata.get_all("License") or []
+    return [spdx(line) for text in texts for line in str(text).strip().splitlines()[:1]]
+
+
+def licences_of(distribution: Distribution) -> list[str]:
+    """The same, with what was read by hand where the metadata states none."""
+    by_hand = READ_BY_HAND.get(canonicalize_name(distribution.name))
+    return stated_licences(distribution) or ([by_hand] if by_hand else [])
+
+
+def spdx(spelling: str) -> str:
+    """Return the SPDX identifier of a known spelling, else the spelling itself."""
+    return SPELLINGS.get(spelling.strip().lower(), spelling.strip())
+
+
+def accepted(expression: str, allowed: frozenset[str]) -> bool:
+    """Tell whether `allowed` satisfies an SPDX expression: one OR part must hold, and all AND parts of it.
+
+    Parentheses and WITH are not read: an expression that has them is refused, for a person to look at.
+    """
+    return any(
+        all(part.strip() in allowed for part in re.split(r"\s+AND\s+", either))
+        for either in re.split(r"\s+OR\s+", expression)
+    )
+
+
+def complaint(name: str, expressions: list[str], ships: bool) -> str | None:
+    """What is wrong with the licence of a distribution that ships, or that is a tool; None if nothing."""
+    tools = frozenset({SHIPPED_UNCHANGED[name]} if name in SHIPPED_UNCHANGED else ()) if ships else TOOLS_ONLY
+    if any(accepted(expression, PERMISSIVE | tools) for expression in expressions):
+        return None
+    part = "what we ship" if ships else "a tool"
+    return f"{name}: {' / '.join(expressions) or 'states no licence'}, which is not accepted in {part}"
