@@ -20,6 +20,7 @@ from pathlib import Path
 import licences
 import names
 import sbom
+import wheels
 from packaging.utils import canonicalize_name
 from pins import EXTRAS, PROJECT, REQUIREMENTS, ROOT, direct, pins
 
@@ -196,6 +197,7 @@ STEPS = (
     Step("pins", "what is installed is what is pinned", installed_as_pinned),
     Step("licences", "every licence is one we accept", accepted_licences),
     Step("sbom", "the bill of materials is whole, and valid CycloneDX", sbom.complaints),
+    Step("wheel", "built twice, in two places, the wheel is the same bytes", wheels.complaints),
     Step("advisories", "no pin has a published vulnerability", advisories, only_if="MACE_AUDIT_ONLINE"),
 )
 

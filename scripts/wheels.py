@@ -1,0 +1,118 @@
+"""The wheel of this project, the same bytes wherever and whenever it is built: `scripts/build-wheel [FOLDER]`.
+
+hatchling takes every date in it from SOURCE_DATE_EPOCH; here that is the commit's, unless it is set. What is left is
+the compressor: another zlib under Python may pack the same files into other bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from zipfile import ZipFile
+
+from pins import ROOT
+
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "app", "estimators", "macekit")
+"""What a wheel is built from, and what the Dockerfile copies for it."""
+
+
+class Failed(Exception):
+    """No wheel came of it."""
+
+
+def commit_time(root: Path = ROOT) -> int | None:
+    """When the commit was made that is checked out, in seconds; None where there is no repository."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, "-C", str(root), "log", "-1", "--format=%ct"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 and done.stdout.strip() else None
+
+
+def build(source: Path, folder: Path, umask: int = -1, **variables: str) -> Path:
+    """The wheel of a source tree, in a folder of its own; variables are the build's environment beside ours."""
+    time = os.environ.get("SOURCE_DATE_EPOCH") or commit_time()
+    environment = os.environ | ({"SOURCE_DATE_EPOCH": str(time)} if time else {}) | variables
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(
+        command, cwd=source, env=environment, umask=umask, capture_output=True, text=True, check=False
+    )
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode != 0 or len(wheels) != 1:
+        raise Failed(f"{done.stdout}\n{done.stderr}".strip() or "hatchling built no wheel")
+    return wheels[0]
+
+
+def copy_sources(folder: Path, mode: int, time: int, reverse: bool) -> Path:
+    """A copy of what a wheel is built from, as another machine has it: other modes, other times, another order."""
+    files = [file for source in SOURCES for file in sorted((ROOT / source).rglob("*")) or [ROOT / source]]
+    for file in sorted(files, reverse=reverse):
+        if file.is_file() and "__pycache__" not in file.parts:
+            copy = folder / file.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+            copy.chmod(mode)
+            os.utime(copy, (time, time))
+    return folder
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """What two wheels differ in: nothing if they are the same bytes."""
+    if one.name != other.name:
+        return [f"{one.name} and {other.name}: two names"]
+    if one.read_bytes() == other.read_bytes():
+        return []
+    with ZipFile(one) as first, ZipFile(other) as second:
+        names, others = first.namelist(), second.namelist()
+        lines = [f"{name}: in one of the two only" for name in sorted(set(names) ^ set(others))]
+        for name in sorted(set(names) & set(others)):
+            if first.read(name) != second.read(name):
+                lines.append(f"{name}: two contents")
+            a, b = first.getinfo(name), second.getinfo(name)
+            if (a.date_time, a.external_attr) != (b.date_time, b.external_attr):
+                lines.append(f"{name}: two dates or modes")
+    if not lines and names != others:
+        lines.append("the files lie in two orders")
+    return lines or ["the archives differ, and no file in them does"]
+
+
+def complaints() -> list[str]:
+    """What `scripts/check` prints: where builds of this tree differ, here and as on two machines, years apart."""
+    early = {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}
+    late = {"TZ": "Asia/Kathmandu", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2"}
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        one = copy_sources(scratch / "one", 0o644, 1_400_000_000, reverse=False)
+        other = copy_sources(scratch / "other" / "further down", 0o600, 1_800_000_000, reverse=True)
+        try:
+            here = build(ROOT, scratch / "a")
+            first = build(one, scratch / "b", umask=0o022, **early)
+            second = build(other, scratch / "c", umask=0o077, **late)
+        except Failed as error:
+            return str(error).splitlines()
+        return differences(first, second) or differences(here, first)
+
+
+def main(arguments: list[str]) -> int:
+    """Build it, print its sum; 1 if that failed."""
+    folder = Path(arguments[0]) if arguments else ROOT / "dist"
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            wheel = build(ROOT, Path(scratch))
+        except Failed as error:
+            print(error, file=sys.stderr)
+            return 1
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(wheel, folder / wheel.name)
+        print(f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {folder / wheel.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

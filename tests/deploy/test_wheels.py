@@ -1,0 +1,75 @@
+"""The wheel: the same bytes from another folder, at another time, under another umask."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import wheels
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_three_builds_in_three_places_are_the_same_bytes() -> None:
+    assert wheels.complaints() == []
+
+
+def test_a_build_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = wheels.copy_sources
+
+    def copy_with_junk(folder: Path, mode: int, time: int, reverse: bool) -> Path:
+        real(folder, mode, time, reverse)
+        if reverse:
+            (folder / "app" / "left-over.txt").write_text("of this machine alone")
+        return folder
+
+    monkeypatch.setattr(wheels, "copy_sources", copy_with_junk)
+
+    found = wheels.complaints()
+
+    assert "app/left-over.txt: in one of the two only" in found
+
+
+def test_it_is_dated_by_the_commit_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    monkeypatch.setattr(wheels, "commit_time", lambda: 1_700_000_000)
+    by_commit = wheels.build(ROOT, tmp_path / "1")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
+    by_variable = wheels.build(ROOT, tmp_path / "2")
+
+    for wheel, date in ((by_commit, (2023, 11, 14)), (by_variable, (2020, 9, 13))):
+        with ZipFile(wheel) as archive:
+            assert {each.date_time[:3] for each in archive.infolist()} == {date}
+    assert "macekit/call.py: two dates or modes" in wheels.differences(by_commit, by_variable)
+
+
+def test_the_time_of_the_commit_is_gits_and_none_without_a_repository(tmp_path: Path) -> None:
+    assert wheels.commit_time(tmp_path) is None
+
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert wheels.commit_time(tmp_path) is None
+    subprocess.run(
+        ["git", "-C", tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "x"],
+        env=os.environ | {"GIT_COMMITTER_DATE": "1500000000 +0545"},
+        check=True,
+    )
+    assert wheels.commit_time(tmp_path) == 1_500_000_000
+
+
+def test_the_script_puts_it_where_it_is_told_and_prints_its_sum(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "dist"
+
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "wheels.py", folder], capture_output=True, text=True, check=True
+    )
+
+    (wheel,) = folder.glob("*.whl")
+    assert done.stdout == f"{hashlib.sha256(wheel.read_bytes()).hexdigest()}  {wheel}\n"
