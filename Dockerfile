@@ -2,6 +2,7 @@
 #   docker build -t mace .
 #   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:8000:8000 -e MACE_API_KEY="$(openssl rand -hex 32)" mace
 # Without a key it refuses to start, as it listens beyond its own container; docs/operations.md has the rest.
+# Both stages stand on BASE: another one, or this one by its digest, NAME@sha256:..., which no registry can change.
 ARG BASE=python:3.13-slim-trixie
 
 FROM ${BASE} AS build
@@ -32,10 +33,12 @@ COPY scripts/sbom.py scripts/pins.py scripts/licences.py scripts/
 RUN /opt/build/bin/python scripts/sbom.py --prefix /opt/mace ${OTEL:+--otel} --output /opt/project/sbom.cdx.json
 
 FROM ${BASE}
+ARG BASE
 LABEL org.opencontainers.image.title="mace" \
     org.opencontainers.image.description="Scores go in, a certified statement about membership leakage comes out." \
     org.opencontainers.image.version="0.1.0" \
-    org.opencontainers.image.licenses="Apache-2.0"
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.base.name="${BASE}"
 ENV PATH=/opt/mace/bin:$PATH HOME=/tmp PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 MACE_HOST=0.0.0.0
 # Two layers: what we depend on, which seldom changes, and the project, laid over it into the same environment.
 COPY --from=build /opt/mace /opt/mace

@@ -186,5 +186,8 @@ def _final_faults(stage: Stage, version: str) -> Iterator[str]:
     for name in ("title", "description", "version", "licenses"):
         if not said.get(f"org.opencontainers.image.{name}"):
             yield f"LABEL org.opencontainers.image.{name} is missing"
+    arguments = [argument.rest for argument in stage.all("ARG")]
+    if said.get("org.opencontainers.image.base.name") != "${BASE}" or "BASE" not in arguments:
+        yield "LABEL org.opencontainers.image.base.name is not ${BASE}, by an ARG BASE of the last stage"
     if said.get("org.opencontainers.image.version") not in (version, None):
         yield f"LABEL org.opencontainers.image.version is not {version}, the version of pyproject.toml"

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from containers import PATIENCE, ROOT, Container, Failed, Image, output, started
+from dockerfile import base as default_base
 
 IMAGE = "localhost/mace"
 OWN_BASE = "localhost/mace-base"
@@ -99,8 +100,9 @@ def main(arguments: list[str]) -> int:
         say(f"needs {', '.join(missing)} on the PATH")
         return 2
     try:
-        build(asked)
+        base = build(asked)
         with mounted() as image:
+            expect("the base it names", image.config["Labels"]["org.opencontainers.image.base.name"], base)
             refuses(image)
             serves(image)
     except (Failed, subprocess.SubprocessError) as error:
@@ -110,8 +112,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def build(asked: argparse.Namespace) -> None:
-    """Build the image; say how large it is."""
+def build(asked: argparse.Namespace) -> str:
+    """Build the image; say how large it is; the base it stands on."""
     with tempfile.TemporaryDirectory() as scratch:
         settings = asked.pip_conf
         secrets = []
@@ -131,6 +133,7 @@ def build(asked: argparse.Namespace) -> None:
         subprocess.run([*command, str(ROOT)], check=True, stdout=sys.stderr)
     listed = output("buildah", "images", "--format", "{{.Name}} {{.Size}}")
     say("; ".join(line for line in listed.splitlines() if line.startswith((IMAGE, OWN_BASE))))
+    return str(base or default_base((ROOT / "Dockerfile").read_text(encoding="utf-8")))
 
 
 def debootstrapped(scratch: Path) -> str:

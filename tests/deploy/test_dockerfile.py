@@ -76,6 +76,8 @@ def test_an_image_is_pinned_by_a_tag_with_a_number_or_by_a_digest(image, is_pinn
         ("FROM ${BASE}\n", "FROM python:3.13-slim\n", "every stage stands on"),
         (f'image.version="{VERSION}"', 'image.version="9.9.9"', "image.version is not"),
         (".title=", ".name=", "image.title is missing"),
+        ("ARG BASE\n", "", "base.name is not ${BASE}"),
+        ('base.name="${BASE}"', 'base.name="python:3.13"', "base.name is not ${BASE}"),
         ("scripts/sbom.py --prefix", "scripts/list.py --prefix", "makes no bill of materials"),
     ],
 )
