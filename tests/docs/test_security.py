@@ -1,0 +1,89 @@
+"""docs/security.md names modules and tests that are there, and leaves no cell of a threat's row open but on purpose."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import checks
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+HEAD = ["it could", "what stops it", "shown by", "what is left"]
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and not line.startswith("| ---")
+]
+THREATS = [row for row in ROWS if len(row) == len(HEAD) and row != HEAD]
+NAME = re.compile(r"`([^`]+)`")
+
+
+@cache
+def functions_of(file: str) -> frozenset[str]:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def citations(cell: str) -> list[tuple[str, str]]:
+    """Each test of a cell, with the file that stands before it."""
+    pairs, file = [], ""
+    for name in NAME.findall(cell):
+        if name.startswith("tests/"):
+            file = name
+        elif name.startswith("test_"):
+            pairs.append((file, name))
+    return pairs
+
+
+def test_every_table_of_threats_has_the_same_columns() -> None:
+    assert ROWS.count(HEAD) == 6
+    assert len(THREATS) > 30
+    assert all(could and (stops or left) for could, stops, _, left in THREATS)
+
+
+def test_every_test_that_is_named_is_there() -> None:
+    pairs = [pair for _, _, tests, _ in THREATS for pair in citations(tests)]
+
+    assert len(pairs) > 60
+    assert [pair for pair in pairs if not pair[0] or pair[1] not in functions_of(pair[0])] == []
+
+
+def test_every_module_and_file_that_is_named_is_there() -> None:
+    paths = {
+        name
+        for name in NAME.findall(PAGE)
+        if re.fullmatch(r"(?:app|macekit|estimators|scripts|examples|tests|docs)/[\w./-]+", name)
+    }
+
+    assert len(paths) > 30
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
+
+
+def test_every_step_of_the_checks_that_is_named_is_one() -> None:
+    steps = set(re.findall(r"`(?:MACE_AUDIT_ONLINE=1 )?scripts/check ([\w-]+)`", PAGE))
+
+    assert steps
+    assert steps <= {step.name for step in checks.STEPS}
+
+
+def test_what_is_stopped_is_shown_by_a_test_or_a_check_unless_nothing_of_ours_stops_it() -> None:
+    unshown = [(could, stops) for could, stops, tests, _ in THREATS if not NAME.search(tests)]
+
+    assert [
+        stops for _, stops in unshown if not stops.startswith("nothing") and "(uvicorn)" not in stops
+    ] == []
+
+
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#([\w-]+))?\)", PAGE)
+
+    assert len(links) > 2
+    for file, anchor in links:
+        target = (ROOT / "docs" / file).resolve()
+        assert target.exists(), file
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert not anchor or anchor in anchors, f"{file}#{anchor}"
