@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import IncompatibleCells, InvalidCounts
+from estimators.sample.integers import as_type_of, exact_array
 from estimators.sample.search import intervals_of
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,9 @@ class Categories:
 
     def locate(self, scores: NDArray[np.generic]) -> Integers:
         """Position of each label, -1 for one never seen."""
-        at = np.minimum(np.searchsorted(self.labels, scores), self.size - 1)
-        return np.where(self.labels[at] == scores, at, -1)
+        numbers, exact = as_type_of(self.labels, np.asarray(scores))
+        at = np.minimum(np.searchsorted(self.labels, numbers), self.size - 1)
+        return np.where(exact & (self.labels[at] == numbers), at, -1)
 
     def select(self, keep: Integers) -> Categories:
         """Only the labels named."""
@@ -290,9 +292,9 @@ def cells_from_dict(value: dict[str, object]) -> Cells:
     kind = value.get("kind")
     try:
         if kind == Categories.kind:
-            return Categories(_ascending(np.asarray(value["labels"]), "biufU"))
+            return Categories(_ascending(exact_array(value["labels"]), "biufU"))
         if kind == Values.kind:
-            return Values(_ascending(np.asarray(value["labels"]), "biuf"))
+            return Values(_ascending(exact_array(value["labels"]), "biuf"))
         if kind == Intervals.kind:
             return Intervals(np.asarray(value["cuts"], dtype=np.float64))
         if kind == Grid.kind:

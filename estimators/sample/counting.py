@@ -10,6 +10,7 @@ from estimators.errors import InputError, InvalidCounts, TooManyCells, require_c
 from estimators.sample import doubts
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice, Values, grid_keys
 from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import intervals_of
 
@@ -108,18 +109,22 @@ def by_category(scores: Scores) -> Counts:
     if a.dtype.kind in "iu" and b.dtype.kind in "iu":
         low, high = min(int(a.min()), int(b.min())), max(int(a.max()), int(b.max()))
         if high - low < SMALL_INTEGER_RANGE:
-            span = high - low + 1
-            sides = [side.astype(np.intp, copy=False) for side in (a, b)]
-            columns = [np.bincount(side - low if low else side, minlength=span) for side in sides]
-            return _doubting(
-                Counts.trusted(columns[0], columns[1], Values(np.arange(low, high + 1))).occupied()
-            )
+            labels = low + np.arange(high - low + 1, dtype=np.uint64 if high > MOST else np.int64)
+            columns = [np.bincount(_from_low(side, low), minlength=len(labels)) for side in (a, b)]
+            return _doubting(Counts.trusted(columns[0], columns[1], Values(labels)).occupied())
     if "U" in (a.dtype.kind, b.dtype.kind):
         counts = _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_))
         return _doubting(counts).require_shared_cells()
-    pooled = np.concatenate([a, b]) if a.dtype == b.dtype else np.concatenate([a, b]).astype(np.float64)
-    labels, at = np.unique(pooled, return_inverse=True)
+    labels, at = np.unique(np.concatenate([a, b]), return_inverse=True)
     return _doubting(_tabulate(at.reshape(-1), len(a), Values(labels))).require_shared_cells()
+
+
+def _from_low(side: NDArray[np.generic], low: int) -> NDArray[np.intp]:
+    """Integers from zero on."""
+    if side.dtype == np.uint64:
+        return (side - np.uint64(low)).astype(np.intp)
+    at = side.astype(np.intp, copy=False)
+    return at - low if low else at
 
 
 def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:

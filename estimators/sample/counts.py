@@ -23,6 +23,7 @@ from estimators.errors import (
     require_count,
 )
 from estimators.sample.cells import Categories, Cells, Grid, Intervals, Lattice, Values, cells_from_dict
+from estimators.sample.integers import as_one_type
 from estimators.statement import Caution
 
 Integers = NDArray[np.int64]
@@ -197,7 +198,16 @@ class Counts:
             and isinstance(theirs, Categories)
             and (ours.labels.dtype.kind in "US") == (theirs.labels.dtype.kind in "US")
         ):
-            return self._union(other, ours.labels, theirs.labels, type(ours))
+            labels, others = ours.labels, theirs.labels
+            if labels.dtype.kind in "iu" and others.dtype.kind in "iu":
+                labels, others = as_one_type(labels, others)
+                if labels.dtype.kind == "U":
+                    raise IncompatibleCells(
+                        "cannot merge counts of integers below 0 with counts of integers from 2^63 on; "
+                        "send them as text",
+                        field="counts",
+                    )
+            return self._union(other, labels, others, type(ours))
         if (
             isinstance(ours, Lattice)
             and isinstance(theirs, Lattice)

@@ -6,7 +6,9 @@ has; and a category never sampled has no cell. Both are *unknown* (cell -1), nev
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,14 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
 from estimators.sample.counts import Counts
+from estimators.sample.integers import as_64_bit, as_text, exact_array
 from estimators.sample.scores import ArgumentScores, Query, Scores
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+WHOLE = re.compile(r"-?[0-9]+")
+"""A label of integers that 64 bits do not hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +66,20 @@ class SampleRange:
 def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generic]:
     """The scores asked about, finite and of the kind the cells are made of; numbers, where there are no cells."""
     try:
-        array = np.asarray(values)
+        array = exact_array(values)
     except ValueError:
         raise RaggedRows("targets: rows differ in length", field="targets") from None
     if array.ndim == 0:
         raise InputError("targets: got a single value, need a list of scores", field="targets")
     if array.ndim > 2:
         raise InputError(f"targets: got {array.ndim} dimensions, need a list of scores", field="targets")
+    if len(array) and not array.size:
+        raise DimensionMismatch("targets: rows are empty, need at least one number in each", field="targets")
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise NotFinite("targets: some are masked", field="targets")
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
+    if array.size and array.ndim == 1 and array.dtype.kind in "iuO":
+        array = _integers(array, text and cells.labels)  # type: ignore[union-attr]
     if array.size and (array.dtype.kind not in "biufUS" or (array.dtype.kind in "US") != text):
         raise MixedTypes(
             f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have",
@@ -82,6 +92,15 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
         index = int(np.argmin(finite))
         raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _integers(array: NDArray[Any], texts: NDArray[Any] | Literal[False]) -> NDArray[np.generic]:
+    """Integers beyond 64 bits as they are counted: as text, and so are those beside them."""
+    if array.dtype.kind == "O" and not all(isinstance(each, int) for each in array.tolist()):
+        return array
+    if texts is not False and all(WHOLE.fullmatch(str(label)) for label in texts):
+        return as_text(array)
+    return as_64_bit(array)
 
 
 def cell_of(scores: NDArray[np.generic], cells: Cells, sample_range: SampleRange | None = None) -> Integers:

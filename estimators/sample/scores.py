@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from estimators.errors import (
     UnknownName,
     require_count,
 )
+from estimators.sample.integers import as_64_bit, as_one_type, exact_array
 
 MIN_RECORDS = 8
 """Fewest records a side: below it every interval is close to [baseline, 1]."""
@@ -106,7 +107,7 @@ class Scores:
             query = Query(query)
         except ValueError:
             raise UnknownName.among("query", query, [q.value for q in Query]) from None
-        a, b = _side(members, "member"), _side(nonmembers, "nonmember")
+        a, b = _one_type(_side(members, "member"), _side(nonmembers, "nonmember"))
         for side, name in ((a, "member"), (b, "nonmember")):
             if query is not Query.DISCRETE:
                 require_no_spelled_number(side, name)
@@ -184,7 +185,7 @@ def one_per_unit(scores: ArgumentScores, units: ArrayLike, seed: int = 0) -> NDA
 def labels_of(values: object, name: str) -> NDArray[np.generic]:
     """Labels of records, one each, all text or all numbers."""
     try:
-        labels = np.asarray(values)
+        labels = exact_array(values)
     except ValueError:
         raise RaggedRows(
             f"{name}: got rows of different length, need one label per record", field=name
@@ -193,10 +194,12 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
         raise DimensionMismatch(
             f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
         )
-    items = labels.tolist()
+    items = values if isinstance(values, list | tuple) else labels.tolist()
     kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
         raise NotFinite(f"{name}: a label is NaN or infinite", field=name)
+    if kinds == {"text"}:
+        require_no_nul(cast("list[str]", items), name, name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
         raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
     return labels
@@ -210,7 +213,7 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
         _require_unmasked(array, name)
     if array.dtype.kind == "O" and array.ndim in (1, 2):
         array = _from_objects(array, name)
-    if array.dtype.kind not in "biufUS":
+    if array.dtype.kind not in "biufUSO":
         raise InputError(
             f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=field
         )
@@ -231,6 +234,23 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
     if array.dtype.kind == "S":
         array = np.char.decode(array.astype(np.bytes_), "utf-8", "surrogateescape")
     return array
+
+
+def _one_type(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Integers of both sides as one type that holds all of them; beside fractions, those beyond 64 bits as floats."""
+    kinds = {a.dtype.kind, b.dtype.kind}
+    if a.ndim == b.ndim == 1 and kinds <= set("iuO"):
+        return as_one_type(a, b)
+    if kinds == {"O", "f"}:
+        return _float_side(a, "member"), _float_side(b, "nonmember")
+    return a, b
+
+
+def _float_side(side: NDArray[Any], name: str) -> NDArray[np.float64]:
+    try:
+        return side.astype(np.float64, copy=False)
+    except OverflowError:
+        raise InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
 
 
 LOOKS = 64
@@ -363,6 +383,8 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
                 field=f"{name}s",
                 index=index,
             )
+        if kinds == {"text"}:
+            require_no_nul(cast("Sequence[str]", values), f"{name} scores", f"{name}s")
         if kinds == {"row"}:
             lengths = [len(v) for v in values]  # type: ignore[arg-type]
             if len(set(lengths)) > 1:
@@ -374,9 +396,18 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
                 )
     try:
         with np.errstate(over="ignore"):
-            return np.asarray(values)
+            return exact_array(values)
     except (ValueError, OverflowError):
         return np.asarray(values, dtype=object)
+
+
+def require_no_nul(texts: Sequence[str], what: str, field: str) -> None:
+    """Refuse a text that holds a NUL: NumPy fills texts up with them, so that two texts would be one."""
+    if "\0" in "".join(texts):
+        index = next(i for i, text in enumerate(texts) if "\0" in text)
+        raise InputError(
+            f"{what}: record {index} is text with a NUL character; write it without", field=field, index=index
+        )
 
 
 def _kind(value: object) -> str:
@@ -397,17 +428,19 @@ def _kind(value: object) -> str:
 
 
 def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
-    """An object array as a plain type: integers beyond 64 bits stay categories, as text of equal width."""
+    """An object array as a plain type; integers that 64 bits do not hold stay Python's own."""
     flat = array.tolist()
     wide = 1 if array.ndim == 1 else array.shape[1]
     values = flat if array.ndim == 1 else [w for row in flat for w in row]
     kinds = {_kind(v) for v in values}
     if kinds == {"text"}:
+        require_no_nul(cast("list[str]", values), f"{name} scores", f"{name}s")
         return np.asarray(flat, dtype=np.str_)
     try:
-        if kinds == {"a number"} and array.ndim == 1 and all(isinstance(v, int) for v in flat):
-            width = max(len(str(abs(v))) for v in flat) + 1
-            return np.asarray([f"{v:0{width}d}" for v in flat], dtype=np.str_)
+        if kinds == {"a number"} and array.ndim == 1 and all(isinstance(v, int | np.integer) for v in flat):
+            whole = [int(v) for v in flat]
+            str(max(whole, key=abs))
+            return as_64_bit(np.array(whole, dtype=object))
         if kinds == {"a number"}:
             return np.asarray(flat, dtype=np.float64)
     except (ValueError, OverflowError):  # Python's own limits on how long a number may be

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, 
 from estimators.sample.cells import Categories, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.integers import as_64_bit, as_one_type, as_text
 from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
 
 Floats = NDArray[np.float64]
@@ -78,11 +80,12 @@ class CountStream:
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
         for side, block in blocks:
-            text = block.dtype.kind == "U"
-            if table is not None and text != isinstance(table, _Labels):
+            if table is not None and (block.dtype.kind == "U") != _is_text(table):
                 raise MixedTypes(
                     f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
                 )
+            table, block = _of_one_type(table, block)
+            text = block.dtype.kind == "U"
             if text:
                 require_no_spelled_number(block, SIDES[side], (self.n_members, self.n_nonmembers)[side])
                 table = (table if isinstance(table, _Labels) else _Labels.none()).plus(side, block)
@@ -90,7 +93,7 @@ class CountStream:
                 table = (table or _Values.none()).plus(side, block)
             else:
                 start = (self.n_members, self.n_nonmembers)[side]
-                table = _grid_of(table).plus(side, block.astype(np.float64, copy=False), start)
+                table = _grid_of(table).plus(side, _floats_of(block), start)
         return CountStream(table, self.n_members + len(sides[0][1]), self.n_nonmembers + len(sides[1][1]))
 
     def counts(self) -> Counts:
@@ -198,8 +201,8 @@ class _Values:
 
     def plus(self, side: int, block: NDArray[np.generic]) -> _Values | _Grid:
         """With a block of one side; beyond 2^20 distinct values, the grid of all of them."""
-        labels, frequencies = _each_integer(_as_64_bit(block))
-        ours, theirs = _one_type(self.labels, labels)
+        labels, frequencies = _each_integer(as_64_bit(block))
+        ours, theirs = as_one_type(self.labels, labels)
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
         if not len(ours) or not (ours[at] == theirs).all():
@@ -211,6 +214,15 @@ class _Values:
         column = _spread_over(frequencies, at, len(ours)) + columns[side]
         grown = _Values(ours, (column, columns[1]) if side == 0 else (columns[0], column))
         return grown if len(ours) <= MOST_VALUES else _grid_of(grown)
+
+    def as_labels(self) -> _Labels:
+        """The same, each integer as its text."""
+        texts = as_text(self.labels).tolist()
+        members, nonmembers = (
+            Counter({text: int(n) for text, n in zip(texts, column, strict=True) if n})
+            for column in self.columns
+        )
+        return _Labels((members, nonmembers), integers=True)
 
     def counts(self) -> Counts:
         """Each value as a cell."""
@@ -224,6 +236,8 @@ class _Labels:
     """Records of each text seen."""
 
     columns: tuple[Counter[str], Counter[str]]
+    integers: bool = False
+    """Whether they are integers that 64 bits do not hold."""
 
     @classmethod
     def none(cls) -> _Labels:
@@ -239,7 +253,7 @@ class _Labels:
                 f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories",
                 field=f"{SIDES[side]}s",
             )
-        return _Labels((grown, self.columns[1]) if side == 0 else (self.columns[0], grown))
+        return _Labels((grown, self.columns[1]) if side == 0 else (self.columns[0], grown), self.integers)
 
     def counts(self) -> Counts:
         """Each label as a cell."""
@@ -255,7 +269,8 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     array = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if array.ndim != 1:
         raise InputError(f"{name} scores: rows of numbers cannot be counted block by block", field=f"{name}s")
-    if len(array) and array.dtype.kind not in "biufU":
+    whole = array.dtype.kind == "O" and all(type(value) is int for value in array.tolist())
+    if len(array) and not whole and array.dtype.kind not in "biufU":
         raise InputError(
             f"{name} scores: type {array.dtype} is not supported; need numbers or text", field=f"{name}s"
         )
@@ -263,6 +278,14 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
         with np.errstate(over="ignore"):  # beyond 1e308 is infinite to us, and refused as that
             return array.astype(np.float64)
     return array.astype(np.int64) if array.dtype.kind == "b" else array
+
+
+def _floats_of(integers: object) -> Floats:
+    """Integers of any size as floats, if there are such."""
+    try:
+        return np.asarray(integers, dtype=np.float64)
+    except OverflowError:
+        raise InputError("scores: a number is beyond 1e308") from None
 
 
 def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
@@ -280,28 +303,40 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
     """Whatever numbers were counted, on a grid."""
     if isinstance(table, _Grid):
         return table
-    if not isinstance(table, _Values):
+    if table is None or not len(table.columns[0]) + len(table.columns[1]):
         return _Grid.none()
-    values = table.labels.astype(np.float64)
+    columns: Sequence[NDArray[np.int64]]
+    if isinstance(table, _Values):
+        values, columns = table.labels.astype(np.float64), table.columns
+    else:
+        numbers = sorted({int(text) for column in table.columns for text in column})
+        values = _floats_of(numbers)
+        columns = [
+            np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
+        ]
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
-    columns = [grid.tabulate(values, column.astype(np.float64)) for column in table.columns]
+    columns = [grid.tabulate(values, column.astype(np.float64)) for column in columns]
     return replace(grid, columns=(columns[0], columns[1]))
 
 
-def _as_64_bit(block: NDArray[np.generic]) -> Integers:
-    """Integers as int64, or as uint64 if one is beyond."""
-    if block.dtype.kind == "u" and block.dtype.itemsize == 8 and int(block.max()) >= 2**63:
-        return block.astype(np.uint64)
-    return block.astype(np.int64, copy=False)
+def _is_text(table: _Grid | _Values | _Labels) -> bool:
+    """Whether text was counted, and no integers in its place."""
+    return isinstance(table, _Labels) and not table.integers
 
 
-def _one_type(a: Integers, b: Integers) -> tuple[Integers, Integers]:
-    """Both as one type that holds them exactly; NumPy itself would turn to floats."""
-    if a.dtype == b.dtype:
-        return a, b
-    if any(len(labels) and labels.dtype.kind == "i" and labels[0] < 0 for labels in (a, b)):
-        raise InputError("scores: integers below 0 and beyond 2^63 in one sample; send them as text")
-    return a.astype(np.uint64), b.astype(np.uint64)
+def _of_one_type(
+    table: _Grid | _Values | _Labels | None, block: NDArray[np.generic]
+) -> tuple[_Grid | _Values | _Labels | None, NDArray[np.generic]]:
+    """What was counted and what is to come, of one type: integers as text where no 64 bits hold all of them."""
+    whole = block.dtype.kind in "iuO"
+    if isinstance(table, _Labels) and table.integers:
+        return (table, as_text(block)) if whole else (_grid_of(table), block)
+    if not whole or not (table is None or isinstance(table, _Values)):
+        return table, block
+    ours = np.zeros(0, np.int64) if table is None else table.labels[[0, -1]]
+    if as_one_type(ours, block)[1].dtype.kind != "U":
+        return table, block
+    return (table or _Values.none()).as_labels(), as_text(block)
 
 
 def _each_integer(block: Integers) -> tuple[Integers, NDArray[np.int64]]:

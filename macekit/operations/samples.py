@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators import Counts, Scores, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.sample.counting import finest
+from estimators.sample.integers import as_one_type
 from estimators.sample.scores import ArgumentScores
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
@@ -44,7 +45,8 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
 def submitted_scores(body: DecodedBody) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
     sample = body.samples[""]
-    return np.concatenate([np.asarray(sample.members), np.asarray(sample.nonmembers)])
+    a, b = np.asarray(sample.members), np.asarray(sample.nonmembers)
+    return np.concatenate(as_one_type(a, b) if {a.dtype.kind, b.dtype.kind} <= set("iuO") else (a, b))
 
 
 def require_query_acts(query: str, *samples: Scores | Counts) -> None:

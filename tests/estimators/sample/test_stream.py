@@ -142,8 +142,23 @@ def test_identifiers_beyond_63_bits_are_told_apart() -> None:
     counts = CountStream().plus(a, NOTHING).plus(NOTHING, np.arange(8)).counts()
 
     assert counts.cells.to_dict()["labels"] == [*range(8), 2**63 + 1, 2**63 + 2]
-    with pytest.raises(InputError, match="send them as text"):
-        CountStream().plus(a, np.array([-1]))
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(first: int) -> None:
+    blocks = [np.array([2**63, 7], np.uint64), np.array([-1, 7]), np.array([2**70, 2**70 + 1, 7], object)]
+    blocks = [*blocks[first:], *blocks[:first]] * 4
+
+    stream = CountStream()
+    for block in blocks:
+        stream = stream.plus(block, block[:1])
+
+    texts = [str(value) for block in blocks for value in block.tolist()]
+    heads = [str(block.tolist()[0]) for block in blocks]
+    assert same(stream.counts(), by_category(Scores.of(texts, heads)))
+    assert stream.plus(np.array([0.5]), NOTHING).counts().cells.kind == "grid"
+    with pytest.raises(MixedTypes):
+        stream.plus(np.array(["7"]), NOTHING)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])

@@ -1,0 +1,114 @@
+"""Integers that came as two types, brought to one that holds each of them exactly; floats would merge those above 2^53."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST, MOST = -(2**63), 2**63 - 1
+"""What int64 holds; uint64 holds twice as many, none of them negative."""
+
+
+def exact_array(values: Any) -> NDArray[Any]:
+    """Values as an array; integers that NumPy would turn to floats, for want of a type that holds all, exactly.
+
+    Example:
+        >>> from estimators.sample.integers import exact_array
+        >>> exact_array([1, 2**63]).tolist(), exact_array([-1, 2**63]).dtype, exact_array([1, 0.5]).tolist()
+        ([1, 9223372036854775808], dtype('O'), [1.0, 0.5])
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "fO" or array.ndim != 1 or isinstance(values, np.ndarray) or not len(array):
+        return array
+    items = list(values)
+    if isinstance(items[0], float) or not all(isinstance(v, int | np.integer) for v in items):
+        return array
+    return as_64_bit(np.array([int(v) for v in items], dtype=object))
+
+
+def as_64_bit(integers: NDArray[Any]) -> NDArray[Any]:
+    """Integers as int64, as uint64 if one of them is beyond, or as Python's own where 64 bits are too few.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.integers import as_64_bit
+        >>> [as_64_bit(np.array([1, each], dtype=object)).dtype.kind for each in (2, 2**63, 2**64)]
+        ['i', 'u', 'O']
+    """
+    if integers.dtype.kind == "O":
+        low, high = (min(integers.tolist()), max(integers.tolist())) if len(integers) else (0, 0)
+        if LEAST <= low and high <= MOST:
+            return integers.astype(np.int64)
+        return integers.astype(np.uint64) if low >= 0 and high <= 2 * MOST + 1 else integers
+    wide = integers.dtype.kind == "u" and integers.dtype.itemsize == 8
+    if wide and len(integers) and int(integers.max()) > MOST:
+        return integers.astype(np.uint64, copy=False)
+    return integers.astype(np.int64, copy=False)
+
+
+def as_text(integers: NDArray[Any]) -> NDArray[np.str_]:
+    """Integers of any size as the texts that people write for them."""
+    return np.array([str(value) for value in integers.tolist()], dtype=np.str_)
+
+
+def as_one_type(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two columns of integers as int64, as uint64, or, where neither holds all of them, as text.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.integers import as_one_type
+        >>> small, large = np.array([-1]), np.array([2**63], dtype=np.uint64)
+        >>> [side.tolist() for side in as_one_type(small, large)]
+        [['-1'], ['9223372036854775808']]
+        >>> [side.tolist() for side in as_one_type(abs(small), large)]
+        [[1], [9223372036854775808]]
+    """
+    if a.dtype == b.dtype and a.dtype.kind in "iu" and a.dtype != np.uint64:
+        return a, b
+    a, b = as_64_bit(a), as_64_bit(b)
+    if "O" in (a.dtype.kind, b.dtype.kind):
+        return as_text(a), as_text(b)
+    if a.dtype == b.dtype:
+        return a, b
+    signed = a if a.dtype.kind == "i" else b
+    if len(signed) and int(signed.min()) < 0:
+        return as_text(a), as_text(b)
+    return a.astype(np.uint64, copy=False), b.astype(np.uint64, copy=False)
+
+
+def as_type_of(labels: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Numbers as the type of numeric labels, and which of them that type holds exactly; the others equal no label.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.integers import as_type_of
+        >>> numbers, exact = as_type_of(np.array([1, 2]), np.array([1.0, 1.5, 1e30]))
+        >>> exact.tolist(), int(numbers[0])
+        ([True, False, False], 1)
+    """
+    kind, given = labels.dtype.kind, numbers.dtype.kind
+    every = np.ones(numbers.shape, dtype=np.bool_)
+    if given == "b":
+        return as_type_of(labels, numbers.astype(np.int64))
+    if kind == given or kind not in "iuf" or given not in "iuf":
+        return numbers, every
+    if kind == "f":
+        floats = numbers.astype(np.float64)
+        return floats, _holds_exactly(floats, numbers)
+    if given == "f":
+        with np.errstate(invalid="ignore"):
+            below, beyond = (0.0, 2.0**64) if kind == "u" else (-(2.0**63), 2.0**63)
+            exact = (numbers >= below) & (numbers < beyond) & (np.floor(numbers) == numbers)
+        return np.where(exact, numbers, 0).astype(np.uint64 if kind == "u" else np.int64), exact
+    exact = numbers >= 0 if kind == "u" else numbers <= np.uint64(MOST)
+    return np.where(exact, numbers, numbers.dtype.type(0)).astype(
+        np.uint64 if kind == "u" else np.int64
+    ), exact
+
+
+def _holds_exactly(floats: NDArray[np.float64], integers: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which floats are the integers they were made of."""
+    back, exact = as_type_of(integers, floats)
+    return exact & (back == integers)
