@@ -36,7 +36,10 @@ PNG = "image/png"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question: the operation, how its body is written, its options, and how the answer should be."""
+    """One question: the operation, how its body is written, its options, and how the answer should be.
+
+    ``names`` says that whole numbers beside text are names, where that is not among the options in ``query``.
+    """
 
     operation: str
     media_type: str = JSON
@@ -45,6 +48,7 @@ class Call:
     accept: str = JSON
     expanded_limit: int = 2**30
     request_id: str | None = None
+    names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, 
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
+        call = replace(call, names=values.get("query") == "discrete")
         material = DecodedBody({"": _sample_of(call, inputs)}, dict(values))
         progress.now("computing")
         return answer(call, check_arrays(call.operation, material) if call.operation in SIDED else material)
@@ -128,7 +129,7 @@ def _require_none(call: Call, names: Sequence[str], why: str) -> None:
 def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Progress) -> DecodedBody:
     """One query from each input, called by its stem."""
     stems = [source.stem for source in sources]
-    single = replace(call, operation="advantage")
+    single = replace(call, operation="advantage", names=values.get("query") == "discrete")
     samples: dict[str, Sample] = {}
     for source in sources:
         name = source.name if stems.count(source.stem) > 1 else source.stem

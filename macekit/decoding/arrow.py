@@ -12,7 +12,7 @@ from macekit.decoding.columns import guarded, refusals
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
 from macekit.decoding.table import Table, from_table
-from macekit.decoding.typed import rows_of, values_of, without_padding
+from macekit.decoding.typed import notes_of, padding_note, rows_of, values_of, without_padding
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 
@@ -41,7 +41,8 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
     import pyarrow as pa
 
     with refusals(NAME):
-        layout = choose(_open(body).reader.schema.names)
+        names = _open(body).reader.schema.names
+        layout = choose(names)
         source = _open(body, layout.positions)
     batches, size = [], 0
     for batch in _batches(source):
@@ -49,37 +50,45 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
         if size > limit:
             raise Problem("too-large", f"the batches expand to more than {limit} bytes")
         batches.append(batch)
-    return table_of(pa.Table.from_batches(batches, source.reader.schema), layout), layout
+    return table_of(pa.Table.from_batches(batches, source.reader.schema), layout, 0, names), layout
 
 
 def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
     """The table in blocks; a batch larger than a block is held as a whole while it is read."""
     with refusals(NAME):
         source = _open(body)
-        layout = roles(source.reader.schema.names, call)
-    yield from cut(_batches(source), layout)
+        names = source.reader.schema.names
+        layout = roles(names, call)
+    yield from cut(_batches(source), layout, names)
 
 
-def cut(batches: Iterator[pa.RecordBatch], layout: Roles) -> Iterator[tuple[Table, Roles]]:
+def cut(
+    batches: Iterator[pa.RecordBatch], layout: Roles, names: Sequence[str]
+) -> Iterator[tuple[Table, Roles]]:
     """Batches of whole tables as blocks of the columns in use."""
     start = 0
     for batch in batches:
         with refusals(NAME):
             part = batch.select(layout.positions)
         for at in range(0, len(part), ROWS):
-            yield table_of(part.slice(at, ROWS), layout, start + at), layout
+            yield table_of(part.slice(at, ROWS), layout, start + at, names), layout
         start += len(part)
 
 
-def table_of(data: pa.Table | pa.RecordBatch, layout: Layout, start: int = 0) -> Table:
-    """A table of only the columns in use, in their order."""
+def table_of(
+    data: pa.Table | pa.RecordBatch, layout: Layout, start: int = 0, names: Sequence[str] = ()
+) -> Table:
+    """A table of only the columns in use, in their order; ``names`` are those of all columns."""
     what = layout.what
     columns = data.columns
+    notes = {at: [*notes_of(column.type)] for at, column in zip(layout.positions, columns, strict=True)}
     if isinstance(layout, Wide):
         columns = without_padding(columns, lambda column: column.is_valid())
+        for at, column in zip(layout.positions, columns, strict=True):
+            notes[at] += padding_note(len(data), len(column))
     places = zip(layout.positions, columns, strict=True)
     read = rows_of if isinstance(layout, Fields) else values_of
-    return Table({place: read(column, what[place], start) for place, column in places}, start)
+    return Table({place: read(column, what[place], start) for place, column in places}, start, names, notes)
 
 
 @dataclass(frozen=True, slots=True)

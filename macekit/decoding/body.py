@@ -25,12 +25,27 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnRead:
+    """A column that was read: its role and name, what it held, and what was dropped or understood.
+
+    ``distinct`` is how many different values it held; None if more than are counted.
+    """
+
+    role: str
+    name: str
+    kind: str
+    distinct: int | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DecodedBody:
     """A decoded body; several queries go by name, a single sample has the empty name.
 
     ``groups`` and ``units`` are in the order of the records, members first. ``rows`` says in which row of a table each
     record stood. ``textual`` options came in a query string and are still text. ``arrays`` are what theory is asked of,
-    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text.
+    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text. ``columns`` are those of
+    a table that were read.
     """
 
     samples: dict[str, Sample] = field(default_factory=dict)
@@ -41,6 +56,7 @@ class DecodedBody:
     groups: Column | None = None
     units: Column | None = None
     rows: NDArray[np.int64] | None = None
+    columns: tuple[ColumnRead, ...] = ()
 
     def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:
         """The same body with plain values above its own options; None leaves the options as they came."""
@@ -99,6 +115,11 @@ def table_options(call: Call) -> dict[str, str]:
     if call.media_type == NPY and not takes_arrays(call.operation):
         about.add(FIRST_MEMBERS)
     return {name: value for name, value in _distinct(call.query).items() if name in about}
+
+
+def are_names(call: Call) -> bool:
+    """Whether scores are names, as asked: then whole numbers beside text are names, too."""
+    return call.names or _distinct(call.query).get("query") == "discrete"
 
 
 def first_members(call: Call) -> str | None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from macekit.call import Call
-from macekit.decoding.body import DecodedBody
+from macekit.decoding.body import DecodedBody, are_names
 from macekit.decoding.columns import Labels, guarded, refusals
 from macekit.decoding.compression import Source
-from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice, roles
+from macekit.decoding.quotes import Quotes, QuotedSource
+from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide, choice, roles
 from macekit.decoding.table import Table, Values, from_table
-from macekit.decoding.typed import NUMBER, is_value, labels, typed_text, typed_texts, without_padding
+from macekit.decoding.spelled import NUMBER, Spelling, is_value, typed_texts
+from macekit.decoding.typed import labels, padding_note, without_padding
 from macekit.problems import Problem
+from macekit.schemas.query import kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,13 +34,18 @@ QUOTATION = re.compile(r'"[^"]*"')
 BLOCK = 2**18
 """Bytes read at a time, and the longest a row may be."""
 
+PIECE = 2**20
+"""Bytes of a whole body whose quotes are looked at together."""
+
 C = TypeVar("C", bound=Layout)
 
 
 def decode(call: Call, body: memoryview) -> DecodedBody:
     """The decoded body of a CSV body."""
-    texts, layout = read(body, lambda names: choice(names, call))
-    table = _table(texts, layout, 0) if len(texts) else _nothing(layout)
+    texts, layout, names = _read(body, lambda names: choice(names, call))
+    reading = _Reading(names, layout, _names(layout, call))
+    table = reading.table(texts, 0) if len(texts) else _nothing(layout, names)
+    reading.end()
     return from_table(table, layout, call, max(call.expanded_limit, 8 * len(body)))
 
 
@@ -43,13 +53,25 @@ def read(
     body: memoryview, choose: Callable[[Sequence[str]], C], header_needed: bool = True
 ) -> tuple[pa.Table, C]:
     """The columns in use as they are written, and what they are; without a header they have empty names."""
+    texts, layout, _ = _read(body, choose, header_needed)
+    return texts, layout
+
+
+def _read(
+    body: memoryview, choose: Callable[[Sequence[str]], C], header_needed: bool = True
+) -> tuple[pa.Table, C, list[str]]:
+    """The same, and the names of all columns."""
     import pyarrow as pa
 
     names, separator, size = header(bytes(body[:BLOCK]), header_needed)
     layout = choose(names)
+    quotes = Quotes(separator)
+    for at in range(size, len(body), PIECE):
+        quotes.feed(bytes(body[at : at + PIECE]))
+    quotes.end()
     batches = list(_batches(pa.BufferReader(pa.py_buffer(body[size:])), len(names), separator, layout))
     schema = pa.schema([(str(at), pa.string()) for at in layout.positions])
-    return pa.Table.from_batches(batches, schema), layout
+    return pa.Table.from_batches(batches, schema), layout, names
 
 
 def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
@@ -60,10 +82,12 @@ def blocks(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
     names, separator, size = header(head)
     layout = roles(names, call)
     source.back(head[size:])
-    start = 0
-    for batch in _batches(pa.PythonFile(source, mode="r"), len(names), separator, layout):
-        yield _table(batch, layout, start), layout
+    reading, start = _Reading(names, layout), 0
+    file = QuotedSource(source, Quotes(separator))
+    for batch in _batches(pa.PythonFile(file, mode="r"), len(names), separator, layout):
+        yield reading.table(batch, start), layout
         start += len(batch)
+    reading.end()
 
 
 def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
@@ -122,40 +146,87 @@ def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[p
         ) from None
 
 
-def _table(data: pa.Table | pa.RecordBatch, layout: TableLayout, start: int) -> Table:
-    """Scores and arrays as what they spell; membership, groups and units as text."""
-    import pyarrow.compute as pc
+def _names(layout: TableLayout, call: Call) -> Collection[int]:
+    """The columns whose numbers may be names: all if so asked; of arrays those that take text."""
+    if isinstance(layout, Fields):
+        return [at for at, name in layout.what.items() if "text" in kinds(call.operation, name)]
+    return layout.positions if are_names(call) else ()
 
-    what = layout.what
-    if isinstance(layout, Wide):
+
+class _Reading:
+    """Columns of text as tables: scores and arrays as what they spell, membership, groups and units as text."""
+
+    def __init__(self, names: list[str], layout: TableLayout, of_names: Collection[int] = ()) -> None:
+        self._names = names
+        self._layout = layout
+        self._spellings = {place: Spelling(place in of_names) for place in layout.positions}
+
+    def table(self, data: pa.Table | pa.RecordBatch, start: int) -> Table:
+        """The next rows."""
         with refusals(NAME):
+            columns = self._columns(data, start)
+        self._refuse_header(columns, start)
+        notes = {place: sorted(spelling.notes) for place, spelling in self._spellings.items()}
+        return Table(columns, start, self._names, notes)
+
+    def end(self) -> None:
+        """Nothing follows."""
+        for spelling in self._spellings.values():
+            spelling.end()
+
+    def _columns(self, data: pa.Table | pa.RecordBatch, start: int) -> dict[int, Values]:
+        import pyarrow.compute as pc
+
+        layout, what = self._layout, self._layout.what
+        if isinstance(layout, Wide):
             texts = without_padding(
                 data.columns, lambda column: pc.not_equal(pc.utf8_trim_whitespace(column), "")
             )
-            sides = typed_texts(texts, [what[at] for at in layout.positions])
-        return Table(dict(zip(layout.positions, sides, strict=True)), start)
-    columns: dict[int, Values] = {}
-    for place, column in zip(layout.positions, data.columns, strict=True):
-        with refusals(NAME):
+            first = self._spellings[layout.positions[0]]
+            sides = typed_texts(texts, [what[at] for at in layout.positions], first)
+            for place, text in zip(layout.positions, texts, strict=True):
+                self._spellings[place].notes |= first.notes
+                self._spellings[place].notes.update(padding_note(len(data), len(text)))
+            return dict(zip(layout.positions, sides, strict=True))
+        columns: dict[int, Values] = {}
+        for place, column in zip(layout.positions, data.columns, strict=True):
+            spelling, find = self._spellings[place], self._finder(what[place], start)
             if place in layout.numeric:
-                columns[place] = typed_text(column, what[place], start)
-            else:
-                distinct = labels(column)
-                blank_is_missing = what[place] != "member"
-                columns[place] = Labels(
-                    distinct.codes,
-                    [text or None for text in distinct.texts] if blank_is_missing else distinct.texts,
-                )
-    return Table(columns, start)
+                columns[place] = spelling.values(column, find)
+                continue
+            distinct = spelling.text(labels(column), find)
+            if what[place] != "member":
+                distinct = Labels(distinct.codes, [text or None for text in distinct.texts])
+            columns[place] = distinct
+        return columns
+
+    def _finder(self, what: str, start: int) -> Callable[[int], tuple[str, int]]:
+        return lambda at: (what, start + at)
+
+    def _refuse_header(self, columns: Mapping[int, Values], start: int) -> None:
+        """Refuse a row that says what the header says: files that were joined with both of their headers."""
+        again = None
+        for place, column in columns.items():
+            if not isinstance(column, Labels) or self._names[place] not in column.texts:
+                return
+            if not isinstance(self._layout, Wide):
+                same = np.array([text == self._names[place] for text in column.texts], dtype=np.bool_)
+                again = same[column.codes] if again is None else again & same[column.codes]
+        if again is not None and again.any():
+            row = start + int(np.argmax(again))
+            raise Problem(
+                "malformed-body",
+                f"CSV: row {row} is the header once more, as if two files were joined; remove it",
+                index=row,
+            )
 
 
-def _nothing(layout: TableLayout) -> Table:
+def _nothing(layout: TableLayout, names: list[str]) -> Table:
     """A table without rows."""
-    import numpy as np
-
     return Table(
         {
             place: np.empty(0, np.bool_ if name == "member" else np.float64)
             for place, name in layout.what.items()
-        }
+        },
+        names=names,
     )

@@ -21,12 +21,16 @@ from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
 from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
+from macekit.decoding.typed import padding_note
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 2**18
 BLOCK = 2**20
+MOST_COLUMNS = 2**17
+"""Columns without names that may be chosen from by their numbers."""
+
 LAST_LETTER = 0x10FFFF
 WORDS = {"descr", "fortran_order", "shape"}
 
@@ -182,9 +186,11 @@ def _array(header: Header, data: memoryview) -> NDArray[Any]:
     if len(data) > header.size:
         raise Problem("malformed-body", "something follows the array that the NPY header describes")
     if not header.shape[0]:
-        return np.empty(
-            (0, *header.shape[1:2]) if header.size == 0 and header.shape[-1] < LONGEST_HEADER else 0,
-            header.kind,
+        fits = len(header.shape) == 2 and header.shape[1] <= MOST_COLUMNS
+        return np.empty((0, header.shape[1]) if fits else 0, header.kind)
+    if not header.size:
+        raise Problem(
+            "dimension-mismatch", "the rows of the array are empty; need at least one number in each"
         )
     flat = np.frombuffer(data, dtype=header.kind)
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
@@ -223,7 +229,7 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
         )
     array = _array(header, data)
     if names or column_option:
-        layout = choice(names or [str(at) for at in range(header.shape[1])], call)
+        layout = choice(names or _numbers(header), call)
         return table.from_table(_table(array, layout, 0), layout, call, limit)
     if header.kind.kind == "U" and wide == 1:
         array = _plain_scores(array, 0, limit)
@@ -240,19 +246,31 @@ def _roles(header: Header, call: Call) -> TableLayout:
         )
     if header.kind.names:
         return choice(header.kind.names, call)
-    wide = header.shape[1]
-    return choice([str(at) for at in range(wide)], call, wide - 1)
+    return choice(_numbers(header), call, header.shape[1] - 1)
+
+
+def _numbers(header: Header) -> list[str]:
+    """The names of columns that have none, if there can be so many."""
+    if header.shape[1] > MOST_COLUMNS:
+        raise Problem(
+            "too-large",
+            f"the array has more than {MOST_COLUMNS} columns; send those in use, or fields with names",
+        )
+    return [str(at) for at in range(header.shape[1])]
 
 
 def _table(array: NDArray[Any], layout: Layout, start: int) -> Table:
     columns = [_column(array, place) for place in layout.positions]
+    names = array.dtype.names or [str(at) for at in range(array.shape[1] if array.ndim == 2 else 1)]
+    notes: dict[int, list[str]] = {}
     if isinstance(
         layout, Wide
-    ):  # there is no null, so what is NaN at the end of a column is none of its records
+    ):  # there is no null: what is NaN at the end of a column is none of its records
         columns = numbers_without_padding(columns)
-    return Table(
-        {at: _values(column, start) for at, column in zip(layout.positions, columns, strict=True)}, start
-    )
+        for at, column in zip(layout.positions, columns, strict=True):
+            notes[at] = padding_note(len(array), len(column))
+    places = zip(layout.positions, columns, strict=True)
+    return Table({at: _values(column, start) for at, column in places}, start, names, notes)
 
 
 def _column(array: NDArray[Any], place: int) -> NDArray[Any]:

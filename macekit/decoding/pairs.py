@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from macekit.call import CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.decoding import arrow, csv, npy, parquet
-from macekit.decoding.body import Sample
+from macekit.decoding.body import Sample, are_names
 from macekit.decoding.compression import expanded
 from macekit.decoding.roles import OneSide, one_side
 from macekit.decoding.table import Table, Values, stacked
-from macekit.decoding.typed import typed_texts
+from macekit.decoding.spelled import Spelling, typed_texts
 from macekit.problems import Problem
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Side:
     texts: Sequence[pa.ChunkedArray] | None
     values: Sequence[Values]
     limit: int
+    names: bool = False
 
 
 def read_side(call: Call, body: Body) -> Side:
@@ -40,7 +41,9 @@ def read_side(call: Call, body: Body) -> Side:
     limit = max(call.expanded_limit, 8 * len(data))
     if call.media_type == CSV:
         texts, layout = csv.read(data, choose, header_needed=False)
-        return Side([texts.column(layout.positions.index(at)) for at in layout.scores], (), limit)
+        return Side(
+            [texts.column(layout.positions.index(at)) for at in layout.scores], (), limit, are_names(call)
+        )
     if call.media_type == NPY:
         table, layout = npy.read(data, choose)
     elif call.media_type == PARQUET:
@@ -57,7 +60,10 @@ def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample
         and nonmembers.texts is not None
         and len(members.texts) == len(nonmembers.texts)
     ):
-        pairs = [typed_texts(pair, what) for pair in zip(members.texts, nonmembers.texts, strict=True)]
+        pairs = [
+            typed_texts(pair, what, Spelling(members.names))
+            for pair in zip(members.texts, nonmembers.texts, strict=True)
+        ]
         columns = [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
     else:
         columns = [_values(side, name) for side, name in zip((members, nonmembers), what, strict=True)]
@@ -71,4 +77,4 @@ def join_sides(members: Side, nonmembers: Side, what: tuple[str, str]) -> Sample
 def _values(side: Side, what: str) -> list[Values]:
     if side.texts is None:
         return list(side.values)
-    return [values for column in side.texts for values in typed_texts([column], [what])]
+    return [values for column in side.texts for values in typed_texts([column], [what], Spelling(side.names))]

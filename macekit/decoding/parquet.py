@@ -51,7 +51,7 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
             if batches
             else _in_order(file.schema_arrow.empty_table(), file, layout)
         )
-    return table_of(table, layout), layout
+    return table_of(table, layout, 0, file.schema_arrow.names), layout
 
 
 def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
@@ -61,7 +61,7 @@ def blocks(call: Call, body: memoryview) -> Iterator[tuple[Table, Roles]]:
         batches = file.iter_batches(batch_size=ROWS, columns=_paths(file, layout), use_threads=False)
     start = 0
     for batch in guarded(batches, NAME):
-        yield table_of(_in_order(batch, file, layout), layout, start), layout
+        yield table_of(_in_order(batch, file, layout), layout, start, file.schema_arrow.names), layout
         start += len(batch)
 
 
@@ -81,7 +81,12 @@ def _open(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Any, 
             for at in layout.positions
             if pa.types.is_large_string(schema.types[at]) or pa.types.is_string(schema.types[at])
         ]
-        file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=text, pre_buffer=False)
+        file = pq.ParquetFile(
+            pa.BufferReader(buffer),
+            read_dictionary=text,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
     return file, layout
 
 

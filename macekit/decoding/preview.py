@@ -23,7 +23,7 @@ from macekit.decoding.compression import expanded, head
 from macekit.decoding.csv import BLOCK, header
 from macekit.decoding.npy import read_header
 from macekit.decoding.parquet import NAME as PARQUET_NAME
-from macekit.decoding.typed import BOOLEANS, MISSING, NUMBER
+from macekit.decoding.spelled import BOOLEANS, MISSING, NUMBER
 from macekit.formats import ARROW_MAGIC
 from macekit.problems import Problem
 

@@ -5,6 +5,7 @@ Column names came from the caller, too: messages give the number of a column and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -277,7 +278,8 @@ def _usual_member(names: Sequence[str]) -> int:
 
 
 def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> list[int]:
-    free = [at for at in range(len(names)) if at not in others and at not in _ids(names)]
+    taken = {*others, *_ids(names)}
+    free = [at for at in range(len(names)) if at not in taken]
     if several and free:
         return free
     usual = _called_scores(names, others)
@@ -295,7 +297,8 @@ def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> lis
 def _called_scores(names: Sequence[str], others: Collection[int]) -> list[int]:
     """Columns with a usual name of scores, the most usual first; one that stands twice is not clear."""
     lower = [name.lower() for name in names]
-    free = [at for at, name in enumerate(lower) if at not in others and lower.count(name) == 1]
+    times = Counter(lower)
+    free = [at for at, name in enumerate(lower) if times[name] == 1 and at not in others]
     exact = [at for name in SCORE_NAMES for at in free if lower[at] == name]
     near = [at for at in free if lower[at].endswith("_score") or lower[at].startswith("score_")]
     return exact + near
@@ -355,6 +358,8 @@ def fields(names: Sequence[str], call: Call) -> Fields:
     """The arrays of a table: those that were named; else columns called like arrays; else all of it is the first."""
     options = table_options(call)
     main, *_ = ARRAYS[call.operation]
+    if not names:
+        raise Problem("missing-field", f"{main}: the table has no columns", field=main)
     by_name = {name.lower(): place for place, name in enumerate(names)}
     arrays = {
         main if option == COLUMN else option: tuple(

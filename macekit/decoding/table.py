@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,9 +13,10 @@ from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFini
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
-from macekit.decoding.body import Column, DecodedBody, Sample, options
+from macekit.decoding.account import Account
+from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options
 from macekit.decoding.columns import Labels, absent, or_infinite
-from macekit.decoding.roles import Fields, Roles, TableLayout, Wide
+from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE, kinds, required
 
@@ -31,10 +32,15 @@ Values = NDArray[np.generic] | Labels
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns in use by their place, and the number of the first row among all."""
+    """The columns in use by their place, and the number of the first row among all.
+
+    ``names`` are those of all columns, and ``notes`` what was dropped or understood in reading one.
+    """
 
     columns: Mapping[int, Values]
     start: int = 0
+    names: Sequence[str] = ()
+    notes: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
 
 def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:
@@ -64,13 +70,50 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
         groups=_labels(table, roles.group, "group", rows, limit),
         units=_labels(table, roles.unit, "unit", rows, limit),
         rows=rows,
+        columns=_columns(table, roles),
     )
 
 
+def take_account(account: Account, table: Table, layout: Layout) -> None:
+    """Tell an account what was read of a table, or of a block of one."""
+    for place, role in layout.what.items():
+        column = table.columns[place]
+        notes = [*table.notes.get(place, ())]
+        if isinstance(layout, Roles) and place == layout.member:
+            notes += _meaning(column, layout.member_value)
+        name = table.names[place] if table.names else role
+        account.add(place, role, name or str(place), column, notes)
+
+
+def _columns(table: Table, layout: Layout) -> tuple[ColumnRead, ...]:
+    account = Account()
+    take_account(account, table, layout)
+    return account.columns()
+
+
+def _meaning(column: Values, value: str | None) -> Iterator[str]:
+    """Which values of a member column mean what."""
+    if value is not None:
+        yield "members have the value that was named"
+        return
+    words = (
+        column.texts if isinstance(column, Labels) else ["true", "false"] if _is_truth(column) else ["1", "0"]
+    )
+    for what, known in (("members", MEMBERS), ("nonmembers", NONMEMBERS)):
+        for word in sorted({text.strip().lower() for text in words if text is not None} & known):
+            yield f"{word}: {what}"
+
+
+def _is_truth(column: Values) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype.kind == "b"
+
+
 def sides(
-    table: Table, roles: Roles, limit: int, values: set[str]
+    table: Table, roles: Roles, limit: int, values: set[str], account: Account | None = None
 ) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Members and nonmembers of one block; ``values`` keeps what the member column held in the blocks before."""
+    if account is not None:
+        take_account(account, table, roles)
     member, scores = _membership(table, roles, values), stacked(table, roles.scores, "score", limit)
     return scores[member], scores[~member]
 
@@ -80,7 +123,9 @@ def _from_two_columns(table: Table, wide: Wide, call: Call, limit: int) -> Decod
     members, nonmembers = (
         stacked(table, (place,), wide.what[place], limit) for place in (wide.members, wide.nonmembers)
     )
-    return DecodedBody({"": Sample(members, nonmembers)}, options(call), textual=True)
+    return DecodedBody(
+        {"": Sample(members, nonmembers)}, options(call), textual=True, columns=_columns(table, wide)
+    )
 
 
 def filled_sizes(filled: Sequence[NDArray[np.bool_]]) -> list[int]:
@@ -225,7 +270,7 @@ def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64],
 
 def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.generic]:
     """The same column, if it holds finite numbers or booleans, one a row."""
-    if column.ndim != 1 or column.dtype.kind not in "biuf":
+    if column.ndim != 1 or column.dtype.kind not in "biufO":
         raise InputError(f"{what}: a column of this type cannot be used; need numbers or text", field=what)
     if column.dtype.kind != "f":
         return column
@@ -248,7 +293,12 @@ def from_table(table: Table, layout: TableLayout, call: Call, limit: int) -> Dec
     if not isinstance(layout, Fields):
         return _from_roles(table, layout, call, limit)
     arrays = {name: _array(table, places, name, limit) for name, places in layout.places.items()}
-    return DecodedBody(arrays=_in_rows(arrays, call.operation), options=options(call), textual=True)
+    return DecodedBody(
+        arrays=_in_rows(arrays, call.operation),
+        options=options(call),
+        textual=True,
+        columns=_columns(table, layout),
+    )
 
 
 def from_array(array: NDArray[Any], call: Call, limit: int) -> DecodedBody:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.errors import InputError, MixedTypes
+from estimators.errors import InputError
+from estimators.sample.integers import as_64_bit
 from macekit.decoding.columns import Labels, absent, refusals, refuse_ragged
 from macekit.decoding.table import Values, filled_sizes
 
@@ -36,7 +36,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
         if _is_text(kind):
             return labels(pc.cast(column, pa.large_string()) if types.is_string_view(kind) else column)
         if types.is_decimal(kind):
-            column = pc.cast(column, pa.float64())
+            return _of_decimals(column)
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if types.is_null(kind):
             return np.empty(0)
@@ -50,6 +50,11 @@ def without_padding(
     """The columns of both sides without the blanks that the shorter one ends in; ``present`` says what is none."""
     sizes = filled_sizes([np.asarray(present(column), dtype=np.bool_) for column in columns])
     return [column.slice(0, size) for column, size in zip(columns, sizes, strict=True)]
+
+
+def padding_note(rows: int, filled: int) -> list[str]:
+    """That the shorter column of a table of two sides ends in blanks, if it does."""
+    return [f"{rows - filled} blank rows at the end dropped"] if filled < rows else []
 
 
 def rows_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
@@ -96,13 +101,48 @@ def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) ->
     """A dictionary of text as labels, of numbers as numbers."""
     import pyarrow as pa
 
+    if not _is_text(
+        column.type.value_type
+    ):  # chunk by chunk: Arrow unifies dictionaries of half floats as integers
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        plain = [chunk.dictionary_decode() for chunk in chunks]
+        return values_of(pa.chunked_array(plain, column.type.value_type), what, start)
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no chunks
         return np.empty(0)
-    if _is_text(column.type.value_type):
-        return Labels(column.indices.to_numpy(), column.dictionary.to_pylist())
-    return values_of(column.dictionary_decode(), what, start)
+    return Labels(column.indices.to_numpy(), column.dictionary.to_pylist())
+
+
+def _of_decimals(column: pa.Array | pa.ChunkedArray) -> NDArray[np.generic]:
+    """Decimals without a fraction as the integers they are, others as the floats nearest to them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type.scale > 0:
+        column = pc.cast(pc.cast(column, pa.string()), pa.float64())  # a cast of its own is an ulp off
+    elif column.type.scale == 0:
+        for kind in (pa.int64(), pa.uint64()):
+            try:
+                column = pc.cast(column, kind)
+                break
+            except pa.ArrowInvalid:
+                continue
+    if pa.types.is_decimal(column.type):
+        return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
+    return values
+
+
+def notes_of(kind: pa.DataType) -> tuple[str, ...]:
+    """What is understood in reading a column of this type."""
+    import pyarrow as pa
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not pa.types.is_decimal(inner):
+        return ()
+    return ("decimals read as the nearest floats" if inner.scale > 0 else "decimals read as integers",)
 
 
 def _require_known(kind: pa.DataType, what: str) -> None:
@@ -129,101 +169,3 @@ def _is_text(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-# --- spelled ------------------------------------------------------------------------------------------------
-# A column of CSV, where everything is text, as the numbers it spells; or as text, if it never was meant as
-# numbers.
-
-LOOKS = 32
-WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
-BOOLEANS = frozenset({"true", "false"})
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-nan", "inf", "-inf", "infinity", "-infinity"})
-
-
-Finder = Callable[[int], tuple[str, int]]
-"""What a column is called in messages and the number of a row in it, from the place among all that is read."""
-
-
-def typed_text(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
-    """Integers if all are, else floats if all are numbers, else text."""
-    return _typed(column, lambda at: (what, start + at))
-
-
-def typed_texts(columns: Sequence[pa.ChunkedArray], what: Sequence[str]) -> list[Values]:
-    """Several columns read as one, so that the same text is the same value in each; ``what`` each is, for messages."""
-    import pyarrow as pa
-
-    ends = np.cumsum([len(column) for column in columns])
-
-    def find(at: int) -> tuple[str, int]:
-        which = int(np.searchsorted(ends, at, side="right"))
-        return what[which], at - int(ends[which] - len(columns[which]))
-
-    chunks = [chunk for column in columns for chunk in column.chunks]
-    values = _typed(pa.chunked_array(chunks, pa.string()), find)
-    if isinstance(values, Labels):
-        return [Labels(codes, values.texts) for codes in np.split(values.codes, ends[:-1])]
-    return list(np.split(values, ends[:-1]))
-
-
-def is_value(text: str) -> bool:
-    """Whether a text is a value and no name of a column: a number, a boolean, or what stands for a missing number."""
-    return bool(NUMBER.fullmatch(text)) or text.strip().lower() in {*MISSING - {""}, *BOOLEANS}
-
-
-def _typed(column: pa.Array | pa.ChunkedArray, find: Finder) -> Values:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for kind in (pa.int64(), pa.uint64(), pa.float64()) if _may_be_whole(column) else (pa.float64(),):
-        try:
-            numbers = pc.cast(column, kind)
-        except pa.ArrowInvalid:
-            continue
-        whole = pa.types.is_integer(kind)
-        if whole and pc.any(pc.match_substring_regex(column, "[xX]")).as_py():
-            break  # Arrow reads 0x1F as 31; nobody wrote a number
-        if isinstance(numbers, pa.ChunkedArray):
-            numbers = numbers.combine_chunks()
-        values: np.ndarray[tuple[int], np.dtype[np.generic]] = numbers.to_numpy(zero_copy_only=False)
-        if not whole and np.abs(values).max(initial=0.0) >= 2.0**63:
-            break  # too long for 64 bits: perhaps identifiers, which floats would not tell apart
-        return values
-    return _by_text(labels(column), find)
-
-
-def _may_be_whole(column: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether a few looks find whole numbers only; a cast that fails says so for every row, which takes long."""
-    looks = range(0, len(column), max(1, len(column) // LOOKS))
-    return all(WHOLE.fullmatch(column[at].as_py()) for at in looks)
-
-
-def _by_text(column: Labels, find: Finder) -> Values:
-    """The same, text by text: what is not a number among fractions was a number once, or is missing."""
-    texts = [text or "" for text in column.texts]
-    number = np.array([NUMBER.fullmatch(text) is not None for text in texts], dtype=np.bool_)
-    missing = np.array([text.strip().lower() in MISSING for text in texts], dtype=np.bool_)
-    comma = np.array([DECIMAL_COMMA.fullmatch(text) is not None for text in texts], dtype=np.bool_)
-    whole = all(WHOLE.fullmatch(text) for text in texts)
-    if number.all():
-        if whole:
-            return column
-        numbers = np.array([float(text) for text in texts], dtype=np.float64)
-        return np.take(numbers, column.codes)
-    if (number | missing).all() or "" in texts:
-        raise absent(*find(column.first(missing) or 0))
-    if comma.any() and (comma | number).all():
-        what, first = find(column.first(comma) or 0)
-        raise InputError(
-            f"{what}: numbers have a decimal comma; need a decimal point", field=what, index=first
-        )
-    fractions = any(
-        is_number and not WHOLE.fullmatch(text) for text, is_number in zip(texts, number, strict=True)
-    )
-    if fractions:
-        what, row = find(column.first(~number) or 0)
-        raise MixedTypes(f"{what}: row {row} is text, but others are fractions", field=what, index=row)
-    return column

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from estimators import MaceError
@@ -24,6 +25,8 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
 
     ``options`` are plain values, which win over those in the body; the call's query then only names columns.
     """
+    if options is not None and options.get("query") == "discrete":
+        call = replace(call, names=True)
     read = getattr(MODULES[call.operation], "answer_body", None)
     try:
         reply: Reply | None = read(call, body, options) if read else None

@@ -48,7 +48,9 @@ def test_integers_answer_as_their_texts_do(low: int, high: int, kinds: tuple[Any
         assert isinstance(of_texts.cells, Categories)
         of_number = {
             str(label): (int(m), int(n))
-            for label, m, n in zip(counts.cells.labels.tolist(), counts.members, counts.nonmembers, strict=True)
+            for label, m, n in zip(
+                counts.cells.labels.tolist(), counts.members, counts.nonmembers, strict=True
+            )
         }
         assert of_number == {
             label: (int(m), int(n))

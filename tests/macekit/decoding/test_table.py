@@ -306,14 +306,19 @@ def test_csv_is_read_however_it_was_written(text: str) -> None:
     [
         (["1", "2"], [1, 2]),
         (["1", "2.5"], [1.0, 2.5]),
-        (["+1", "-2"], [1.0, -2.0]),
+        (["+1", "-2"], [1, -2]),
+        (["1 ", " 2", "\u00a03"], [1, 2, 3]),
+        (["+9007199254740993 ", "9007199254740992"], [9007199254740993, 9007199254740992]),
+        (["007", "012"], [7, 12]),
+        ([" 0.5", "1 "], [0.5, 1.0]),
         (["1e3", "-0.0"], [1000.0, -0.0]),
         ([str(2**63), "1"], [2**63, 1]),
-        ([str(2**70), str(2**70 + 1)], [str(2**70), str(2**70 + 1)]),
+        ([str(2**70), str(2**70 + 1)], [2**70, 2**70 + 1]),
+        (["-1", str(2**63)], [-1, 2**63]),
         (["1e30", "2"], [1e30, 2.0]),
         (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
-        (["0", "1", "2+"], ["0", "1", "2+"]),
-        (["true", "false"], ["true", "false"]),
+        (["true", "False", "TRUE "], [True, False, True]),
+        (["cat ", " dog", "a b"], ["cat", "dog", "a b"]),
         (["2024-01-01", "NA"], ["2024-01-01", "NA"]),
     ],
 )
@@ -335,6 +340,16 @@ def test_a_csv_column_is_numbers_only_if_all_of_it_is(values: list[str], expecte
         (["1", '"0,6"', "0.7"], InputError, "decimal comma"),
         (['"0,5"', '"0,6"'], MaceError, "decimal point"),
         (["5", "1e999"], NotFinite, "row 1"),
+        (["0", "1", "2+"], MixedTypes, "row 2 is text, but others are numbers.*query=discrete"),
+        *[
+            (["1", "2", "3", odd, "5"], MaceError, "row 3 is ")
+            for odd in ("#N/A", ".", "?", "-", "1 234", "<5")
+        ],
+        (["1", "2", "N/A"], NotFinite, "row 2 is missing"),
+        (["true", "false", "maybe"], MixedTypes, "row 2 is text, but others are true or false"),
+        (["true", "1"], MixedTypes, "row 0 is text, but others are numbers"),
+        (["007", "7"], Problem, "row 0 is a whole number that begins with zeros"),
+        (["a", "b", "a "], Problem, "row 0 is a text that stands with blanks"),
     ],
 )
 def test_what_was_meant_as_a_number_and_is_none_names_its_row(
@@ -454,11 +469,17 @@ def test_a_table_may_have_a_column_for_each_side(media_type: str) -> None:
         assert found.options == {"prior": "0.3"}
 
 
-def test_a_number_is_text_in_both_columns_of_a_csv_if_it_is_text_in_one() -> None:
-    found = csv("a,b\n12,0a\n13,12\n14,\n", **WIDE).samples[""]
+def test_numbers_beside_text_are_names_only_if_so_asked() -> None:
+    wide, long = "a,b\n12,0a\n13,012\n14,\n", "score,member\n0,1\n1,0\n2+,1\n"
+    for text, query in ((wide, WIDE), (long, {})):
+        with pytest.raises(MixedTypes, match="text, but others are numbers"):
+            csv(text, **query)
 
-    assert list(found.members) == ["12", "13", "14"]
-    assert list(found.nonmembers) == ["0a", "12"]
+    both = csv(wide, **WIDE, query="discrete").samples[""]
+    assert [list(side) for side in (both.members, both.nonmembers)] == [["12", "13", "14"], ["0a", "012"]]
+    assert csv(long, query="discrete").samples[""].members.tolist() == ["0", "2+"]
+    assert csv("score,member\n7,1\n007,0\n", query="discrete").samples[""].members.tolist() == ["7"]
+    assert csv("score,member\n7,1\n8,0\n", query="discrete").samples[""].members.tolist() == [7]
 
 
 @pytest.mark.parametrize("media_type", FORMATS)

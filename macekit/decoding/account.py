@@ -1,0 +1,136 @@
+"""An account of what was read: each column by its name, what it was taken for, and what was dropped or understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macekit.decoding.body import Column, ColumnRead, DecodedBody
+from macekit.decoding.columns import Labels
+
+MOST_DISTINCT = 1000
+"""Different values that are counted; of more it is only said that there are more."""
+
+LOOKS = 4096
+"""Values that are looked at before all are: scores are mostly all different."""
+
+
+class Account:
+    """Columns as they are read, whole or block by block."""
+
+    def __init__(self) -> None:
+        self._entries: dict[object, _Entry] = {}
+
+    def add(
+        self, key: object, role: str, name: str, values: Column | Labels, notes: Iterable[str] = ()
+    ) -> None:
+        """The next values of a column, or all of them; ``key`` tells columns apart."""
+        entry = self._entries.setdefault(key, _Entry(role, name))
+        entry.kinds.add(kind_of(values))
+        entry.notes.update(dict.fromkeys(notes))
+        if entry.distinct is not None:
+            distinct = _distinct(values)
+            together = None if distinct is None else entry.distinct | distinct
+            entry.distinct = None if together is None or len(together) > MOST_DISTINCT else together
+
+    def columns(self) -> tuple[ColumnRead, ...]:
+        """What was read, in the order it was met."""
+        return tuple(entry.column() for entry in self._entries.values())
+
+
+@dataclass(slots=True)
+class _Entry:
+    role: str
+    name: str
+    kinds: set[str] = field(default_factory=set)
+    distinct: set[object] | None = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def column(self) -> ColumnRead:
+        kinds = self.kinds - {"nothing"} or {"nothing"}
+        kind = "numbers" if kinds == {"integers", "numbers"} else min(kinds)
+        return ColumnRead(
+            self.role,
+            self.name,
+            kind,
+            None if self.distinct is None or kind.startswith("rows") else len(self.distinct),
+            tuple(self.notes),
+        )
+
+
+def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:
+    """The columns of a decoded body; those of no table go by the names of their fields."""
+    if body.columns:
+        return body.columns
+    account = Account()
+    for role, name, values in _fields(body):
+        account.add((role, name), role, name, values)
+    columns = account.columns()
+    counts = tuple(
+        ColumnRead("counts", name or "counts", "counts", None)
+        for name, sample in body.samples.items()
+        if sample.counts is not None
+    )
+    return columns + counts
+
+
+def _fields(body: DecodedBody) -> Iterator[tuple[str, str, Column]]:
+    for query, sample in body.samples.items():
+        for role, values in (("members", sample.members), ("nonmembers", sample.nonmembers)):
+            if values is not None:
+                yield role, query or role, values
+    for role, values in (("targets", body.targets), ("groups", body.groups), ("units", body.units)):
+        if values is not None:
+            yield role, role, values
+    for name, values in body.arrays.items():
+        yield name, name, values
+
+
+def kind_of(values: Column | Labels) -> str:
+    """What a column holds, in a word or two."""
+    if isinstance(values, Labels):
+        return "text"
+    if not len(values):
+        return "nothing"
+    if isinstance(values, list):
+        return "booleans" if isinstance(values[0], bool) else "text"
+    if values.ndim == 2:
+        return f"rows of {values.shape[1]} numbers"
+    return {"b": "booleans", "U": "text", "f": "numbers"}.get(values.dtype.kind, "integers")
+
+
+def _distinct(values: Column | Labels) -> set[object] | None:
+    """The different values, if they are few."""
+    if isinstance(values, Labels):
+        return _few(set(values.texts) if len(values.texts) <= MOST_DISTINCT else None)
+    if isinstance(values, list):
+        return _few(set(values[:LOOKS])) and _few(set(values))
+    if values.ndim != 1:
+        return None
+    if values.dtype.kind == "O":
+        return _few(set(values.tolist()))
+    few = _few(set(np.unique(values[:LOOKS]).tolist()))
+    return few if few is None or len(values) <= LOOKS else _few(_unique(values))
+
+
+def _few(values: set[object] | None) -> set[object] | None:
+    return values if values is None or len(values) <= MOST_DISTINCT else None
+
+
+def _unique(values: NDArray[np.generic]) -> set[object]:
+    """The different values of a long column that seem few, without sorting it."""
+    rest: NDArray[np.generic] = values
+    seen: Sequence[NDArray[np.generic]] = ()
+    while len(rest) and sum(map(len, seen)) <= MOST_DISTINCT:
+        head = np.unique(rest[:LOOKS])
+        seen = (*seen, head)
+        at = np.minimum(np.searchsorted(head, rest), len(head) - 1)
+        rest = rest[head[at] != rest]
+    return (
+        {value for each in seen for value in each.tolist()}
+        if not len(rest)
+        else set(range(MOST_DISTINCT + 1))
+    )
