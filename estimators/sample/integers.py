@@ -39,7 +39,7 @@ def as_64_bit(integers: NDArray[Any]) -> NDArray[Any]:
     """
     if integers.dtype.kind == "O":
         low, high = (min(integers.tolist()), max(integers.tolist())) if len(integers) else (0, 0)
-        if LEAST <= low and high <= MOST:
+        if low >= LEAST and high <= MOST:
             return integers.astype(np.int64)
         return integers.astype(np.uint64) if low >= 0 and high <= 2 * MOST + 1 else integers
     wide = integers.dtype.kind == "u" and integers.dtype.itemsize == 8

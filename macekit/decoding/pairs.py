@@ -11,8 +11,8 @@ from macekit.decoding import arrow, csv, npy, parquet
 from macekit.decoding.body import Sample, are_names
 from macekit.decoding.compression import expanded
 from macekit.decoding.roles import OneSide, one_side
-from macekit.decoding.table import Table, Values, stacked
 from macekit.decoding.spelled import Spelling, typed_texts
+from macekit.decoding.table import Table, Values, stacked
 from macekit.problems import Problem
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from macekit.call import Call
 from macekit.decoding.arrow import ROWS, table_of
 from macekit.decoding.body import DecodedBody
 from macekit.decoding.columns import guarded, refusals
+from macekit.decoding.footer import value_counts
 from macekit.decoding.roles import Layout, Roles, choice, roles
 from macekit.decoding.table import Table, from_table
 from macekit.problems import Problem
@@ -36,7 +37,7 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
     paths = _paths(file, layout)
     rows = max(1, min(MOST_ROWS, limit // (8 * max(1, len(paths)))))
     with refusals(NAME):
-        if _nested(file, layout) and 8 * _values(file, layout) > limit:
+        if _nested(file, layout) and 8 * _values(body, paths) > limit:
             raise _too_large(limit)
         parts = file.iter_batches(batch_size=rows, columns=paths, use_threads=False)
     batches, size = [], 0
@@ -101,15 +102,12 @@ def _nested(file: Any, layout: Layout) -> bool:
     return any(pa.types.is_nested(file.schema_arrow.types[at]) for at in layout.positions)
 
 
-def _values(file: Any, layout: Layout) -> int:
+def _values(body: memoryview, names: Sequence[str]) -> int:
     """How many values the columns in use hold; one of lists holds more than there are rows."""
-    names = set(_paths(file, layout))
-    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-    columns = [group.column(at) for group in groups for at in range(group.num_columns)]
     return sum(
-        each.num_values
-        for each in columns
-        if each.path_in_schema in names or each.path_in_schema.partition(".")[0] in names
+        values
+        for path, values in value_counts(body).items()
+        if ".".join(path) in names or (path and path[0] in names)
     )
 
 
