@@ -199,7 +199,7 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):
         raise NotFinite(f"{name}: a label is NaN or infinite", field=name)
     if kinds == {"text"}:
-        require_no_nul(cast("list[str]", items), name, name)
+        require_no_last_nul(cast("list[str]", items), name, name)
     if labels.dtype.kind in "OcV" and (len(kinds) > 1 or kinds & {"missing", "row"}):
         raise MixedTypes(f"{name}: labels must be all text or all numbers", field=name)
     return labels
@@ -384,7 +384,7 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
                 index=index,
             )
         if kinds == {"text"}:
-            require_no_nul(cast("Sequence[str]", values), f"{name} scores", f"{name}s")
+            require_no_last_nul(cast("Sequence[str]", values), f"{name} scores", f"{name}s")
         if kinds == {"row"}:
             lengths = [len(v) for v in values]  # type: ignore[arg-type]
             if len(set(lengths)) > 1:
@@ -401,12 +401,16 @@ def _from_sequence(values: ArgumentScores, name: str) -> NDArray[np.generic]:
         return np.asarray(values, dtype=object)
 
 
-def require_no_nul(texts: Sequence[str], what: str, field: str) -> None:
-    """Refuse a text that holds a NUL: NumPy fills texts up with them, so that two texts would be one."""
-    if "\0" in "".join(texts):
-        index = next(i for i, text in enumerate(texts) if "\0" in text)
+def require_no_last_nul(texts: Sequence[str], what: str, field: str) -> None:
+    """Refuse a text that ends in a NUL: NumPy fills texts up with them, so that it would be the one without."""
+    if "\0" not in "".join(texts):
+        return
+    index = next((i for i, text in enumerate(texts) if text.endswith("\0")), None)
+    if index is not None:
         raise InputError(
-            f"{what}: record {index} is text with a NUL character; write it without", field=field, index=index
+            f"{what}: record {index} is text that ends in a NUL character; write it without",
+            field=field,
+            index=index,
         )
 
 
@@ -434,7 +438,7 @@ def _from_objects(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     values = flat if array.ndim == 1 else [w for row in flat for w in row]
     kinds = {_kind(v) for v in values}
     if kinds == {"text"}:
-        require_no_nul(cast("list[str]", values), f"{name} scores", f"{name}s")
+        require_no_last_nul(cast("list[str]", values), f"{name} scores", f"{name}s")
         return np.asarray(flat, dtype=np.str_)
     try:
         if kinds == {"a number"} and array.ndim == 1 and all(isinstance(v, int | np.integer) for v in flat):

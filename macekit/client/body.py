@@ -89,10 +89,13 @@ def pack(operation: str, arrays: Mapping[str, Column]) -> Packed | None:
 
 def _sides(operation: str, arrays: Mapping[str, NDArray[Any]]) -> Packed:
     """Both sides in one column, and beside it which one a number is of."""
+    from estimators.sample.integers import as_one_type
     from macekit.catalogue import SIDED
     from macekit.schemas.query import TABLE
 
     sides = [arrays[name] for name in SIDED[operation]]
+    if {side.dtype.kind for side in sides} <= set("iu"):
+        sides = [*as_one_type(sides[0], sides[1])]
     inside = np.repeat([True, False], [len(side) for side in sides])
     return _table(dict(zip(TABLE[:2], (np.concatenate(sides), inside), strict=True)))
 

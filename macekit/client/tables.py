@@ -39,7 +39,10 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
     result = from_table(Table(columns), layout, call, LIMIT)
-    return replace(result, samples={name: _as_sent(sample) for name, sample in result.samples.items()})
+    samples = {name: _as_sent(sample) for name, sample in result.samples.items()}
+    return replace(
+        result, samples=samples, columns=()
+    )  # the same answer as that of the lists, here and on a server
 
 
 def matrix(values: object, where: str) -> Column:

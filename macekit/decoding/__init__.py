@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
 from macekit.catalogue import ARRAYS
 from macekit.decoding import arrow, csv, json, npy, parquet
+from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, column_options
 from macekit.decoding.compression import expanded, unpacked
 from macekit.decoding.table import check_arrays, sides
@@ -38,8 +39,12 @@ def decode(call: Call, body: Body) -> DecodedBody:
     return check_arrays(call.operation, result) if ARRAYS.get(call.operation) else result
 
 
-def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
+def blocks(
+    call: Call, body: Body, account: Account | None = None
+) -> Iterator[tuple[NDArray[np.generic], NDArray[np.generic]]]:
     """Members and nonmembers block after block of about a megabyte; either side of a block may be empty.
+
+    ``account`` is told of each block what columns were read.
 
     Never the whole body, with three exceptions: a Parquet or Arrow file that is compressed or comes through a pipe, for
     its index stands at its end; columns in Fortran order; an Arrow batch, which is read as a whole.
@@ -56,20 +61,23 @@ def blocks(call: Call, body: Body) -> Iterator[tuple[NDArray[np.generic], NDArra
     limit = call.expanded_limit
     values: set[str] = set()
     if call.media_type == NPY:
-        yield from npy.blocks(call, unpacked(call, body))
+        yield from npy.blocks(call, unpacked(call, body), account)
     elif call.media_type == CSV:
         yield from (
-            sides(table, layout, limit, values) for table, layout in csv.blocks(call, unpacked(call, body))
+            sides(table, layout, limit, values, account)
+            for table, layout in csv.blocks(call, unpacked(call, body))
         )
     elif call.media_type == PARQUET:
         yield from (
-            sides(table, layout, limit, values)
+            sides(table, layout, limit, values, account)
             for table, layout in parquet.blocks(call, expanded(call, body))
         )
     elif call.media_type in (ARROW, ARROW_FILE):
         in_place = call.media_type == ARROW_FILE or (body.seekable and call.encoding == "identity")
         source = expanded(call, body) if in_place else unpacked(call, body)
-        yield from (sides(table, layout, limit, values) for table, layout in arrow.blocks(call, source))
+        yield from (
+            sides(table, layout, limit, values, account) for table, layout in arrow.blocks(call, source)
+        )
     else:
         raise Problem(
             "unsupported-media-type", "JSON is read as a whole; it cannot be counted block by block"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
-from estimators.sample.scores import require_no_nul
+from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
 from macekit.problems import Problem
 
@@ -92,7 +92,7 @@ def column(values: list[object], where: str) -> Column:
         return _integers(values) if kinds == {int} else _floats(cast("list[float]", values), where)
     if kinds == {str}:
         require_text(values, where)
-        require_no_nul(cast("list[str]", values), where, where)
+        require_no_last_nul(cast("list[str]", values), where, where)
         require_short(cast("list[str]", values), where)
         return values
     if kinds == {bool}:
@@ -248,10 +248,10 @@ class Labels:
         if missing is not None:
             raise absent(what, start + missing)
         texts = [text or "" for text in self.texts]
-        nul = self.first(np.array(["\0" in text for text in texts], dtype=np.bool_))
+        nul = self.first(np.array([text.endswith("\0") for text in texts], dtype=np.bool_))
         if nul is not None:
             raise InputError(
-                f"{what}: row {start + nul} is text with a NUL character; write it without",
+                f"{what}: row {start + nul} is text that ends in a NUL character; write it without",
                 field=what,
                 index=start + nul,
             )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from macekit.call import Call
 from macekit.decoding import table
+from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
 from macekit.decoding.columns import Labels
 from macekit.decoding.compression import Source
@@ -32,6 +33,9 @@ MOST_COLUMNS = 2**17
 """Columns without names that may be chosen from by their numbers."""
 
 LAST_LETTER = 0x10FFFF
+SCORE = "score", "0"
+"""What an array of one dimension is, and what its only column is called."""
+
 WORDS = {"descr", "fortran_order", "shape"}
 
 C = TypeVar("C", bound=Layout)
@@ -63,8 +67,14 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
     if array.ndim == 1 and not header.kind.names:
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
+        account = Account()
+        account.add(0, *SCORE, scores)
         return DecodedBody(
-            {"": Sample(scores[:n], scores[n:])}, options(call), True, rows=np.arange(len(array))
+            {"": Sample(scores[:n], scores[n:])},
+            options(call),
+            True,
+            rows=np.arange(len(array)),
+            columns=account.columns(),
         )
     layout = _roles(header, call)
     return table.from_table(_table(array, layout, 0), layout, call, limit)
@@ -95,7 +105,7 @@ def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:
     return _header(take), body[at:]
 
 
-def blocks(call: Call, source: Source) -> Iterator[Sides]:
+def blocks(call: Call, source: Source, account: Account | None = None) -> Iterator[Sides]:
     """The same in blocks of a megabyte; columns that lie one after another must all be held."""
     header = read_header(source.read)
     plain_array = len(header.shape) == 1 and not header.kind.names
@@ -104,9 +114,11 @@ def blocks(call: Call, source: Source) -> Iterator[Sides]:
     limit, values = call.expanded_limit, set[str]()
     for start, part in _parts(header, source, limit):
         if isinstance(layout, Roles):
-            yield sides(_table(part, layout, start), layout, limit, values)
+            yield sides(_table(part, layout, start), layout, limit, values, account)
         else:
             scores = _plain_scores(part, start, limit)
+            if account is not None:
+                account.add(0, *SCORE, scores)
             cut = min(max(first - start, 0), len(scores))
             yield scores[:cut], scores[cut:]
     if source.read(1):

@@ -17,7 +17,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(AdvantageQuestion, body)
     data = sample_of(body, question)
     return reply_of(
-        call, encode.assessment(assessed(data, question), data, provenance_options(question, call)), data
+        call,
+        encode.assessment(assessed(data, question), data, provenance_options(question, call), body),
+        data,
     )
 
 

@@ -47,6 +47,6 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 *result.cautions,
             )
         ),
-        "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call)),
+        "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call), body),
     }
     return reply_of(call, document, data)

@@ -73,6 +73,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 result.ranking[0].advantage.provenance.method,
                 question.seed,
                 provenance_options(question, call),
+                body,
             )
             for each in samples.values()
         ],

@@ -15,8 +15,10 @@ from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_
 from estimators.sample.stream import CountStream
 from macekit.call import JSON, Body, Call, Reply
 from macekit.decoding import blocks
-from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.account import Account, columns_read
+from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.body import options as query_options
+from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
 from macekit.operations.samples import counts_of, sample_of
@@ -44,16 +46,16 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CountsQuestion, replace(body, options=options))
     _require_options_act(question, shards, edges)
     if shards is not None:
-        return _reply(call, _merge(shards, body))
+        return _reply(call, _merge(shards, body), columns_read(body))
     data = sample_of(body, question)
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
-        return _reply(call, data)
+        return _reply(call, data, columns_read(body))
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
         counts = _by_type(data, whole)
-    return _reply(call, counts)
+    return _reply(call, counts, columns_read(body))
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
@@ -64,10 +66,10 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     question = parse_question(CountsQuestion, text.with_options(options))
     _require_options_act(question, None, None)
     on_grid = question.cells == "grid" or question.query == "continuous"
-    tally = CountStream()
-    for sides in blocks(call, body):
+    tally, account = CountStream(), Account()
+    for sides in blocks(call, body, account):
         tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
-    return _reply(call, tally.counts())
+    return _reply(call, tally.counts(), account.columns())
 
 
 def _require_options_act(question: CountsQuestion, shards: object, edges: object) -> None:
@@ -124,13 +126,14 @@ def _merge(shards: object, body: DecodedBody) -> Counts:
     return reduce(Counts.merge, (counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)))
 
 
-def _reply(call: Call, counts: Counts) -> Reply:
+def _reply(call: Call, counts: Counts, read: tuple[ColumnRead, ...]) -> Reply:
     n, m = counts.n_members, counts.n_nonmembers
     document: CountsAnswer = {
         "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
         "n_members": n,
         "n_nonmembers": m,
         "counts": counts.to_dict(),
+        "columns": encode.columns(read),
         "input_sha256": fingerprint(counts),
     }
     return reply_of(call, document, counts)

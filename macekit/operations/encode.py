@@ -32,6 +32,8 @@ from estimators.report import fingerprint
 from estimators.sample.counts import Counts
 from estimators.sample.shape import Shape
 from estimators.theory.bounds import Bound
+from macekit.decoding.account import columns_read
+from macekit.decoding.body import ColumnRead, DecodedBody
 from macekit.schemas.answers import (
     AdvantageAnswer,
     DifferenceAnswer,
@@ -45,6 +47,7 @@ from macekit.schemas.statements import (
     BoundAnswer,
     CertifiedAnswer,
     ClaimAnswer,
+    ColumnAnswer,
     EpsilonAnswer,
     ExposureAnswer,
     GuaranteeAnswer,
@@ -391,6 +394,7 @@ def provenance(
     method: str,
     seed: int,
     options: dict[str, object],
+    body: DecodedBody,
     sha256: str | None = None,
 ) -> ProvenanceAnswer:
     """How the numbers came about: the method, its version, what came in and what was asked."""
@@ -401,12 +405,29 @@ def provenance(
         "n_nonmembers": data.n_nonmembers,
         "input_sha256": sha256 or fingerprint(data),
         "query": data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
+        "columns": columns(columns_read(body)),
         "seed": seed,
         "options": options,
     }
 
 
-def assessment(result: Assessment, data: Scores | Counts, options: dict[str, object]) -> AdvantageAnswer:
+def columns(read: Iterable[ColumnRead]) -> list[ColumnAnswer]:
+    """Columns that were read."""
+    return [
+        {
+            "role": each.role,
+            "name": each.name,
+            "kind": each.kind,
+            "distinct": each.distinct,
+            "notes": list(each.notes),
+        }
+        for each in read
+    ]
+
+
+def assessment(
+    result: Assessment, data: Scores | Counts, options: dict[str, object], body: DecodedBody
+) -> AdvantageAnswer:
     """Everything about one sample."""
     return {
         "sentence": result.sentence,
@@ -432,7 +453,7 @@ def assessment(result: Assessment, data: Scores | Counts, options: dict[str, obj
         "learned_score": learned_score(result.learned),
         "warnings": warnings(result.cautions),
         "provenance": provenance(
-            data, result.advantage.provenance.method, result.options.seed, options, result.input_sha256
+            data, result.advantage.provenance.method, result.options.seed, options, body, result.input_sha256
         ),
     }
 

@@ -54,7 +54,7 @@ def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
 
     sentences, cautions = _sentences(answer), _cautions(answer)
     if HTML not in BY_NAME[operation].forms:
-        return Screen("", _numbers(answer), sentences, cautions)
+        return Screen("", _numbers(answer), (*sentences, *_read(answer)), cautions)
     report = content(operation, answer)
     verdict = WORDS.get(report.headline.decision or "")
     decision = f"{verdict.sign} {verdict.word}" if verdict else ""
@@ -73,6 +73,14 @@ def _closing(sentences: Iterable[str], cautions: Iterable[str]) -> list[str]:
 def _sentences(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence to decide on; of several metrics, that of the first."""
     return tuple(escape_controls(part["sentence"]) for part in _parts(answer) if "sentence" in part)[:1]
+
+
+def _read(answer: Mapping[str, Any]) -> Iterator[str]:
+    """The columns that were read, where no report names them."""
+    for each in answer.get("columns", ()):
+        distinct = "more than 1000" if each["distinct"] is None else each["distinct"]
+        parts = [f"{each['kind']}, {distinct} different", *each["notes"]]
+        yield escape_controls(f"{each['role']} from {each['name']}: {'; '.join(parts)}")
 
 
 def _cautions(answer: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from macekit.catalogue import OPERATIONS, Operation
 from macekit.schemas.statements import (
+    ColumnAnswer,
     CertifiedAnswer,
     ChangesAnswer,
     ClaimAnswer,
@@ -519,6 +520,7 @@ class CountsAnswer(TypedDict):
     counts: dict[str, object]
     n_members: int
     n_nonmembers: int
+    columns: list[ColumnAnswer]
     input_sha256: str
     sentence: str
 

@@ -226,6 +226,34 @@ class WarningAnswer(TypedDict):
     message: str
 
 
+class ColumnAnswer(TypedDict):
+    """A column that was read, and how it was taken."""
+
+    role: Annotated[
+        str,
+        Field(
+            description="what it was taken for: score, member, group or unit of a table; or the field of a JSON body"
+        ),
+    ]
+    name: Annotated[
+        str, Field(description="its name in the table, its number if it has none, or that of the field")
+    ]
+    kind: Annotated[
+        str,
+        Field(
+            description="integers, numbers, text, booleans, rows of numbers, counts; nothing if it is empty"
+        ),
+    ]
+    distinct: Annotated[
+        int | None,
+        Field(description="how many different values it holds; null if more than 1000, or if they are rows"),
+    ]
+    notes: Annotated[
+        list[str],
+        Field(description="what was dropped or understood, such as blanks around values, or who is a member"),
+    ]
+
+
 class ProvenanceAnswer(TypedDict):
     """How the numbers were computed: enough to compute them again."""
 
@@ -235,6 +263,9 @@ class ProvenanceAnswer(TypedDict):
     n_nonmembers: int
     input_sha256: str
     query: str
+    columns: Annotated[
+        list[ColumnAnswer], Field(description="the columns that were read, and how each was taken")
+    ]
     seed: int
     options: dict[str, object]
 

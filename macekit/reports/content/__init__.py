@@ -13,13 +13,15 @@ from typing import Any, cast
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
+from macekit.reports.content.columns import with_columns
 from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Figures, Report
 
 
 def content(operation: str, answer: Mapping[str, Any], context: Context | None = None) -> Report:
     """The report of one answer of ``operation``, its JSON decoded."""
     make, _ = _page(operation)
-    return make(AnswerPath(answer), Figures(figures(operation, answer)), context or Context())
+    path = AnswerPath(answer)
+    return with_columns(make(path, Figures(figures(operation, answer)), context or Context()), path)
 
 
 def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from macekit.call import __version__
 from macekit.catalogue import ARRAYS
+from macekit.reports.content import columns
 from macekit.reports.content.reproduce import Reproduction, listings, unusual
 from macekit.reports.model import (
     AnswerPath,
@@ -59,6 +60,8 @@ def _array_names(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
 
 def _tables(source: AnswerPath, context: Context) -> Iterator[Table]:
     yield Table("Origin", ("", ""), tuple(origin(source, context)))
+    if (read := columns.table(source)) is not None:
+        yield read
     options = tuple(_options(source["options"]))[:MOST]
     if options:
         yield Table("Options, as they were understood", ("Option", "Value"), options)

@@ -92,5 +92,5 @@ def test_counts_of_integers_merge_across_2_63() -> None:
 def test_a_text_that_ends_in_a_nul_is_no_other_text() -> None:
     a, b = ["a"] * 8, ["a\0"] * 8
     for members, nonmembers in ((a, b), (np.array(a, object), np.array(b, object)), (b, a)):
-        with pytest.raises(InputError, match="record 0 is text with a NUL"):
+        with pytest.raises(InputError, match="record 0 is text that ends in a NUL"):
             Scores.of(members, nonmembers)

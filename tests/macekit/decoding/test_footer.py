@@ -62,7 +62,14 @@ def test_a_footer_that_was_damaged_ends_no_process() -> None:
             for at in rng.integers(len(body) - 8 - size, len(body) - 8, rng.integers(1, 4)):
                 damaged[at] = rng.integers(256)
             try:
-                read(bytes(damaged), PARQUET, operation="theory/pmp-gaussian", column="points", clip="1", limit=2**24)
+                read(
+                    bytes(damaged),
+                    PARQUET,
+                    operation="theory/pmp-gaussian",
+                    column="points",
+                    clip="1",
+                    limit=2**24,
+                )
             except (Problem, MaceError):
                 pass
             except BaseException:
@@ -74,7 +81,9 @@ def test_a_footer_that_was_damaged_ends_no_process() -> None:
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-@each_case("tail", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\x04\0\0\0PAR1", b"\xff" * 20 + b"\x14\0\0\0PAR1"])
+@each_case(
+    "tail", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\x04\0\0\0PAR1", b"\xff" * 20 + b"\x14\0\0\0PAR1"]
+)
 def test_a_footer_that_is_none_is_refused(tail: bytes) -> None:
     with pytest.raises(Problem):
         value_counts(memoryview(b"PAR1" + tail))

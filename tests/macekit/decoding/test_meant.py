@@ -147,7 +147,7 @@ def test_half_floats_in_dictionaries_of_several_batches_are_the_numbers_they_are
     )  # type: ignore[union-attr]
 
 
-def test_text_with_a_nul_is_refused_in_every_format() -> None:
+def test_text_that_ends_in_a_nul_is_refused_in_every_format() -> None:
     texts = ["a\0" if k == 6 else "a" for k in range(400)]
     table = pa.table({"score": texts, "member": MEMBER})
     bodies = {
@@ -158,7 +158,7 @@ def test_text_with_a_nul_is_refused_in_every_format() -> None:
     }
 
     for media_type, body in bodies.items():
-        with pytest.raises(InputError, match=r"(row 6|record 1) is text with a NUL"):
+        with pytest.raises(InputError, match=r"(row 6|record 1) is text that ends in a NUL"):
             read(body, media_type)
 
 

@@ -1,0 +1,127 @@
+"""Every answer names the columns that were read, and how each was taken; what is called a label is no membership."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, Body, Call
+from macekit.operations import perform
+from macekit.reports.content import content
+from macekit.reports.text import text
+from tests.cases import each_case
+from tests.macekit.decoding.support import arrow_bytes, npy_bytes, table_bytes
+
+RNG = np.random.default_rng(2)
+CLASS = RNG.integers(0, 2, 400)
+MEMBER = np.arange(400) % 2
+LOSS = RNG.normal(size=400) + MEMBER
+TABLE = {"label": CLASS, "loss": LOSS, "in_train": MEMBER, "age": CLASS + 20}
+
+
+def ask(operation: str, body: bytes, media_type: str, accept: str = JSON, **query: str) -> Any:
+    with Body.of(body) as held:
+        reply = perform(Call(operation, media_type, "identity", tuple(query.items()), accept), held)
+    return json.loads(bytes(reply.body)) if "json" in reply.media_type else bytes(reply.body).decode()
+
+
+def read(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    columns = answer["columns"] if "columns" in answer else answer["provenance"]["columns"]
+    return {each["role"]: each for each in columns}
+
+
+@each_case("media_type", [CSV, ARROW, PARQUET, NPY])
+def test_the_columns_of_a_table_are_named_with_what_they_hold(media_type: str) -> None:
+    body = table_bytes(TABLE, media_type)
+    for operation in ("advantage", "counts", "report", "individual-risk"):
+        group = {"group": "age"} if operation == "individual-risk" else {}
+
+        columns = read(ask(operation, body, media_type, score="loss", **group))
+
+        assert columns["score"] == {
+            "role": "score",
+            "name": "loss",
+            "kind": "numbers",
+            "distinct": 400,
+            "notes": [],
+        }
+        assert columns["member"]["name"] == "in_train"
+        assert columns["member"]["distinct"] == 2
+        assert columns["member"]["notes"] == ["1: members", "0: nonmembers"]
+        assert ("group" in columns) == bool(group)
+        if group:
+            assert (columns["group"]["name"], columns["group"]["distinct"]) == ("age", 2)
+
+
+def test_a_class_called_label_is_no_membership() -> None:
+    body = table_bytes({"label": CLASS, "score": LOSS}, CSV)
+
+    refused = ask("advantage", body, CSV)
+
+    assert refused["type"].endswith("missing-field")
+    assert "member=label" in refused["detail"]
+    assert read(ask("advantage", body, CSV, member="label"))["member"]["name"] == "label"
+
+
+def test_what_was_dropped_or_understood_is_said() -> None:
+    lines = "\n".join(f" {k % 30},{'train' if k % 2 else 'test'}" for k in range(400))
+
+    columns = read(ask("advantage", f"score,split\n{lines}\n".encode(), CSV))
+
+    assert columns["score"] == {
+        "role": "score",
+        "name": "score",
+        "kind": "integers",
+        "distinct": 30,
+        "notes": ["blanks around values dropped"],
+    }
+    assert columns["member"]["notes"] == ["train: members", "test: nonmembers"]
+
+
+def test_columns_of_json_arrays_and_counts_go_by_their_fields() -> None:
+    sides = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
+    counted = {"counts": {"members": [20, 30], "nonmembers": [30, 20]}}
+
+    assert [
+        each["name"] for each in ask("advantage", json.dumps(sides).encode(), JSON)["provenance"]["columns"]
+    ] == [
+        "members",
+        "nonmembers",
+    ]
+    assert read(ask("advantage", json.dumps(counted).encode(), JSON)) == {
+        "counts": {"role": "counts", "name": "counts", "kind": "counts", "distinct": None, "notes": []}
+    }
+    alone = read(ask("advantage", npy_bytes(LOSS), NPY, members="200"))
+    assert (alone["score"]["name"], alone["score"]["distinct"]) == ("0", 400)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_many_values_are_not_counted_and_few_in_many_records_are(blocks: bool) -> None:
+    many, few = np.arange(300_000) / 7, np.arange(300_000) % 900 / 7
+    options = {} if blocks else {"cells": "equal_mass"}
+    for scores, distinct in ((many, None), (few, 900)):
+        body = arrow_bytes(pa.table({"score": scores, "member": np.arange(300_000) % 2}))
+
+        assert read(ask("counts", body, ARROW, **options))["score"]["distinct"] == distinct
+
+
+def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
+    hostile = {"<b>loss</b>": LOSS, "in_train": MEMBER}
+    body = table_bytes(hostile, CSV)
+    answer = ask("advantage", body, CSV)
+
+    fact = content("advantage", answer).facts.items[-1]
+    assert fact.label == "Columns that were read"
+    for shown in (
+        text("advantage", answer),
+        ask("advantage", body, CSV, HTML),
+        ask("advantage", body, CSV, MARKDOWN),
+        text("counts", ask("counts", body, CSV)),
+    ):
+        assert "in_train" in shown
+        assert "1: members" in shown
+    assert "<b>loss" not in ask("advantage", body, CSV, HTML)
