@@ -73,7 +73,7 @@ KINDS = {
         Kind("too-large-head", 431, "The request's headers are larger than this service accepts"),
         Kind("internal", 500, "The service has an error of its own"),
         Kind("worker-lost", 500, "The process that worked on the request ended without an answer"),
-        Kind("busy", 503, "Every worker is busy and the queue is full"),
+        Kind("busy", 503, "The service has no room for this request now"),
         Kind("time-limit", 503, "The request took longer than this service allows"),
         Kind("not-ready", 503, "The service is starting, or has lost its workers"),
         Kind("shutting-down", 503, "The service is shutting down"),

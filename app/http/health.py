@@ -31,7 +31,7 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """A request sent now is worked on."""
+    """A request sent now is admitted."""
 
     status: Literal["ready"] = "ready"
 
@@ -60,12 +60,14 @@ async def healthz() -> Alive:
     responses=problems(503),
 )
 async def readyz(request: Request) -> Ready:
-    """Answers 503 until the workers are up, and again once the service is shutting down; needs no key."""
+    """Answers 503 until the workers are up, while no request would be admitted, and once the service is shutting down.
+
+    Needs no key.
+    """
     state = service(request)
     if state.draining:
         raise Problem("shutting-down", "the service is shutting down", retry_after=5)
-    if not state.pool.ready:
-        raise Problem("not-ready", "the workers are not up", retry_after=1)
+    state.pool.check_ready()
     return Ready()
 
 

@@ -102,6 +102,16 @@ class _Pool:
         yield GaugeMetricFamily("mace_queue_waiting", "Requests waiting for a worker.", now.waiting)
         yield GaugeMetricFamily("mace_workers", "Worker processes alive.", now.workers)
         yield GaugeMetricFamily("mace_workers_busy", "Worker processes at work.", now.busy)
+        yield GaugeMetricFamily("mace_under_way", "Requests at work or waiting for a worker.", now.under_way)
+        yield GaugeMetricFamily("mace_places", "How many of them are admitted.", now.places)
+        yield GaugeMetricFamily(
+            "mace_small_waiting", "Small requests waiting for their turn.", now.small_waiting
+        )
+        yield GaugeMetricFamily("mace_bodies_arriving", "Bodies that arrive.", now.arriving)
+        yield GaugeMetricFamily(
+            "mace_streams_waiting", "Bodies that wait to be read by a worker.", now.streams_waiting
+        )
+        yield GaugeMetricFamily("mace_ready", "1 if a request would be admitted, else 0.", float(now.ready))
         yield GaugeMetricFamily("mace_spooled_bytes", "Bytes of bodies held at this moment.", now.spooled)
         kills = CounterMetricFamily("mace_worker_kills", "Workers ended, by reason.", labels=["reason"])
         for reason, number in now.kills.items():

@@ -1,15 +1,18 @@
 """How many requests may be under way and how many bodies may arrive, and the problems of those that are refused.
 
-A body that is arriving takes no place in the queue: a client that sends slowly, or nothing, must not keep others from
-being answered. The memory that such bodies take is bounded by the budget of the spools.
+A place is taken when work can start. A body that is arriving takes none: a client that sends slowly, or nothing, must
+not keep others from being answered. What is short while bodies arrive - their number, their memory, a worker that one
+is read into - goes to who sends fastest. Small requests have places of their own.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, Protocol
 
 from macekit.problems import Problem
 
@@ -62,26 +65,62 @@ def internal_error() -> Problem:
 
 LONGEST_WAIT = 60
 MOST_ARRIVING = 1024
-"""Bodies that may arrive at once."""
+"""Bodies that may arrive at once; the next takes the place of the one that is furthest behind its pace."""
+
+SMALL_PLACES = 8
+"""Places beyond the queue that only small bodies may take, so that large ones cannot keep them out."""
+
+STREAM_PACE = 2**16
+"""Bytes a second that a body must bring to keep its worker while another body waits for one."""
+
+MOST_SMALL = 32
+"""Small requests that may wait for their turn in the server itself."""
+
+
+class Arriving(Protocol):
+    """A body that is still arriving."""
+
+    deadline: float
+    """When it is given up, unless more of it comes: the sooner, the further behind its pace it is."""
+
+    def give_up(self) -> None:
+        """End it: somebody who sends faster needs its place."""
+
+    def pace(self, now: float) -> tuple[float, float]:
+        """For how many seconds it has held a worker, and how many bytes a second it brought meanwhile."""
+
+
+def busy(detail: str, retry_after: int) -> Problem:
+    """The problem of a request for which there is no room now."""
+    return Problem("busy", detail, retry_after=retry_after)
 
 
 class Admission:
-    """Requests under way, of everybody and of each client."""
+    """Requests under way and bodies that arrive, of everybody and of each client."""
 
     def __init__(self, processes: int, queue: int, per_client: int) -> None:
         self.under_way = 0
-        self.arriving = 0
+        self.here = 0
+        """Requests that are answered without a worker."""
         self.closed = False
+        self._arriving: list[Arriving] = []
         self._processes = processes
-        self._most = processes + queue
+        self.places = processes + queue
         self._per_client = per_client
         self._clients: Counter[str] = Counter()
         self._seconds = 1.0
 
+    @property
+    def arriving(self) -> int:
+        """Bodies that arrive."""
+        return len(self._arriving)
+
     @contextmanager
-    def admit(self, client: str) -> Iterator[None]:
-        """Count one request while it lasts, or refuse it."""
+    def admit(self, client: str, *, small: bool = False) -> Iterator[None]:
+        """Count one request while it is worked on or waits for it, or refuse it."""
         self._check(client)
+        if self.is_full(small=small):
+            raise self._full()
         self.under_way += 1
         self._clients[client] += 1
         try:
@@ -91,22 +130,47 @@ class Admission:
             self._leave(client)
 
     @contextmanager
-    def receive(self, client: str) -> Iterator[None]:
-        """Count one body while it arrives, or refuse it."""
+    def receive(self, client: str, upload: Arriving, *, small: bool = True) -> Iterator[None]:
+        """Count one body while it arrives, or refuse it; a large one is refused as soon as its request would be."""
         self._check(client)
+        if not small and self.is_full():
+            raise self._full()
         if self.arriving >= MOST_ARRIVING:
-            raise Problem(
-                "busy",
-                f"{MOST_ARRIVING} bodies arrive at once, as many as may",
-                retry_after=self.retry_after(),
-            )
-        self.arriving += 1
+            self.displace(upload)
+        self._arriving.append(upload)
         self._clients[client] += 1
         try:
             yield
         finally:
-            self.arriving -= 1
+            with suppress(ValueError):
+                self._arriving.remove(upload)
             self._leave(client)
+
+    @contextmanager
+    def count(self, client: str) -> Iterator[None]:
+        """Count one request that is answered without a worker, or refuse it."""
+        self._check(client)
+        self.here += 1
+        self._clients[client] += 1
+        try:
+            yield
+        finally:
+            self.here -= 1
+            self._leave(client)
+
+    def displace(self, upload: Arriving) -> None:
+        """End the body that is furthest behind its pace, for one that is not; refuse this one if it is itself."""
+        slowest = min(self._arriving, key=lambda other: other.deadline, default=upload)
+        if slowest.deadline >= upload.deadline:
+            raise busy(
+                "the bodies that arrive leave no room for another; try again later", self.retry_after()
+            )
+        self._arriving.remove(slowest)
+        slowest.give_up()
+
+    def is_full(self, *, small: bool = False) -> bool:
+        """Whether the next request for a worker is refused."""
+        return self.under_way >= self.places + (SMALL_PLACES if small else 0)
 
     def record_duration(self, seconds: float) -> None:
         """Keep the moving average of how long jobs take, over about ten."""
@@ -116,6 +180,12 @@ class Admission:
         """Seconds until a place is likely free: requests under way are half done on average, spread over processes."""
         expected = self._seconds * self.under_way / self._processes / 2
         return min(max(math.ceil(expected), 1), LONGEST_WAIT)
+
+    def _full(self) -> Problem:
+        return busy(
+            f"{self.under_way} requests are under way, as many as this service takes; try again later",
+            self.retry_after(),
+        )
 
     def _leave(self, client: str) -> None:
         self._clients[client] -= 1
@@ -132,9 +202,157 @@ class Admission:
                 "wait for an answer before sending the next",
                 retry_after=1,
             )
-        if self.under_way >= self._most:
-            raise Problem(
-                "busy",
-                f"{self.under_way} requests are under way, as many as this service takes; try again later",
-                retry_after=self.retry_after(),
-            )
+
+
+class Streams:
+    """Workers that bodies may hold while they arrive: all but one, so that slow ones cannot hold them all."""
+
+    def __init__(self, most: int, patience: float) -> None:
+        self._most = most
+        self._patience = patience
+        self._holding: list[Arriving] = []
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Bodies that wait until they may hold a worker."""
+        return len(self._waiting)
+
+    @asynccontextmanager
+    async def place(self, upload: Arriving) -> AsyncIterator[bool]:
+        """Let a body hold a worker; false if none came free in time."""
+        if not await self._take():
+            yield False
+            return
+        self._holding.append(upload)
+        try:
+            yield True
+        finally:
+            self._holding.remove(upload)
+            self._give_back()
+
+    async def _take(self) -> bool:
+        if len(self._holding) < self._most and not self._waiting:
+            return True
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            for seconds in (self._patience, 1.0):
+                await asyncio.wait([waiting], timeout=seconds)
+                if waiting.done() or not self._displace_slowest():
+                    break
+        except asyncio.CancelledError:
+            if waiting.done():
+                self._give_back()
+            raise
+        finally:
+            with suppress(ValueError):
+                self._waiting.remove(waiting)
+        return waiting.done()
+
+    def _displace_slowest(self) -> bool:
+        """End the slowest of the bodies that have held a worker for as long as another waited for it."""
+        now = asyncio.get_running_loop().time()
+        paces = [
+            (pace, held)
+            for held in self._holding
+            for seconds, pace in [held.pace(now)]
+            if seconds >= self._patience
+        ]
+        pace, slowest = min(paces, key=lambda pair: pair[0], default=(math.inf, None))
+        if slowest is None or pace >= STREAM_PACE:
+            return False
+        slowest.give_up()
+        return True
+
+    def _give_back(self) -> None:
+        while self._waiting:
+            if not (waiting := self._waiting.popleft()).done():
+                waiting.set_result(None)
+                return
+
+
+class Line:
+    """Requests that wait for a worker: small ones and others get one by turns, each first come, first served."""
+
+    def __init__(self) -> None:
+        self._small: deque[asyncio.Future[Any]] = deque()
+        self._others: deque[asyncio.Future[Any]] = deque()
+        self._small_next = True
+
+    def __len__(self) -> int:
+        return len(self._small) + len(self._others)
+
+    def join(self, *, small: bool) -> asyncio.Future[Any]:
+        """Wait at the end; what is waited for becomes the result."""
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        (self._small if small else self._others).append(waiting)
+        return waiting
+
+    def leave(self, waiting: asyncio.Future[Any]) -> None:
+        """Wait no longer."""
+        for line in (self._small, self._others):
+            with suppress(ValueError):
+                line.remove(waiting)
+
+    def pop(self) -> asyncio.Future[Any] | None:
+        """Whose turn it is; none if nobody waits."""
+        while self:
+            first, second = (self._small, self._others) if self._small_next else (self._others, self._small)
+            waiting = (first or second).popleft()
+            if not waiting.done():
+                self._small_next = not self._small_next
+                return waiting
+        return None
+
+
+class Turns:
+    """Turns at computing in the server itself: one for each turn of the event loop, which serves others in between."""
+
+    def __init__(self) -> None:
+        self.taken = False
+        self._seconds = 0.01
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for their turn."""
+        return len(self._waiting)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn, or refuse it; the next is given once the loop has seen to everything else."""
+        loop = asyncio.get_running_loop()
+        if self.taken:
+            await self._wait()
+        self.taken = True
+        began = loop.time()
+        try:
+            yield
+        finally:
+            self._seconds += (loop.time() - began - self._seconds) / 10
+            loop.call_soon(self._next)
+
+    def is_full(self) -> bool:
+        """Whether the next request is refused."""
+        return len(self._waiting) >= MOST_SMALL
+
+    async def _wait(self) -> None:
+        if self.is_full():
+            seconds = math.ceil(self._seconds * MOST_SMALL)
+            raise busy(f"{MOST_SMALL} small requests wait, as many as may; try again later", max(seconds, 1))
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._next()
+            raise
+
+    def _next(self) -> None:
+        while self._waiting:
+            if not (turn := self._waiting.popleft()).done():
+                turn.set_result(None)
+                return
+        self.taken = False

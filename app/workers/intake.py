@@ -1,9 +1,9 @@
 """A request's body as it arrives: within limits, at a pace, and for a client that is still there.
 
-A body that is worked on whole is spooled, and takes a worker only once it is complete. A body that is counted as it
-comes takes a worker when its first 64 KiB are there; all workers but one may be held like that, and where there is only
-one such a body is spooled, too. What still arrives holds no place in the queue, and an upload that brings less than
-64 KiB within the stall limit is ended, so slow uploads do not starve other requests.
+A body that is worked on whole is spooled, and takes a place in the queue only once it is complete. A body that is
+counted as it comes takes a worker, and a place, when its first 64 KiB are there and a worker may be held; all but one
+may be held like that. Where there is only one, and where none may be held for a while, it is spooled, too. An upload
+that brings less than 64 KiB within the stall limit is ended; so is the slowest, when what arrives takes all it may.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
+from app.workers.admission import busy
 from app.workers.pool import Pool
-from app.workers.uploads import Budget, Pipe, Spool
+from app.workers.uploads import Pipe, Spool
 from macekit.call import JSON, Body, Call, Reply
 from macekit.problems import Problem
 
@@ -21,6 +22,10 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 PACE = 2**16
 """Bytes that must come within the stall limit; also how much of a streamed body is awaited before a worker is taken."""
+
+
+ROUNDS = 20
+"""Turns of the event loop that a body which was ended is given to let go of its memory."""
 
 
 def never_inline(_call: Call, _body: bytes) -> bool:
@@ -47,20 +52,36 @@ async def answer(
     streamed = streamed and settings.processes > 1
     most = settings.stream_limit if streamed else settings.body_limit
     upload = Upload(receive, headers, most, settings.stall_limit)
+    small = upload.declared is None or upload.declared <= settings.inline_limit
+    head = b""
     if streamed:
-        with pool.receive(client):
+        with pool.receive(client, upload, small=small):
             head = await upload.head()
-        with pool.admit(client):
-            return await _through_pipe(pool, call, upload, head)
-    with pool.receive(client):
-        source = await _read_whole(upload, pool.budget, settings.inline_limit)
+        if not upload.ended:
+            async with pool.streams.place(upload) as place:
+                if place:
+                    with pool.admit(client):
+                        return await _through_pipe(pool, call, upload, head)
+            upload.renew_deadline()
+    with pool.receive(client, upload, small=small):
+        source = await _read_whole(upload, pool, head)
     if isinstance(source, Spool):
         with source, pool.admit(client):
             return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
-    with pool.admit(client):
-        if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
-            return pool.answer(call, Body.of(source))
+    if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
+        return await _answer_small(pool, call, source, upload, client)
+    with pool.admit(client, small=True):
         return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
+
+
+async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, client: str) -> Reply:
+    """Answer in this process, if it is its turn; else by a worker that has nothing to do; else in turn."""
+    if pool.turns.taken and pool.has_idle():
+        with pool.admit(client, small=True):
+            return await _while_connected(pool.run(call, body), upload.wait_for_disconnect())
+    with pool.count(client):
+        async with pool.turns.turn():
+            return pool.answer(call, Body.of(body))
 
 
 class Upload:
@@ -75,7 +96,11 @@ class Upload:
         self._most = most
         self._stall_limit = stall_limit
         self._milestone = PACE
-        self._deadline = asyncio.get_running_loop().time() + stall_limit
+        self._clock = asyncio.get_running_loop().time
+        self.deadline = self._clock() + stall_limit
+        self._timeout: asyncio.Timeout | None = None
+        self._given_up = False
+        self._held_from: tuple[float, int] | None = None
         if self.declared is not None and self.declared > most:
             raise self._too_large()
 
@@ -105,16 +130,43 @@ class Upload:
             pass
         raise Disconnected
 
+    def give_up(self) -> None:
+        """End this upload: somebody who sends faster needs its place."""
+        self._given_up = True
+        self.deadline = self._clock()
+        if self._timeout is not None:
+            self._timeout.reschedule(self.deadline)
+
+    def hold(self) -> None:
+        """From here on it holds a worker."""
+        self._held_from = self._clock(), self.size
+
+    def pace(self, now: float) -> tuple[float, float]:
+        """For how many seconds it has held a worker, and how many bytes a second it brought meanwhile."""
+        if self._held_from is None:
+            return 0.0, 0.0
+        since, size = self._held_from
+        return now - since, (self.size - size) / max(now - since, 1e-9)
+
+    def renew_deadline(self) -> None:
+        """Give the client the whole stall limit again."""
+        self.deadline = self._clock() + self._stall_limit
+
+    def excuse(self, seconds: float) -> None:
+        """Give the client more time, as much as it spent waiting for the service."""
+        self.deadline += seconds
+        if self._held_from is not None:
+            since, size = self._held_from
+            self._held_from = since + seconds, size
+
     async def _next(self) -> MutableMapping[str, Any]:
         try:
-            async with asyncio.timeout_at(self._deadline):
+            async with asyncio.timeout_at(self.deadline) as self._timeout:
                 message = await self._receive()
         except TimeoutError:
-            raise Problem(
-                "upload-stalled",
-                f"fewer than {PACE} bytes of the body came within {self._stall_limit:g} seconds "
-                f"({self.size} came in all); send it again, faster",
-            ) from None
+            raise self._too_slow() from None
+        finally:
+            self._timeout = None
         if message["type"] == "http.disconnect":
             raise Disconnected
         return message
@@ -123,13 +175,22 @@ class Upload:
         self.size += size
         if self.size > self._most:
             raise self._too_large()
-        if self.size >= self._milestone:
+        if self.size >= self._milestone and not self._given_up:
             self._milestone = self.size + PACE
-            self._deadline = asyncio.get_running_loop().time() + self._stall_limit
+            self.renew_deadline()
 
-    def extend_deadline(self, seconds: float) -> None:
-        """Give the client more time, as much as it spent waiting for the service."""
-        self._deadline += seconds
+    def _too_slow(self) -> Problem:
+        if self._given_up:
+            return busy(
+                "the place of this body, which came more slowly than others, was needed for one of them; "
+                "send it again, faster",
+                retry_after=5,
+            )
+        return Problem(
+            "upload-stalled",
+            f"fewer than {PACE} bytes of the body came within {self._stall_limit:g} seconds "
+            f"({self.size} came in all); send it again, faster",
+        )
 
     def _too_large(self) -> Problem:
         size = f"of {self.declared} bytes " if self.declared is not None else ""
@@ -140,34 +201,48 @@ class Upload:
         )
 
 
-async def _read_whole(upload: Upload, budget: Budget, small: int) -> bytes | Spool:
+async def _read_whole(upload: Upload, pool: Pool, head: bytes = b"") -> bytes | Spool:
     """The whole body: plain bytes if it is small, else a spool."""
-    start = bytearray()
+    if upload.ended:
+        return head
+    start, small = bytearray(head), pool.settings.inline_limit
     while (upload.declared or 0) <= small and len(start) <= small:
         if not (chunk := await upload.read()):
             return bytes(start)
         start += chunk
-    spool = Spool(budget)
+    spool = Spool(pool.budget)
     try:
-        spool.write(start)
-        while chunk := await upload.read():
+        chunk = bytes(start) or await upload.read()
+        while chunk:
+            await _make_room(upload, pool, spool, len(chunk))
             spool.write(chunk)
+            chunk = await upload.read()
     except BaseException:
         spool.close()
         raise
     return spool
 
 
+async def _make_room(upload: Upload, pool: Pool, spool: Spool, size: int) -> None:
+    """See to it that more of a body can be held, at the cost of bodies that come more slowly."""
+    if spool.size + size > pool.settings.body_limit:  # a stream that found no worker to be read into
+        raise busy(
+            "no worker is free to read so large a body as it comes; try again later", pool.retry_after()
+        )
+    while not spool.has_room(size):
+        pool.displace(upload)
+        for _ in range(ROUNDS):  # until what was ended has let go of its memory
+            await asyncio.sleep(0)
+            if spool.has_room(size):
+                return
+
+
 async def _through_pipe(pool: Pool, call: Call, upload: Upload, head: bytes) -> Reply:
     """Have the body worked on while it arrives. The worker's answer wins, however much is still to come."""
-    if upload.ended:
-        return await _while_connected(pool.run(call, head), upload.wait_for_disconnect())
-    clock = asyncio.get_running_loop().time
-    began = clock()
-    async with pool.streams:
-        upload.extend_deadline(clock() - began)
-        with Pipe() as pipe:
-            return await _while_connected(pool.run(call, pipe), _feed(upload, pipe, head))
+    upload.renew_deadline()
+    upload.hold()
+    with Pipe() as pipe:
+        return await _while_connected(pool.run(call, pipe), _feed(upload, pipe, head))
 
 
 async def _feed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:
@@ -178,7 +253,7 @@ async def _feed(upload: Upload, pipe: Pipe, head: bytes) -> NoReturn:
         while chunk:
             began = clock()
             await pipe.write(chunk)
-            upload.extend_deadline(clock() - began)
+            upload.excuse(clock() - began)
             chunk = await upload.read()
         pipe.finish()
     except BrokenPipeError:

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import signal
-from collections import deque
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -19,6 +18,11 @@ from types import MappingProxyType
 from app.settings import Settings
 from app.workers.admission import (
     Admission,
+    Arriving,
+    Line,
+    Streams,
+    Turns,
+    busy,
     internal_error,
     out_of_memory,
     shutting_down,
@@ -30,6 +34,7 @@ from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
 from app.workers.uploads import Budget, Clock
 from macekit.call import Body, Call, Reply
+from macekit.problems import Problem
 
 REASONS = ("time-limit", "memory-limit", "grown", "cancelled", "lost", "drain")
 """Why a worker was ended: a limit, what stayed behind after a job, a client that left, a crash, a shutdown."""
@@ -44,7 +49,13 @@ class Snapshot:
     workers: int
     busy: int
     waiting: int
+    under_way: int
+    places: int
+    arriving: int
+    streams_waiting: int
+    small_waiting: int
     spooled: int
+    ready: bool
     kills: Mapping[str, int]
 
 
@@ -54,14 +65,14 @@ class Pool:
     def __init__(self, settings: Settings, perform: str = "macekit.operations:perform") -> None:
         self.settings = settings
         self.budget = Budget(settings.spool_limit)
-        self.streams = asyncio.Semaphore(max(1, settings.processes - 1))
-        """Uploads that may hold a worker while they arrive: all but one, so that slow ones cannot hold them all."""
+        self.streams = Streams(max(1, settings.processes - 1), min(settings.stall_limit, settings.time_limit))
+        self.turns = Turns()
         self._perform = perform
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
         self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited)
         self._workers: dict[int, Worker] = {}
         self._idle: list[Worker] = []
-        self._waiting: deque[asyncio.Future[Worker]] = deque()
+        self._line = Line()
         self._spawning: set[asyncio.Task[None]] = set()
         self._lost: set[int] = set()
         """Workers that were lost before the fork server reported how their processes ended."""
@@ -80,9 +91,8 @@ class Pool:
         self._admission.closed = True
         await self._drain(self.settings.drain_limit)
         self._closed = True
-        while self._waiting:
-            if not (waiting := self._waiting.popleft()).done():
-                waiting.set_exception(shutting_down())
+        while (waiting := self._line.pop()) is not None:
+            waiting.set_exception(shutting_down())
         for task in self._spawning:
             task.cancel()
         await asyncio.gather(*self._spawning, return_exceptions=True)
@@ -98,30 +108,62 @@ class Pool:
 
     @property
     def ready(self) -> bool:
-        """Whether a request would be admitted and find a worker alive."""
-        return not self._admission.closed and bool(self._workers)
+        """Whether workers are alive and any request would be admitted."""
+        return not self._admission.closed and bool(self._workers) and not self._is_full()
+
+    def check_ready(self) -> None:
+        """Say why nothing would be admitted, if that is so."""
+        if self._admission.closed or not self._workers:
+            raise Problem("not-ready", "the workers are not up", retry_after=1)
+        if self._is_full():
+            raise busy("no request would be admitted, not even a small one", self.retry_after())
+
+    def _is_full(self) -> bool:
+        return self._admission.is_full(small=True) and self.turns.is_full()
 
     def snapshot(self) -> Snapshot:
         """How the pool stands now."""
         return Snapshot(
             workers=len(self._workers),
             busy=len(self._workers) - len(self._idle),
-            waiting=sum(not waiting.done() for waiting in self._waiting),
+            waiting=len(self._line),
+            under_way=self._admission.under_way,
+            places=self._admission.places,
+            arriving=self._admission.arriving,
+            streams_waiting=self.streams.waiting,
+            small_waiting=self.turns.waiting,
             spooled=self.budget.in_use,
+            ready=self.ready,
             kills=MappingProxyType(dict(self._kills)),
         )
 
-    def receive(self, client: str) -> AbstractContextManager[None]:
-        """Count a body while it arrives; refused if its request would be."""
-        return self._admission.receive(client)
+    def receive(self, client: str, upload: Arriving, *, small: bool = True) -> AbstractContextManager[None]:
+        """Count a body while it arrives; a large one is refused if its request would be."""
+        return self._admission.receive(client, upload, small=small)
 
-    def admit(self, client: str) -> AbstractContextManager[None]:
+    def admit(self, client: str, *, small: bool = False) -> AbstractContextManager[None]:
         """Hold a place while a request is worked on: around ``run``."""
-        return self._admission.admit(client)
+        return self._admission.admit(client, small=small)
+
+    def count(self, client: str) -> AbstractContextManager[None]:
+        """Count a request that is answered here: around ``answer``."""
+        return self._admission.count(client)
+
+    def displace(self, upload: Arriving) -> None:
+        """End the body that arrives most slowly, for this one; refuse this one if it is the slowest."""
+        self._admission.displace(upload)
+
+    def has_idle(self) -> bool:
+        """Whether a worker has nothing to do."""
+        return bool(self._idle)
+
+    def retry_after(self) -> int:
+        """Seconds until a place is likely free."""
+        return self._admission.retry_after()
 
     async def run(self, call: Call, source: Source) -> Reply:
         """Have a job done by the next free worker; if this is cancelled, the worker is ended."""
-        worker = await self._acquire()
+        worker = await self._acquire(small=isinstance(source, bytes))
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -157,31 +199,34 @@ class Pool:
             self._end(worker, outcome.end_reason)
         return _reply(outcome.answer)
 
-    async def _acquire(self) -> Worker:
-        """Wait for a free worker, first come, first served."""
+    async def _acquire(self, *, small: bool) -> Worker:
+        """Wait for a free worker, no longer than work may take."""
         if self._closed:
             raise shutting_down()
         if self._idle:
             return self._idle.pop()
-        waiting: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
+        waiting: asyncio.Future[Worker] = self._line.join(small=small)
         try:
-            return await waiting
+            await asyncio.wait([waiting], timeout=self.settings.time_limit)
         except asyncio.CancelledError:
-            if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+            if waiting.done() and waiting.exception() is None:
                 self._release(waiting.result())
-            else:
-                with suppress(ValueError):
-                    self._waiting.remove(waiting)
             raise
+        finally:
+            self._line.leave(waiting)
+        if not waiting.done():
+            raise busy(
+                f"no worker came free within {self.settings.time_limit:g} seconds; try again later",
+                self.retry_after(),
+            )
+        return waiting.result()
 
     def _release(self, worker: Worker) -> None:
-        """Hand a free worker to the request that has waited longest."""
-        while self._waiting:
-            if not (waiting := self._waiting.popleft()).done():
-                waiting.set_result(worker)
-                return
-        self._idle.append(worker)
+        """Hand a free worker to the request whose turn it is."""
+        if (waiting := self._line.pop()) is not None:
+            waiting.set_result(worker)
+        else:
+            self._idle.append(worker)
 
     def _end(self, worker: Worker, reason: str) -> None:
         """End a worker that has a job, and have another take its place."""
@@ -228,9 +273,8 @@ class Pool:
 
     def _fail_waiting(self) -> None:
         """Refuse the requests that wait for a worker while none can be spawned."""
-        while self._waiting and not self._workers:
-            if not (waiting := self._waiting.popleft()).done():
-                waiting.set_exception(worker_lost())
+        while not self._workers and (waiting := self._line.pop()) is not None:
+            waiting.set_exception(worker_lost())
 
     def _worker_exited(self, pid: int, status: int) -> None:
         """Log how a process ended, and replace an idle worker; one with a job is replaced by the caller of ``run``."""
@@ -250,7 +294,7 @@ class Pool:
     async def _drain(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._admission.under_way:
+                while self._admission.under_way + self._admission.here:
                     await asyncio.sleep(0.01)
 
 

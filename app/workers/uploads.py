@@ -28,6 +28,10 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
+SMALL = 2**20
+"""Bytes up to which a body may take the last eighth of what all bodies may."""
+
+
 @dataclass(slots=True)
 class Budget:
     """Bytes of all bodies held at once, and how many there may be."""
@@ -35,9 +39,13 @@ class Budget:
     most: int
     in_use: int = 0
 
-    def reserve(self, size: int) -> None:
+    def has_room(self, size: int, total: int = 0) -> bool:
+        """Whether so much more may be held of a body that comes to this total."""
+        return self.in_use + size <= (self.most if total <= SMALL else self.most - self.most // 8)
+
+    def reserve(self, size: int, total: int = 0) -> None:
         """Count bytes that are about to be held."""
-        if self.in_use + size > self.most:
+        if not self.has_room(size, total):
             raise Problem(
                 "busy",
                 f"the bodies under way would take more than the {self.most} bytes this service holds at once; "
@@ -61,9 +69,13 @@ class Spool:
 
     def write(self, chunk: bytes | bytearray | memoryview) -> None:
         """Add what has come."""
-        self._budget.reserve(len(chunk))
+        self._budget.reserve(len(chunk), self.size + len(chunk))
         self.size += len(chunk)
         write_all(self.fd, memoryview(chunk))
+
+    def has_room(self, size: int) -> bool:
+        """Whether so much more may be added."""
+        return self._budget.has_room(size, self.size + size)
 
     def release_file(self) -> None:
         """Close the file, now that a worker has it: whoever closes it last frees its pages, which takes a while."""

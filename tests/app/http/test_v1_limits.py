@@ -145,8 +145,9 @@ def test_when_every_place_is_taken_the_next_is_told_to_come_again(service: Runni
     whole = slow()
     with begun(service, "/v1/compare", whole), begun(service, "/v1/compare", whole):
         answer = until(
-            lambda: (found := post(service, "/v1/advantage", as_json(*world(20)))).status == 503 and found
+            lambda: (found := post(service, "/v1/advantage", as_json(*world(2000)))).status == 503 and found
         )
+        assert post(service, "/v1/advantage", as_json(*world(20))).status == 200
 
     assert problem(answer) == "busy"
     assert int(answer.headers["retry-after"]) >= 1

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 
 import pytest
 
-from app.workers.admission import Admission
+from app.workers.admission import (
+    MOST_ARRIVING,
+    MOST_SMALL,
+    SMALL_PLACES,
+    STREAM_PACE,
+    Admission,
+    Line,
+    Streams,
+    Turns,
+)
 from macekit.problems import Problem
 
 
@@ -16,16 +26,119 @@ def refused(admission: Admission, client: str = "anyone") -> Problem:
     return found.value
 
 
+class Body:
+    """A body that arrives, by when it is given up."""
+
+    def __init__(self, deadline: float, pace: tuple[float, float] = (0.0, 0.0)) -> None:
+        self.deadline = deadline
+        self.given_up = asyncio.Event()
+        self._pace = pace
+
+    def give_up(self) -> None:
+        self.given_up.set()
+
+    def pace(self, now: float) -> tuple[float, float]:
+        return self._pace
+
+
 def test_what_arrives_takes_no_place_but_counts_for_its_client() -> None:
     admission = Admission(processes=1, queue=0, per_client=2)
 
-    with admission.receive("one"), admission.receive("one"):
+    with admission.receive("one", Body(1)), admission.receive("one", Body(2)):
         assert refused(admission, "one").kind.slug == "too-many-requests"
-        with admission.admit("two"), pytest.raises(Problem, match="under way"), admission.receive("three"):
+        with (
+            admission.admit("two"),
+            pytest.raises(Problem, match="under way"),
+            admission.receive("three", Body(3), small=False),
+        ):
             pass
 
     with admission.admit("one"):
         assert admission.arriving == 0
+
+
+def test_when_as_many_arrive_as_may_the_one_furthest_behind_gives_its_place_to_the_next() -> None:
+    admission = Admission(processes=1, queue=0, per_client=0)
+    bodies = [Body(deadline) for deadline in range(MOST_ARRIVING)]
+    with ExitStack() as arriving:
+        for body in reversed(bodies):
+            arriving.enter_context(admission.receive("one", body))
+        with admission.receive("two", Body(MOST_ARRIVING)):
+            assert [body.deadline for body in bodies if body.given_up.is_set()] == [0]
+            assert admission.arriving == MOST_ARRIVING
+        with pytest.raises(Problem) as found:
+            admission.displace(Body(0))
+
+    assert found.value.kind.slug == "busy"
+    assert admission.arriving == 0
+
+
+def test_small_bodies_have_places_that_large_ones_cannot_take() -> None:
+    admission = Admission(processes=1, queue=1, per_client=0)
+    with ExitStack() as under_way:
+        for _ in range(2):
+            under_way.enter_context(admission.admit("one"))
+        assert refused(admission).kind.slug == "busy"
+        for _ in range(SMALL_PLACES):
+            under_way.enter_context(admission.admit("two", small=True))
+        assert admission.is_full(small=True)
+
+
+def test_small_requests_and_others_get_workers_by_turns() -> None:
+    async def served() -> list[int]:
+        line, order = Line(), []
+        waiting = {line.join(small=number > 3): number for number in range(1, 7)}
+        while (first := line.pop()) is not None:
+            order.append(waiting[first])
+        return order
+
+    assert asyncio.run(served()) == [4, 1, 5, 2, 6, 3]
+
+
+def test_a_slow_stream_gives_its_worker_to_one_that_waited_as_long_as_it_held_it() -> None:
+    async def scene() -> tuple[bool, bool]:
+        streams = Streams(1, patience=0.05)
+
+        async def hold(body: Body) -> None:
+            async with streams.place(body):
+                await body.given_up.wait()
+
+        slow = Body(0, (1.0, STREAM_PACE - 1.0))
+        holding = asyncio.create_task(hold(slow))
+        await asyncio.sleep(0)
+        async with (
+            streams.place(Body(0, (1.0, STREAM_PACE + 1.0))) as first,
+            streams.place(Body(0)) as second,
+        ):
+            await holding
+            return first, second
+
+    assert asyncio.run(scene()) == (True, False)
+
+
+def test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait() -> None:
+    async def scene() -> tuple[int, list[str]]:
+        turns, most, problems = Turns(), 0, []
+        computed: list[None] = []
+
+        async def compute() -> None:
+            async with turns.turn():
+                computed.append(None)
+
+        async def refused() -> None:
+            try:
+                await compute()
+            except Problem as problem:
+                problems.append(problem.kind.slug)
+
+        tasks = [asyncio.create_task(refused()) for _ in range(MOST_SMALL + 3)]
+        while not all(task.done() for task in tasks):
+            computed.clear()
+            await asyncio.sleep(0)
+            most = max(most, len(computed))
+        return most, problems
+
+    assert asyncio.run(scene()) == (1, ["busy", "busy"])
 
 
 def test_as_many_as_work_and_wait_are_admitted() -> None:

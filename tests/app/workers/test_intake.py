@@ -13,11 +13,11 @@ import pytest
 
 from app.workers.intake import PACE, Disconnected, Upload, _read_whole, answer
 from app.workers.pool import Pool
-from app.workers.uploads import PIPE_SIZE, Budget, Spool
+from app.workers.uploads import PIPE_SIZE, Spool
 from macekit.call import CSV, JSON, Call, Reply
 from macekit.problems import Problem
 from tests.app.workers.conftest import Workers
-from tests.app.workers.support import Gate, alive, request, running, settled, until
+from tests.app.workers.support import Gate, alive, request, running, settings, settled, until
 
 MIB = 2**20
 
@@ -66,7 +66,8 @@ def endless(chunk: bytes, pause: float = 0.0) -> Callable[[], Awaitable[Any]]:
 def test_a_small_body_stays_in_memory_and_a_larger_one_is_spooled() -> None:
     async def gathered(*chunks: bytes, declared: int | None = None) -> tuple[type, int]:
         headers = {} if declared is None else {"content-length": str(declared)}
-        source = await _read_whole(Upload(request(*chunks), headers, MIB, 30.0), Budget(MIB), 1000)
+        upload = Upload(request(*chunks), headers, MIB, 30.0)
+        source = await _read_whole(upload, Pool(settings(inline_limit=1000)))
         if isinstance(source, Spool):
             with source:
                 return Spool, os.fstat(source.fd).st_size
