@@ -6,6 +6,7 @@ first asked for, so that importing this module reads nothing and starts nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from fastapi.telemetry import TelemetryConfig
 
 from app.http import health, operations
 from app.http.middleware import CallRoute, front
-from app.http.service import HANDLERS, Service
+from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
 from app.pages import pages
 from app.settings import Settings, load
@@ -86,9 +87,11 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     """Keep the workers up while the app serves, and send the last spans when it ends."""
     service: Service = application.state.service
     await service.pool.start()
+    clock = asyncio.create_task(keep_time(service))
     try:
         yield {"service": service}
     finally:
+        clock.cancel()
         service.draining = True
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)

@@ -54,6 +54,12 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    probe_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="port where a thread of its own answers /healthz, /readyz and /metrics; 0 takes a free one",
+    )
     root_path: str = Field("", description="path under which a proxy shows the service")
     trusted_proxies: Names = Field(
         (), description="addresses, separated by commas, of proxies whose X-Forwarded-* headers are believed"

@@ -168,7 +168,12 @@ def _container_faults(container: Mapping[str, Any], pod: Mapping[str, Any]) -> I
     ):
         if container.get(probe, {}).get("httpGet", {}).get("path") != path:
             yield f"{probe} does not ask {path}"
+        if container.get(probe, {}).get("httpGet", {}).get("port") != "probes":
+            yield f"{probe} does not ask the port of probes"
     given = {entry["name"]: entry.get("value", "") for entry in container["env"]}
+    ports = {port["name"]: str(port["containerPort"]) for port in container["ports"]}
+    if given.get("MACE_PROBE_PORT") != ports.get("probes"):
+        yield "MACE_PROBE_PORT is not the port of probes"
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     volumes = {volume["name"]: volume for volume in pod["volumes"]}
     if set(mounts.values()) != set(volumes):

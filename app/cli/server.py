@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import os
 import signal
 import socket
 import sys
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from app.http.connection import Connection
+from app.http.probes import Probes
 from app.http.service import Service
 from app.telemetry import logs
 from macekit.call import __version__
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from app.settings import Settings
+
+log = logging.getLogger(__name__)
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 5
@@ -33,6 +38,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: FastAPI) -> None:
         self.service: Service = app.state.service
         settings = self.service.settings
+        self.probes = None if settings.probe_port is None else Probes(app, self.service, settings.probe_port)
         proxies = settings.trusted_proxies
         super().__init__(
             uvicorn.Config(
@@ -58,13 +64,23 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then print the address."""
+        if self.probes is not None:
+            self.probes.start()
         await super().startup(sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         print(f"mace {__version__} is listening on {address}", file=sys.stderr)
         print(f"Page: {address}/", file=sys.stderr)
+        if self.probes is not None:
+            print(f"Probes: port {self.probes.port}", file=sys.stderr)
         print(f"Swagger UI: {address}/docs", file=sys.stderr, flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what is under way finish; probes are answered until then."""
+        await super().shutdown(sockets)
+        if self.probes is not None:
+            self.probes.stop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain at once; a second interrupt from a keyboard does not wait.
@@ -81,7 +97,14 @@ def listen(app: FastAPI) -> int:
     """Serve this app by its own settings; the exit status."""
     settings: Settings = app.state.service.settings
     logs.configure(settings)
-    server = Server(app)
+    try:
+        server = Server(app)
+    except OSError as error:
+        log.error(
+            "the port of the probes cannot be used",
+            extra={"fields": {"error": os.strerror(error.errno or 0)}},
+        )
+        return 1
     try:
         server.run()
     except SystemExit:  # how uvicorn says that it cannot start; why is in the log

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -32,6 +34,15 @@ class Service:
     audit: AuditFile | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
+    turned: float = field(default_factory=time.monotonic)
+    """When the event loop last turned, by the clock that every thread reads alike."""
+
+
+async def keep_time(state: Service) -> None:
+    """Note every second that the event loop turns."""
+    while True:
+        state.turned = time.monotonic()
+        await asyncio.sleep(1.0)
 
 
 def service(request: Request) -> Service:

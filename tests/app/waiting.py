@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -27,6 +28,14 @@ def steered(settings: Settings | None = None) -> FastAPI:
         (folder / "waiting").touch()
         while not (folder / "go").exists():
             await asyncio.sleep(0.01)
+        return Response("done")
+
+    @made.get("/test/block")
+    async def block() -> Response:
+        folder = Path(os.environ["FOLDER"])
+        (folder / "waiting").touch()
+        while not (folder / "go").exists():
+            time.sleep(0.01)  # the event loop does not turn meanwhile
         return Response("done")
 
     @made.post("/test/body")

@@ -45,6 +45,13 @@ def test_a_service_that_answers_on_the_port_of_its_environment_is_healthy():
     assert found == 0
 
 
+def test_the_port_of_probes_is_asked_where_there_is_one():
+    with service(200) as port:
+        found = status(MACE_PORT="1", MACE_PROBE_PORT=str(port))
+
+    assert found == 0
+
+
 def test_a_service_that_answers_otherwise_is_not_healthy():
     with service(503) as port:
         found = status(MACE_HOST="0.0.0.0", MACE_PORT=str(port))

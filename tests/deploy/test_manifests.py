@@ -126,7 +126,13 @@ def test_the_kubernetes_manifest_has_no_fault():
         ((*INSIDE, "livenessProbe"), None, "livenessProbe does not ask /healthz"),
         ((*INSIDE, "resources", "limits", "memory"), "1Gi", "below the 5184Mi"),
         ((*INSIDE, "resources", "requests", "cpu"), "4", "MACE_WORKERS is not"),
-        ((*INSIDE, "env", 0, "name"), "MACE_API_KEY", "does not come from a Secret"),
+        ((*INSIDE, "env", 1, "name"), "MACE_API_KEY", "does not come from a Secret"),
+        (
+            (*INSIDE, "livenessProbe", "httpGet", "port"),
+            "http",
+            "livenessProbe does not ask the port of probes",
+        ),
+        ((*INSIDE, "env", 0, "value"), "8002", "MACE_PROBE_PORT is not the port of probes"),
     ],
 )
 def test_a_fault_of_the_kubernetes_manifest_is_found(path, value, complaint):
