@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import queue
 import sys
+import threading
 import time
 import traceback
 from contextvars import ContextVar
@@ -95,13 +98,90 @@ BUSY = 503
 access = logging.getLogger("app.access")
 
 
+MOST_LINES = 10_000
+"""Lines that may wait to be written; the next are dropped, and counted."""
+LAST_SECONDS = 2.0
+"""Seconds that what waits is given to be written when the process ends."""
+
+
+class Writer(logging.Handler):
+    """Writes lines in a thread of its own: whoever logs never waits for whoever reads the log."""
+
+    dropped = 0
+    """Lines that this process has dropped."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._lines: queue.Queue[str] = queue.Queue(MOST_LINES)
+        self._missing = 0
+        self._counting = threading.Lock()
+        threading.Thread(target=self._write_all, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Have the record's line written, or drop it."""
+        try:
+            self._lines.put_nowait(self.format(record) + "\n")
+        except queue.Full:
+            self._drop(1)
+        except Exception:
+            self.handleError(record)
+
+    def flush(self) -> None:
+        """Wait until everything is written, but not for long."""
+        end = time.monotonic() + LAST_SECONDS
+        with self._lines.all_tasks_done:
+            while self._lines.unfinished_tasks and (left := end - time.monotonic()) > 0:
+                self._lines.all_tasks_done.wait(left)
+
+    def _drop(self, number: int) -> None:
+        with self._counting:
+            self._missing += number
+            Writer.dropped += number
+
+    def _write_all(self) -> None:
+        while True:
+            lines = [self._lines.get()]
+            while not self._lines.empty():
+                lines.append(self._lines.get())
+            number = len(lines)
+            if self._missing:
+                lines.append(self._missing_line())
+            try:
+                self._write("".join(lines))
+            except (OSError, ValueError):  # a full disk or a closed pipe must not take requests down
+                self._drop(number)
+            for _ in range(number):
+                self._lines.task_done()
+
+    def _missing_line(self) -> str:
+        with self._counting:
+            number, self._missing = self._missing, 0
+        record = logging.LogRecord(__name__, logging.WARNING, __file__, 0, "log lines dropped", (), None)
+        record.fields = {"lines": number}
+        return self.format(record) + "\n"
+
+    def _write(self, text: str) -> None:
+        """Write past the stream's buffer: its lock, held while nobody reads, would keep the process from ending."""
+        try:
+            descriptor = self._stream.fileno()
+        except OSError:
+            self._stream.write(text)
+            return
+        rest = memoryview(text.encode(errors="backslashreplace"))
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+
 def configure(settings: Settings, stream: TextIO | None = None) -> None:
     """Send every log of this process, uvicorn's included, through the format asked for."""
-    handler = logging.StreamHandler(stream or sys.stdout)
+    handler = Writer(stream or sys.stdout)
     handler.setFormatter(Lines() if settings.log_format == "text" else Objects())
     root = logging.getLogger()
     for old in root.handlers[:]:
         root.removeHandler(old)
+        if isinstance(old, Writer):
+            old.flush()
     root.addHandler(handler)
     root.setLevel(settings.log_level.upper())
     for name in SERVERS:
@@ -111,7 +191,7 @@ def configure(settings: Settings, stream: TextIO | None = None) -> None:
     silent = logging.getLogger("uvicorn.access")  # it writes whole paths, query included; ours does not
     silent.handlers, silent.propagate = [], False
     logging.captureWarnings(True)
-    logging.raiseExceptions = False  # a full disk or a closed pipe must not take requests down
+    logging.raiseExceptions = False
 
 
 def log_exchange(exchange: Exchange) -> None:

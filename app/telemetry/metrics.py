@@ -19,7 +19,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from app.telemetry.logs import Exchange
+from app.telemetry.logs import Exchange, Writer
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # when each series began: as many lines again, and without use
 
@@ -64,6 +64,7 @@ class Metrics:
         )
         self._records = Counter("mace_records", "Records counted.", ("operation",), registry=self.registry)
         self._bytes = Counter("mace_body_bytes", "Bytes of bodies received.", registry=self.registry)
+        self.registry.register(_Log())
         self._problems = Counter(
             "mace_problems", "Answers that were problems, by kind.", ("problem",), registry=self.registry
         )
@@ -86,6 +87,18 @@ class Metrics:
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+class _Log:
+    """Lines of the log that nobody read in time."""
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        yield CounterMetricFamily(
+            "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.dropped
+        )
 
 
 class _Pool:

@@ -78,23 +78,30 @@ class Running:
 def running(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> Iterator[Running]:
     """Start a service with these settings, and end it."""
     with start(folder, program, **settings) as process:
-        found = until(
-            lambda: re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "stderr").read_text()), process
-        )
         try:
-            yield Running(process, int(found[1]), folder)
+            yield Running(process, port_of(folder, process), folder)
         finally:
             process.kill()
 
 
-def start(folder: Path, program: Sequence[str] = SERVE, **settings: str) -> subprocess.Popen[bytes]:
+def port_of(folder: Path, process: subprocess.Popen[bytes]) -> int:
+    """Where a service says that it listens."""
+    said = until(lambda: re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "stderr").read_text()), process)
+    return int(said[1])
+
+
+def start(
+    folder: Path, program: Sequence[str] = SERVE, output: int | None = None, **settings: str
+) -> subprocess.Popen[bytes]:
     """Start a process whose environment holds no settings but these; its output goes to files in the folder."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("MACE_")}
     told = {
         f"MACE_{name.upper()}": value for name, value in {"port": "0", "workers": "1", **settings}.items()
     }
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
-        return subprocess.Popen([sys.executable, *program], env=bare | told, stdout=stdout, stderr=stderr)
+        return subprocess.Popen(
+            [sys.executable, *program], env=bare | told, stdout=output or stdout, stderr=stderr
+        )
 
 
 def until(look: Any, process: subprocess.Popen[bytes] | None = None) -> Any:

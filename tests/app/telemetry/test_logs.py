@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +36,8 @@ def written(untouched: None, settings: Settings, *calls: Any) -> list[str]:
     logs.configure(settings, stream)
     for call in calls:
         call()
+    for handler in logging.getLogger().handlers:
+        handler.flush()
     return stream.getvalue().splitlines()
 
 
@@ -158,3 +161,30 @@ def test_probes_are_not_logged_unless_something_is_wrong(untouched: None) -> Non
     lines = written(untouched, Settings(), lambda: logs.log_exchange(good), lambda: logs.log_exchange(bad))
 
     assert [json.loads(line)["status"] for line in lines] == [503]
+
+
+def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> None:
+    class Blocked(io.StringIO):
+        """A stream that takes nothing until it is opened."""
+
+        opened = threading.Event()
+
+        def write(self, text: str) -> int:
+            self.opened.wait()
+            return super().write(text)
+
+    stream, before = Blocked(), logs.Writer.dropped
+    logs.configure(Settings(), stream)
+    for number in range(3 * logs.MOST_LINES):
+        logging.getLogger("app.x").info("line %d", number)
+    stream.opened.set()
+    (handler,) = logging.getLogger().handlers
+    handler.flush()
+    logging.getLogger("app.x").info("the last")
+    handler.flush()
+
+    told = [json.loads(line) for line in stream.getvalue().splitlines()]
+    (missing,) = (line["lines"] for line in told if line["event"] == "log lines dropped")
+    assert missing == logs.Writer.dropped - before > logs.MOST_LINES
+    assert len(told) - 2 + missing == 3 * logs.MOST_LINES
+    assert told[-1]["event"] == "the last"
