@@ -84,7 +84,12 @@ class Settings(BaseSettings):
     workers: int = Field(0, ge=0, le=256, description="worker processes; 0 means one for each core")
     queue: int = Field(32, ge=0, le=10_000, description="requests that may wait for a worker")
     per_client: int = Field(0, ge=0, description="requests one client may have under way; 0 sets no limit")
-    time_limit: float = Field(60.0, gt=0, le=86_400, description="seconds of work granted to a request")
+    time_limit: float = Field(
+        60.0,
+        gt=0,
+        le=86_400,
+        description="seconds of work granted to a request, and the most it waits for a worker",
+    )
     memory_limit: int = Field(2048 * MIB, ge=64 * MIB, description="bytes of memory granted to a worker")
     inline_limit: int = Field(
         16 * 1024, ge=0, le=MIB, description="JSON bodies up to this many bytes are answered without a worker"
@@ -94,7 +99,7 @@ class Settings(BaseSettings):
     stream_limit: int = Field(
         64 * 1024 * MIB, ge=1024, description="bytes of a body that is counted as it comes"
     )
-    spool_limit: int = Field(1024 * MIB, ge=1024, description="bytes of all bodies held at once")
+    spool_limit: int = Field(1024 * MIB, ge=1024, description="bytes of all bodies and answers held at once")
     stall_limit: float = Field(
         30.0, gt=0, description="seconds a body may stop arriving, or an answer being read"
     )

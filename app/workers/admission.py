@@ -51,8 +51,8 @@ def worker_lost() -> Problem:
     """The problem of a request whose process died."""
     return Problem(
         "worker-lost",
-        "the process that worked on this request ended before it answered, most likely for want of memory; "
-        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about; or try again",
+        "the processes that worked on this request ended before they answered, most likely for want of memory; "
+        "send less: fewer records, or their counts (POST /v1/counts) where scores are asked about",
     )
 
 

@@ -83,12 +83,19 @@ def _answer(channel: socket.socket, outcome: Outcome) -> None:
     if len(body) <= MOST_INLINE:
         send(channel, encode_outcome(outcome, body), body)
         return
-    fd = anonymous_file()
+    try:
+        fd = anonymous_file()
+    except OSError:
+        fd = -1
     try:
         write_all(fd, body)
+    except OSError:  # the system has no room for it: it goes the way of small ones
+        send(channel, encode_outcome(outcome, body), body)
+    else:
         send(channel, encode_outcome(outcome, b""), b"", fd)
     finally:
-        os.close(fd)
+        if fd >= 0:
+            os.close(fd)
 
 
 def _exit_with_server(channel: socket.socket) -> None:

@@ -13,7 +13,9 @@ import signal
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
+from weakref import finalize
 
 from app.settings import Settings
 from app.workers.admission import (
@@ -32,7 +34,7 @@ from app.workers.admission import (
 from app.workers.channel import InternalError, Outcome
 from app.workers.forkserver import attempt, load_function
 from app.workers.processes import ForkServer, Source, Worker
-from app.workers.uploads import Budget, Clock
+from app.workers.uploads import Budget, Clock, Pipe
 from macekit.call import Body, Call, Reply
 from macekit.problems import Problem
 
@@ -40,6 +42,10 @@ REASONS = ("time-limit", "memory-limit", "grown", "cancelled", "lost", "drain")
 """Why a worker was ended: a limit, what stayed behind after a job, a client that left, a crash, a shutdown."""
 
 log = logging.getLogger(__name__)
+
+
+class WorkerLost(Exception):
+    """A worker ended before it answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +168,25 @@ class Pool:
         return self._admission.retry_after()
 
     async def run(self, call: Call, source: Source) -> Reply:
-        """Have a job done by the next free worker; if this is cancelled, the worker is ended."""
+        """Have a job done by the next free worker; if this is cancelled, the worker is ended.
+
+        A worker that is lost may have been ended for what others did: the job is done once more by another, unless its
+        body has been read as it came.
+        """
+        try:
+            return await self._attempt(call, source)
+        except WorkerLost:
+            if self._closed:
+                raise shutting_down() from None
+            if isinstance(source, Pipe):
+                raise worker_lost() from None
+        log.warning("request repeated", extra={"fields": {"operation": call.operation}})
+        try:
+            return await self._attempt(call, source)
+        except WorkerLost:
+            raise (shutting_down() if self._closed else worker_lost()) from None
+
+    async def _attempt(self, call: Call, source: Source) -> Reply:
         worker = await self._acquire(small=isinstance(source, bytes))
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -178,7 +202,7 @@ class Pool:
             raise too_long(self.settings.time_limit) from None
         except (OSError, EOFError):
             self._end(worker, "drain" if self._closed else "lost")
-            raise (shutting_down() if self._closed else worker_lost()) from None
+            raise WorkerLost from None
         except BaseException:
             self._end(worker, "cancelled")
             raise
@@ -197,14 +221,21 @@ class Pool:
             self._release(worker)
         else:
             self._end(worker, outcome.end_reason)
-        return _reply(outcome.answer)
+        reply = _reply(outcome.answer)
+        if isinstance(reply.body, memoryview):
+            self.budget.reserve(len(reply.body), len(reply.body))
+            # The mapping goes when the last of it has been sent, or its connection has ended.
+            finalize(reply.body.obj, self.budget.free, len(reply.body)).atexit = False
+        return reply
 
     async def _acquire(self, *, small: bool) -> Worker:
         """Wait for a free worker, no longer than work may take."""
         if self._closed:
             raise shutting_down()
         if self._idle:
-            return self._idle.pop()
+            worker = self._idle.pop()
+            worker.unwatch()
+            return worker
         waiting: asyncio.Future[Worker] = self._line.join(small=small)
         try:
             await asyncio.wait([waiting], timeout=self.settings.time_limit)
@@ -227,6 +258,15 @@ class Pool:
             waiting.set_result(worker)
         else:
             self._idle.append(worker)
+            worker.watch(partial(self._lose_idle, worker))
+
+    def _lose_idle(self, worker: Worker) -> None:
+        """Replace a worker that ended while it had nothing to do."""
+        worker.unwatch()
+        if self._closed:
+            return
+        self._idle.remove(worker)
+        self._end(worker, "lost")
 
     def _end(self, worker: Worker, reason: str) -> None:
         """End a worker that has a job, and have another take its place."""
@@ -277,19 +317,15 @@ class Pool:
             waiting.set_exception(worker_lost())
 
     def _worker_exited(self, pid: int, status: int) -> None:
-        """Log how a process ended, and replace an idle worker; one with a job is replaced by the caller of ``run``."""
+        """Log how a process ended; its channel, which ended with it, says when it must be replaced."""
         worker = self._workers.get(pid)
         if self._closed or (worker is None and pid not in self._lost):
             return
         cause = signal.strsignal(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else "exit"
         log.warning("worker process exited", extra={"fields": {"pid": pid, "cause": cause}})
         self._lost.discard(pid)
-        if worker is None:
-            return
-        worker.exited = True
-        if worker in self._idle:
-            self._idle.remove(worker)
-            self._end(worker, "lost")
+        if worker is not None:
+            worker.exited = True
 
     async def _drain(self, seconds: float) -> None:
         with suppress(TimeoutError):

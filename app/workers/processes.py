@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 Source: TypeAlias = bytes | Spool | Pipe
 """Where a job's body comes from: memory, a finished spool, or an upload under way."""
 
+SPAWN_SECONDS = 30.0
+"""Seconds that a worker may take to be forked, the fork server's own start included."""
+
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.workers.forkserver import main; main({})"
 
 
@@ -35,6 +38,18 @@ class Worker:
     pid: int
     channel: socket.socket
     exited: bool = False
+    watched: bool = False
+
+    def watch(self, on_end: Callable[[], None]) -> None:
+        """While it has nothing to do: learn at once that it has ended, whoever its parent is by then."""
+        asyncio.get_running_loop().add_reader(self.channel, on_end)
+        self.watched = True
+
+    def unwatch(self) -> None:
+        """From here on its answer is read."""
+        if self.watched:
+            asyncio.get_running_loop().remove_reader(self.channel)
+            self.watched = False
 
     async def run(self, call: Call, source: Source, clock: Clock) -> Outcome:
         """Have one job done. An error other than ``TimeoutError`` means that the worker is lost."""
@@ -44,7 +59,6 @@ class Worker:
         elif isinstance(source, Spool):
             clock.start()
             await send_async(self.channel, encode_call(call, b""), b"", source.fd)
-            source.release_file()
         else:
             await send_async(self.channel, encode_call(call, b""), b"", source.reader)
             source.close_reader()
@@ -53,6 +67,7 @@ class Worker:
 
     def end(self) -> None:
         """End the process now, whatever it does."""
+        self.unwatch()
         self.channel.close()
         if not self.exited:  # its number may belong to another process by now
             with suppress(ProcessLookupError):
@@ -91,15 +106,23 @@ class ForkServer:
         asyncio.get_running_loop().add_reader(ours, self._read_exits)
 
     async def spawn(self) -> Worker:
-        """Have a worker forked; ``OSError`` or ``EOFError`` if that fails."""
+        """Have a worker forked; ``OSError`` or ``EOFError`` if that fails. One that takes too long is ended."""
         self.start()
         assert self._control is not None
+        process = self._process
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
             with theirs:
                 socket.send_fds(self._control, [b"w"], [theirs.fileno()])
-            pid = (await receive_async(ours)).fields["pid"]
+            async with asyncio.timeout(SPAWN_SECONDS):
+                pid = (await receive_async(ours)).fields["pid"]
+        except TimeoutError:
+            ours.close()
+            if self._process is process:
+                log.warning("fork server stuck", extra={"fields": {"seconds": SPAWN_SECONDS}})
+                self.close()
+            raise
         except BaseException:
             ours.close()
             raise
@@ -114,7 +137,8 @@ class ForkServer:
             self._control = None
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            with suppress(subprocess.TimeoutExpired):  # one that the system holds must not hold this one
+                self._process.wait(1.0)
             self._process = None
 
     def _read_exits(self) -> None:

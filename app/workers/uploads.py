@@ -34,7 +34,7 @@ SMALL = 2**20
 
 @dataclass(slots=True)
 class Budget:
-    """Bytes of all bodies held at once, and how many there may be."""
+    """Bytes of all bodies and large answers held at once, and how many there may be."""
 
     most: int
     in_use: int = 0
@@ -48,7 +48,7 @@ class Budget:
         if not self.has_room(size, total):
             raise Problem(
                 "busy",
-                f"the bodies under way would take more than the {self.most} bytes this service holds at once; "
+                f"bodies and answers under way would take more than the {self.most} bytes this service holds at once; "
                 "try again later, or post counts (POST /v1/counts), which are small",
                 retry_after=5,
             )
@@ -59,33 +59,53 @@ class Budget:
         self.in_use -= size
 
 
+def _no_room() -> Problem:
+    return Problem(
+        "busy", "the system has no room for the body; try again later, or send less", retry_after=5
+    )
+
+
+def _close(fd: int, size: int) -> None:
+    """Close a file; whoever closes it last frees its pages: a thread, if they are many, because that takes a while."""
+    try:
+        loop = asyncio.get_running_loop() if size > SMALL else None
+    except RuntimeError:
+        loop = None
+    if loop is None:
+        os.close(fd)
+    else:
+        loop.run_in_executor(None, os.close, fd)
+
+
 class Spool:
     """One body in a nameless file, for one job; the caller that makes it closes it."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.size = 0
-        self.fd = anonymous_file()
+        try:
+            self.fd = anonymous_file()
+        except OSError:
+            raise _no_room() from None
 
     def write(self, chunk: bytes | bytearray | memoryview) -> None:
         """Add what has come."""
         self._budget.reserve(len(chunk), self.size + len(chunk))
         self.size += len(chunk)
-        write_all(self.fd, memoryview(chunk))
+        try:
+            write_all(self.fd, memoryview(chunk))
+        except OSError:
+            raise _no_room() from None
 
     def has_room(self, size: int) -> bool:
         """Whether so much more may be added."""
         return self._budget.has_room(size, self.size + size)
 
-    def release_file(self) -> None:
-        """Close the file, now that a worker has it: whoever closes it last frees its pages, which takes a while."""
-        if self.fd >= 0:
-            os.close(self.fd)
-            self.fd = -1
-
     def close(self) -> None:
         """Close the file and free its share of the budget."""
-        self.release_file()
+        if self.fd >= 0:
+            _close(self.fd, self.size)
+            self.fd = -1
         self._budget.free(self.size)
         self.size = 0
 

@@ -12,7 +12,7 @@ import pytest
 
 from macekit.call import JSON, Call
 from macekit.catalogue import quick
-from tests.app.http.asked import as_json, post, world
+from tests.app.http.asked import as_json, metric, post, world
 from tests.app.running import Running, running, until
 
 SLOW_LABEL = "x" * 9_000
@@ -36,16 +36,9 @@ def head(path: str, length: int) -> bytes:
     ).encode()
 
 
-def held(service: Running) -> int:
-    """Bytes of anonymous files that the service's process maps or holds."""
-    found = 0
-    for link in Path(f"/proc/{service.process.pid}/fd").iterdir():
-        try:
-            if "memfd" in str(link.readlink()):
-                found += link.stat().st_size
-        except OSError:
-            continue
-    return found
+def held(service: Running) -> float:
+    """Bytes of bodies and of answers that the service holds."""
+    return metric(service, "mace_spooled_bytes")
 
 
 @pytest.mark.parametrize(

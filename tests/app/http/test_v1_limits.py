@@ -171,16 +171,19 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def test_a_worker_that_dies_fails_one_request_and_the_next_is_answered(service: Running) -> None:
+def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(service: Running) -> None:
+    repeated = service.logged().count("request repeated")
     with begun(service, "/v1/compare", slow()) as connection:
-        reached(service, "mace_workers_busy", 1.0)
-        (worker,) = workers_of(service)
-
-        os.kill(worker, signal.SIGKILL)
+        for _ in range(2):
+            reached(service, "mace_workers_busy", 1.0)
+            (worker,) = until(lambda: workers_of(service))
+            os.kill(worker, signal.SIGKILL)
+            until(lambda lost=worker: lost not in workers_of(service))
 
         answer = answered(connection)
 
     assert (answer.status, problem(answer)) == (500, "worker-lost")
+    assert service.logged().count("request repeated") == repeated + 1
     assert serves(service)
 
 

@@ -65,14 +65,112 @@ def test_a_problem_is_a_reply_like_any_other(workers: Workers) -> None:
 
 
 @pytest.mark.parametrize("operation", ["killed", "aborted"])
-def test_a_worker_that_dies_fails_one_request(workers: Workers, operation: str) -> None:
+def test_a_job_that_ends_two_workers_fails_and_ends_no_third(workers: Workers, operation: str) -> None:
     before = workers.pool.snapshot().kills["lost"]
 
     with pytest.raises(Problem) as failed:
         workers.do(operation)
 
     assert failed.value.kind.slug == "worker-lost"
-    assert workers.pool.snapshot().kills["lost"] == before + 1
+    assert workers.pool.snapshot().kills["lost"] == before + 2
+
+
+@pytest.mark.parametrize("spooled", [False, True])
+def test_a_job_whose_worker_is_lost_is_done_by_another(
+    workers: Workers, tmp_path: Path, spooled: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = Gate(tmp_path)
+
+    async def scene() -> tuple[list[int], Any]:
+        with Spool(workers.pool.budget) as spool:
+            spool.write(gate.source)
+            job = asyncio.create_task(do(workers.pool, "wait_for", spool if spooled else gate.source))  # type: ignore[arg-type]
+            await until(lambda: len(gate.began()) == 1)
+            os.kill(gate.began()[0], signal.SIGKILL)
+            await until(lambda: len(gate.began()) == 2)
+            gate.open()
+            return gate.began(), await job
+
+    began, reply = workers.run(scene())
+    assert int(reply.body) in began
+    assert [record.fields for record in caplog.records if record.message == "request repeated"] == [  # type: ignore[attr-defined]
+        {"operation": "wait_for"}
+    ]
+
+
+def test_a_large_reply_counts_as_held_until_it_is_let_go(workers: Workers) -> None:
+    reply = workers.do("large")
+
+    assert workers.pool.budget.in_use == work.LARGE
+    del reply
+    gc.collect()
+    assert workers.pool.budget.in_use == 0
+
+
+def test_a_reply_for_which_there_is_no_room_is_refused() -> None:
+    async def scene() -> str:
+        async with running(spool_limit=work.LARGE) as pool:
+            with pytest.raises(Problem) as failed:
+                await do(pool, "large")
+            await settled(pool)
+            assert pool.budget.in_use == 0
+            return failed.value.kind.slug
+
+    assert asyncio.run(scene()) == "busy"
+
+
+def test_no_one_waits_for_a_worker_longer_than_work_may_take() -> None:
+    async def scene() -> Problem:
+        async with running(workers=1, time_limit=0.3) as pool:
+            fork_server = pool._fork_server._process
+            assert fork_server is not None
+            os.kill(fork_server.pid, signal.SIGSTOP)
+            os.kill(*pool._workers, signal.SIGKILL)
+            await until(lambda: not pool._workers)
+            with pytest.raises(Problem) as failed:
+                await do(pool, "size")
+            assert pool.snapshot().waiting == 0
+            return failed.value
+
+    failed = asyncio.run(scene())
+
+    assert failed.kind.slug == "busy"
+    assert failed.retry_after is not None
+
+
+def test_workers_that_die_when_their_fork_server_has_are_not_counted_and_cost_nobody_an_answer() -> None:
+    async def scene() -> tuple[bytes | memoryview, int]:
+        async with running() as pool:
+            fork_server = pool._fork_server._process
+            assert fork_server is not None
+            os.kill(fork_server.pid, signal.SIGKILL)
+            fork_server.wait()
+            orphans = list(pool._workers)
+            for orphan in orphans:
+                os.kill(orphan, signal.SIGKILL)
+            await until(lambda: not set(orphans) & set(pool._workers))
+            lost = pool.snapshot().kills["lost"]
+            return (await do(pool, "size", b"123")).body, lost
+
+    assert asyncio.run(scene()) == (b"3", 2)
+
+
+def test_a_fork_server_that_is_stuck_is_ended_and_another_started(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("app.workers.processes.SPAWN_SECONDS", 3.0)
+
+    async def scene() -> bytes | memoryview:
+        async with running(workers=1) as pool:
+            fork_server = pool._fork_server._process
+            assert fork_server is not None
+            os.kill(fork_server.pid, signal.SIGSTOP)
+            (worker,) = pool._workers
+            os.kill(worker, signal.SIGKILL)
+            return (await do(pool, "size", b"123")).body
+
+    assert asyncio.run(scene()) == b"3"
+    assert "fork server stuck" in caplog.messages
 
 
 def test_the_log_says_of_what_a_worker_died(workers: Workers, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from app.workers.uploads import Budget, Spool
+from app.workers.uploads import SMALL, Budget, Spool
 from macekit.problems import Problem
 
 
@@ -32,15 +32,26 @@ def test_all_spools_share_one_budget_and_give_back_what_they_held() -> None:
     assert budget.in_use == 0
 
 
-def test_a_spool_that_was_handed_over_counts_until_it_is_closed() -> None:
+def test_a_spool_that_is_closed_twice_gives_back_once() -> None:
     budget = Budget(100)
     spool = Spool(budget)
     spool.write(b"x" * 60)
-    spool.release_file()
 
     assert budget.in_use == 60
     spool.close()
     spool.close()
+    assert budget.in_use == 0
+
+
+def test_a_large_body_leaves_an_eighth_to_small_ones() -> None:
+    budget = Budget(8 * SMALL)
+
+    with Spool(budget) as large, Spool(budget) as small:
+        large.write(b"x" * 7 * SMALL)
+        assert not large.has_room(1)
+        small.write(b"x" * SMALL)
+        assert not small.has_room(1)
+
     assert budget.in_use == 0
 
 
