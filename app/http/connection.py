@@ -9,10 +9,23 @@ connection, so nothing behind them is taken for a request.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
 import secrets
+import socket
+import termios
+from array import array
+from collections.abc import Callable
+from contextlib import suppress
 
 import httptools
+from uvicorn._types import (
+    ASGI3Application,
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    ASGISendEvent,
+    Scope,
+)
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from app.http.middleware import ALWAYS, HEADER
@@ -23,10 +36,22 @@ MOST_HEAD = 64 * 1024
 MOST_ADDRESS = 16 * 1024
 HEAD_SECONDS = 30.0
 """Seconds from the first byte of a head, or from a connection's start, until the head must be complete."""
-MOST_DISCARDED = 2**20
-"""Bytes of a body that are discarded after its request was answered; then the connection ends."""
 LINGER_SECONDS = 2.0
 """Seconds before a refused connection is closed: closing at once would lose the answer on its way."""
+DISCARD_SECONDS = 30.0
+"""Seconds for which the rest of a body is read and dropped after its request was answered: many clients read the answer
+only then, and closing before would lose it."""
+PACE = 2**16
+"""Bytes of an answer that must be taken within the stall limit, on average."""
+MOST_CREDIT = 8 * PACE
+"""Bytes that a client may have taken in advance: a system takes an answer in large steps, however evenly it is read."""
+LEFT_SECONDS = 0.25
+"""Seconds between looks at a client that sends no more: whether it has left, or only said all it had to say."""
+ASK_SECONDS = 5.0
+"""Seconds between messages to such a client; its system answers the next one once it has left."""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+CLOSED = 7
+"""The state of a TCP connection that is no more (TCP_CLOSE), first of what TCP_INFO tells."""
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +68,11 @@ class Connection(HttpToolsProtocol):
     _discarded = 0
     _read_timer: asyncio.TimerHandle | None = None
     _unsent = 0
+    _credit = float(PACE)
+    _looked = 0.0
+    _lingering = False
+    _half_closed = False
+    _ask_again = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer: a connection that sends nothing is closed."""
@@ -65,13 +95,51 @@ class Connection(HttpToolsProtocol):
         self._stop_read_timer()
         super().resume_writing()
 
+    def eof_received(self) -> bool:
+        """The client sends no more: it may have left, or wait for the answer to what it has sent."""
+        if self._half_closed:
+            return True
+        if self._lingering or self._closing or self._under_way is None or self.cycle.more_body:
+            return False
+        self._half_closed = True
+        self.cycle.keep_alive = False
+        self._timer = self.loop.call_later(LEFT_SECONDS, self._ask_whether_left)
+        return True
+
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body; once the request is answered, only a limited number of bytes more."""
+        """Take a piece of a body; once the request is answered, only as many bytes more as a body may have."""
         if self.cycle.response_complete:
             self._discarded += len(body)
-            if self._discarded > MOST_DISCARDED:
-                self.transport.close()
+            service = self.app_state.get("service")
+            if self._discarded > (MOST_HEAD if service is None else service.settings.body_limit):
+                self.transport.abort()
         super().on_body(body)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Begin to answer; an answer that comes before the whole body ends the connection, once the rest has come."""
+        cycle.transport = _Lingering(self.transport, self._end)
+
+        async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+            async def note_start(message: ASGISendEvent) -> None:
+                if message["type"] == "http.response.start" and cycle.more_body:
+                    cycle.keep_alive = False
+                await send(message)
+
+            await app(scope, receive, note_start)
+
+        super()._start_asgi_task(cycle, answer)
+
+    def _end(self) -> None:
+        """End the connection after its last answer; while the client still sends, it is listened to for a while."""
+        if self.cycle is None or not self.cycle.response_complete or not self.cycle.more_body:
+            self.transport.close()
+            return
+        self._lingering = True
+        self._stop_timer()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.flow.resume_reading()
+        self._timer = self.loop.call_later(DISCARD_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and refuse what is not HTTP."""
@@ -131,6 +199,8 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Check the head as a whole before anything acts on it."""
         self._reading_head = False
+        if self._lingering:  # the connection is closed for good
+            return
         self._stop_timer()
         if len(self.url) > MOST_ADDRESS:
             raise Problem("too-long-address", f"the address is longer than {MOST_ADDRESS} bytes")
@@ -149,7 +219,9 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """End a body; where an upgrade was asked for, it has not even begun."""
-        if not self.parser.should_upgrade():
+        if self._lingering:
+            self.transport.close()
+        elif not self.parser.should_upgrade():
             super().on_message_complete()
 
     def _refuse(self, problem: Problem) -> None:
@@ -198,17 +270,60 @@ class Connection(HttpToolsProtocol):
             self.transport.write_eof()
         self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
-    def _start_read_timer(self) -> None:
-        self._unsent = self.transport.get_write_buffer_size()
+    @property
+    def _stall_limit(self) -> float:
         service = self.app_state.get("service")
-        seconds = HEAD_SECONDS if service is None else service.settings.stall_limit
-        self._read_timer = self.loop.call_later(seconds, self._check_reader)
+        return HEAD_SECONDS if service is None else service.settings.stall_limit
+
+    def _start_read_timer(self) -> None:
+        self._unsent, self._looked = self._untaken(), self.loop.time()
+        self._credit = max(self._credit, PACE)
+        self._read_timer = self.loop.call_later(self._stall_limit / 8, self._check_reader)
+
+    def _untaken(self) -> int:
+        """Bytes that the client's system has not taken: those that wait here, and those that wait in this system."""
+        sent = array("i", [0])
+        with suppress(OSError):
+            fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, sent)
+        return self.transport.get_write_buffer_size() + sent[0]
 
     def _check_reader(self) -> None:
-        if self.transport.get_write_buffer_size() > self._unsent - MOST_HEAD:
+        """End the connection once less was taken than the pace asks for, what was taken in advance included."""
+        untaken, now = self._untaken(), self.loop.time()
+        credit = min(self._credit + max(self._unsent - untaken, 0), MOST_CREDIT)
+        self._credit = credit - PACE * (now - self._looked) / self._stall_limit
+        if self._credit < 0:
+            self._drop_answer(untaken)
+            return
+        self._unsent, self._looked = untaken, now
+        self._read_timer = self.loop.call_later(self._stall_limit / 8, self._check_reader)
+
+    def _drop_answer(self, untaken: int) -> None:
+        if (service := self.app_state.get("service")) is not None:
+            service.metrics.count_dropped_answer()
+        name = Exchange.of(self.cycle.scope).request_id
+        log.warning("answer dropped", extra={"fields": {"request_id": name, "bytes_left": untaken}})
+        self.transport.abort()
+
+    def _ask_whether_left(self) -> None:
+        """Send what every client passes over: the system of one that has left says so, and the request is given up."""
+        self._timer = None
+        cycle = self._under_way
+        if cycle is None or self.transport.is_closing():
+            return
+        if _tcp_state(self.transport) == CLOSED:
             self.transport.abort()
-        else:
-            self._start_read_timer()
+            return
+        again = self.loop.time() >= self._ask_again
+        if (
+            again
+            and not cycle.response_started
+            and not self.pipeline
+            and cycle.scope["http_version"] == "1.1"
+        ):
+            self.transport.write(CONTINUE)
+            self._ask_again = self.loop.time() + ASK_SECONDS
+        self._timer = self.loop.call_later(LEFT_SECONDS, self._ask_whether_left)
 
     def _stop_read_timer(self) -> None:
         if self._read_timer is not None:
@@ -231,6 +346,23 @@ class Connection(HttpToolsProtocol):
             )
         else:
             self.transport.close()
+
+
+class _Lingering:
+    """A connection as one answer sees it; closing it is left to the connection."""
+
+    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = close
+
+
+def _tcp_state(transport: asyncio.Transport) -> int:
+    """The state of a connection by the system's own numbers; 0 where it does not say."""
+    try:
+        return transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]  # type: ignore[no-any-return]
+    except (OSError, AttributeError):
+        return 0
 
 
 def _too_large() -> Problem:

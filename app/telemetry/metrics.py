@@ -65,9 +65,16 @@ class Metrics:
         self._records = Counter("mace_records", "Records counted.", ("operation",), registry=self.registry)
         self._bytes = Counter("mace_body_bytes", "Bytes of bodies received.", registry=self.registry)
         self.registry.register(_Log())
+        self._dropped = Counter(
+            "mace_answers_dropped", "Answers that were not read in time.", registry=self.registry
+        )
         self._problems = Counter(
             "mace_problems", "Answers that were problems, by kind.", ("problem",), registry=self.registry
         )
+
+    def count_dropped_answer(self) -> None:
+        """Count an answer that its client did not read."""
+        self._dropped.inc()
 
     def count(self, exchange: Exchange) -> None:
         """Count one exchange."""

@@ -86,10 +86,12 @@ def slow() -> bytes:
 
 
 @contextmanager
-def begun(service: Running, path: str, body: bytes, declared: int | None = None) -> Iterator[socket.socket]:
+def begun(
+    service: Running, path: str, body: bytes, declared: int | None = None, media_type: str = JSON
+) -> Iterator[socket.socket]:
     """A request whose answer is not awaited; one that declares more than it sends has not ended."""
     length = len(body) if declared is None else declared
-    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {JSON}\r\nContent-Length: {length}\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", service.port), 30) as connection:
         connection.sendall(head.encode() + body)
         yield connection
