@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.router.routes.extend(page_routes)
     open_to_all = PROBES | {OPENAPI, "/examples/{name}"} | {page.path for page in page_routes}
     keys = settings.keys
-    application.user_middleware = front(service, application.routes, open_to_all, keys)
+    application.user_middleware = front(service, application.routes, open_to_all, PROBES | {"/metrics"}, keys)
     application.router.middleware_stack = CallRoute(application.router)
     _document(application, locked=keys is not None, open_to_all=open_to_all)
     return application

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +36,9 @@ NOT_SETTINGS = {FILE, "MACE_AUDIT_ONLINE", "MACE_TEST_BROWSER"}
 
 KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What a bearer key may be: RFC 6750's token68, long enough not to be guessed."""
+
+HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
+"""What a header Host may name, without its port."""
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """Several names, separated by commas."""
@@ -62,9 +65,13 @@ class Settings(BaseSettings):
     )
     root_path: str = Field("", description="path under which a proxy shows the service")
     trusted_proxies: Names = Field(
-        (), description="addresses, separated by commas, of proxies whose X-Forwarded-* headers are believed"
+        (),
+        description="addresses or networks, separated by commas, of proxies whose X-Forwarded-* headers are believed",
     )
 
+    allowed_hosts: Names = Field(
+        (), description="names, separated by commas, that the header Host may hold; any without"
+    )
     api_key: SecretStr | None = Field(None, description="bearer key that every request but probes must carry")
     api_key_file: Path | None = Field(None, description="file that holds the bearer key")
     keys_file: Path | None = Field(
@@ -123,11 +130,33 @@ class Settings(BaseSettings):
         """Arguments, then variables, then the file."""
         return (init_settings, env_settings, InitSettingsSource(settings_cls, file_settings()))
 
-    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", "allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for number, part in enumerate(value, 1):
+            try:
+                ip_network(part)
+            except ValueError:
+                raise ValueError(
+                    f"entry {number} is neither an address nor a network such as 10.0.0.0/8, its host bits zero"
+                ) from None
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for number, part in enumerate(value, 1):
+            if not HOST.fullmatch(part):
+                raise ValueError(
+                    f"entry {number} is not a name or an address without a port; IPv6 stands in brackets"
+                )
         return value
 
     @field_validator("root_path")

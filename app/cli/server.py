@@ -17,6 +17,7 @@ from app.http.connection import Connection
 from app.http.probes import Probes
 from app.http.service import Service
 from app.telemetry import logs
+from app.workers.privileges import forbid_looks, forget_variable
 from macekit.call import __version__
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def listen(app: FastAPI) -> int:
     """Serve this app by its own settings; the exit status."""
     settings: Settings = app.state.service.settings
     logs.configure(settings)
+    forbid_looks()
+    forget_variable("MACE_API_KEY")
     try:
         server = Server(app)
     except OSError as error:

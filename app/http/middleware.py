@@ -39,8 +39,12 @@ class FindRoute:
         self.routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look through the routes as Starlette's router does, with HEAD as GET."""
-        if scope["type"] == "http":
+        """Look through the routes as Starlette's router does, with HEAD as GET.
+
+        No route has an address that needs escapes, so one with an escape has none: a proxy that lets some addresses
+        through and others not must never see another address than this service does.
+        """
+        if scope["type"] == "http" and b"%" not in scope.get("raw_path", b""):
             request = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
             methods: set[str] = set()
             for route in self.routes:
@@ -247,6 +251,36 @@ class Audit:
         return await self.app(scope, receive, send_audited)
 
 
+# --- hosts --------------------------------------------------------------------------------------------------
+# A page of another origin can have the browser ask this machine under a name of its own; it is not one of these.
+
+WRONG_HOST = "this service does not go by the name in the header Host; MACE_ALLOWED_HOSTS lists those it does"
+
+
+class Hosts:
+    """Refuses requests for another host, if the settings name those of this service; probes and metrics go by any."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], open_to_all: Collection[str]) -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.open_to_all = frozenset(open_to_all)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on requests for a host of this service."""
+        if scope["type"] == "http" and not self._is_ours(scope):
+            return await refusal(scope, Problem("bad-request", WRONG_HOST))(scope, receive, send)
+        return await self.app(scope, receive, send)
+
+    def _is_ours(self, scope: Scope) -> bool:
+        route = scope.get("route")
+        if route is not None and route.path in self.open_to_all:
+            return True
+        values = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+        return len(values) == 1 and PORT.sub("", values[0]) in self.hosts
+
+
+PORT = re.compile(r":[0-9]*\Z")
+
 # --- errors -------------------------------------------------------------------------------------------------
 # The last resort: whatever is raised becomes a problem that says nothing but where to look.
 
@@ -300,14 +334,18 @@ PREFLIGHT = 600
 
 
 def front(
-    service: Service, routes: Sequence[BaseRoute], open_to_all: Collection[str], keys: KeyRing | None
+    service: Service,
+    routes: Sequence[BaseRoute],
+    open_to_all: Collection[str],
+    probes: Collection[str],
+    keys: KeyRing | None,
 ) -> list[Middleware]:
     """The layers in front of an app's routes.
 
     Errors stand inside the record, so that a failure is counted and its answer has the headers; other origins' pages
     are answered before the key is asked for, because a browser's preflight carries none and a refusal must be readable.
     """
-    origins = service.settings.cors_origins
+    origins, hosts = service.settings.cors_origins, service.settings.allowed_hosts
     others = [
         Middleware(
             CORSMiddleware,
@@ -331,6 +369,7 @@ def front(
         Middleware(Headers),
         *([] if service.audit is None else [Middleware(Audit, audit=service.audit)]),
         Middleware(Errors, service=service),
+        *([Middleware(Hosts, hosts=hosts, open_to_all=probes)] if hosts else []),
         *(others if origins else []),
         Middleware(Access, keys=keys, open_to_all=open_to_all),
     ]

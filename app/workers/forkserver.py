@@ -26,6 +26,7 @@ from app.workers.channel import (
     receive,
     send,
 )
+from app.workers.privileges import forbid_looks, give_up_rights
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
 from macekit.memory import MemoryLimit
@@ -143,6 +144,8 @@ def load_function(path: str) -> Perform:
 
 def main(descriptor: int, perform: str, memory_limit: int) -> None:
     """Fork a worker for every socket that comes through the descriptor, until the server closes it."""
+    give_up_rights()  # before there are threads, and anything of a stranger's
+    forbid_looks()
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     function = load_function(perform)

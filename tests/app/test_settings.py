@@ -169,3 +169,28 @@ def test_settings_do_not_show_the_key() -> None:
 
 def test_every_setting_is_described() -> None:
     assert all(field.description for field in Settings.model_fields.values())
+
+
+@pytest.mark.parametrize("proxies", ["not-an-ip", "*", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1,proxy.example"])
+def test_a_proxy_that_is_neither_an_address_nor_a_network_is_refused(
+    monkeypatch: pytest.MonkeyPatch, proxies: str
+) -> None:
+    monkeypatch.setenv("MACE_TRUSTED_PROXIES", proxies)
+
+    message = refused()
+
+    assert message.startswith("MACE_TRUSTED_PROXIES: entry ")
+    assert proxies not in message
+
+
+def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACE_TRUSTED_PROXIES", "10.0.0.1, 10.1.0.0/16, ::1, fd00::/8")
+
+    assert load().trusted_proxies == ("10.0.0.1", "10.1.0.0/16", "::1", "fd00::/8")
+
+
+@pytest.mark.parametrize("hosts", ["*", "mace.example:8000", "http://mace.example", "::1", "a b"])
+def test_a_host_that_no_header_could_hold_is_refused(monkeypatch: pytest.MonkeyPatch, hosts: str) -> None:
+    monkeypatch.setenv("MACE_ALLOWED_HOSTS", hosts)
+
+    assert refused().startswith("MACE_ALLOWED_HOSTS: entry 1 ")

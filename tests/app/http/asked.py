@@ -9,6 +9,7 @@ import json
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -113,3 +114,20 @@ def metric(service: Running, name: str) -> float:
 def reached(service: Running, name: str, value: float) -> None:
     """Wait until a metric has a value."""
     until(lambda: metric(service, name) == value, service.process)
+
+
+def workers_of(service: Running) -> list[int]:
+    """Process ids of the workers: the children of the server's only child, from which they are forked."""
+    return [worker for fork_server in _children(service.process.pid) for worker in _children(fork_server)]
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(path.parent.name))
+    return found

@@ -14,7 +14,7 @@ import pytest
 
 from app.workers.admission import MOST_SMALL
 from macekit.call import JSON
-from tests.app.http.asked import answered, as_json, metric, post, world
+from tests.app.http.asked import answered, as_json, metric, post, workers_of, world
 from tests.app.running import PATIENCE, SERVE, Answer, Running, running, start, until
 
 SMALL = as_json(*world(150))
@@ -83,22 +83,12 @@ def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_i
 
 
 def test_a_flood_of_small_requests_is_shared_with_workers_that_have_nothing_to_do(service: Running) -> None:
-    (worker,) = workers(service)
+    (worker,) = workers_of(service)
     before = seconds_of(worker)
 
     asked_at_once(service, 4 * MOST_SMALL)
 
     assert seconds_of(worker) > before
-
-
-def workers(service: Running) -> list[int]:
-    """Process ids of the workers."""
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text().split()
-    return [
-        int(pid)
-        for child in children
-        for pid in Path(f"/proc/{child}/task/{child}/children").read_text().split()
-    ]
 
 
 def seconds_of(pid: int) -> float:

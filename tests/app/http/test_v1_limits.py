@@ -15,7 +15,19 @@ import numpy as np
 import pytest
 
 from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
-from tests.app.http.asked import TABLES, answered, as_json, begun, metric, post, reached, slow, table, world
+from tests.app.http.asked import (
+    TABLES,
+    answered,
+    as_json,
+    begun,
+    metric,
+    post,
+    reached,
+    slow,
+    table,
+    workers_of,
+    world,
+)
 from tests.app.running import Answer, Running, running, until
 
 BODY_LIMIT = 400_000
@@ -152,23 +164,6 @@ def test_when_every_place_is_taken_the_next_is_told_to_come_again(service: Runni
     assert problem(answer) == "busy"
     assert int(answer.headers["retry-after"]) >= 1
     until(lambda: serves(service), service.process)
-
-
-def workers_of(service: Running) -> list[int]:
-    """Process ids of the workers: the children of the server's only child, from which they are forked."""
-    return [worker for fork_server in _children(service.process.pid) for worker in _children(fork_server)]
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(path.parent.name))
-    return found
 
 
 def test_a_request_that_loses_two_workers_fails_and_the_next_is_answered(service: Running) -> None:
