@@ -358,7 +358,7 @@ def front(
                 "X-Request-ID",
                 "traceparent",
             ],
-            expose_headers=["Retry-After", "X-Request-ID"],
+            expose_headers=["Mace-Signature", "Retry-After", "X-Request-ID"],
             max_age=PREFLIGHT,
         )
     ]
