@@ -53,6 +53,9 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 CLOSED = 7
 """The state of a TCP connection that is no more (TCP_CLOSE), first of what TCP_INFO tells."""
 
+ONCE = (b"content-type", b"content-encoding")
+"""Headers of which a second would be another meaning."""
+
 log = logging.getLogger(__name__)
 
 
@@ -212,10 +215,21 @@ class Connection(HttpToolsProtocol):
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and http_version == "1.1"):
             raise Problem("bad-request", "a request names its host, once")
+        self._require_one_meaning()
         if not self.parser.should_upgrade():
             super().on_headers_complete()
         elif self._upgrade_declined or self.parser.get_method() == b"CONNECT":
             raise Problem("bad-request", "nothing but HTTP/1.1 is spoken here")
+
+    def _require_one_meaning(self) -> None:
+        """Refuse a body that may be read in two ways: coded in a way unknown here, or said to be two things."""
+        codings = b",".join(value for name, value in self.headers if name == b"transfer-encoding")
+        if codings and codings.strip().lower() != b"chunked":
+            raise Problem("bad-request", "Transfer-Encoding: chunked alone is known here")
+        for name in ONCE:
+            if sum(each == name for each, _ in self.headers) > 1:
+                title = name.decode().title()
+                raise Problem("bad-request", f"{title}: a request says it once", field=title)
 
     def on_message_complete(self) -> None:
         """End a body; where an upgrade was asked for, it has not even begun."""

@@ -41,6 +41,12 @@ FINE, COARSE = 1e-6, 1e-3
 WITHIN_A_STEP = 0.08
 """A cell as a share of what the loss of one step varies by: what rounding adds to the variance is then below 0.2%."""
 
+LEAST_RENYI = 2.0**-50
+"""Renyi epsilons below it, but for 0, are rounded up to it: exp(-epsilon) is 1 for those that are much smaller."""
+
+LEAST_RATE = 1e-100
+"""Sampling rates below it are rounded up to it: a loss divided by them is infinite."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoisySteps:
@@ -134,6 +140,7 @@ def renyi_curve(points: Sequence[tuple[float, float]], delta: float | None = Non
     """
     rdp = _accountant("rdp.rdp_privacy_accountant", "rdp")
     orders, epsilons = _check(points)
+    epsilons = [max(each, LEAST_RENYI) if each else each for each in epsilons]  # a larger one promises less
     deltas = [float(rdp.compute_delta(orders, epsilons, e)[0]) for e in EPSILONS]
     at = () if delta is None else _pair(float(rdp.compute_epsilon(orders, epsilons, delta)[0]), delta)
     return _curve([*zip(EPSILONS, deltas, strict=True), *at])
@@ -165,7 +172,7 @@ def _of_losses(noise: NoisySteps, adjacency: Adjacency, delta: float | None) -> 
         standard_deviation=noise.multiplier,
         pessimistic_estimate=True,
         value_discretization_interval=_cell(noise, adjacency),
-        sampling_prob=noise.sampling_rate,
+        sampling_prob=max(noise.sampling_rate, LEAST_RATE),
         use_connect_dots=True,
         neighboring_relation=relation.REPLACE_ONE
         if adjacency is Adjacency.REPLACE

@@ -74,6 +74,17 @@ def problem(received: bytes) -> tuple[int, str]:
         pytest.param(POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", id="two lengths"),
         pytest.param(POST + b"Content-Length: 1, 2\r\n\r\nab", id="two lengths in one"),
         pytest.param(POST + b"Transfer-Encoding: SUBMITTED\r\n\r\n0\r\n\r\n", id="unknown transfer encoding"),
+        pytest.param(
+            POST + b"Content-Type: text/csv\r\nContent-Type: SUBMITTED\r\nContent-Length: 0\r\n\r\n",
+            id="two types",
+        ),
+        pytest.param(
+            POST + b"Content-Encoding: gzip\r\ncontent-encoding: zstd\r\nContent-Length: 0\r\n\r\n",
+            id="two encodings",
+        ),
+        pytest.param(
+            POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", id="a coding before chunked"
+        ),
         pytest.param(POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", id="chunked not last"),
         pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\nSUBMITTED\r\n", id="chunk size not a number"),
         pytest.param(

@@ -125,3 +125,16 @@ def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
         assert "in_train" in shown
         assert "1: members" in shown
     assert "<b>loss" not in ask("advantage", body, CSV, HTML)
+
+
+@each_case("targets", [[[]], [[], []]])
+def test_rows_of_nothing_are_no_targets(targets: list[Any]) -> None:
+    records: list[dict[str, Any]] = [
+        {"counts": {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}},
+        {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()},
+        {"members": [[1.0, 2.0]] * 20, "nonmembers": [[1.0, 3.0]] * 20},
+    ]
+    for sample in records:
+        answer = ask("individual-risk", json.dumps({**sample, "targets": targets}).encode(), JSON)
+
+        assert answer["detail"].startswith("targets: rows are empty")
