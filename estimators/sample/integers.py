@@ -1,4 +1,4 @@
-"""Integers that came as two types, brought to one that holds each of them exactly; floats would merge those above 2^53."""
+"""Integers that came as two types, brought to one that holds each of them; floats would merge those above 2^53."""
 
 from __future__ import annotations
 

@@ -79,12 +79,12 @@ class CountStream:
         ]
         blocks = [(side, block) for side, block in sides if len(block)]
         table = self.table
-        for side, block in blocks:
-            if table is not None and (block.dtype.kind == "U") != _is_text(table):
+        for side, values in blocks:
+            if table is not None and (values.dtype.kind == "U") != _is_text(table):
                 raise MixedTypes(
                     f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
                 )
-            table, block = _of_one_type(table, block)
+            table, block = _of_one_type(table, values)
             text = block.dtype.kind == "U"
             if text:
                 require_no_spelled_number(block, SIDES[side], (self.n_members, self.n_nonmembers)[side])

@@ -44,8 +44,8 @@ class DecodedBody:
 
     ``groups`` and ``units`` are in the order of the records, members first. ``rows`` says in which row of a table each
     record stood. ``textual`` options came in a query string and are still text. ``arrays`` are what theory is asked of,
-    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text. ``columns`` are those of
-    a table that were read.
+    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text. ``columns`` are
+    those of a table that were read.
     """
 
     samples: dict[str, Sample] = field(default_factory=dict)

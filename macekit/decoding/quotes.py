@@ -1,7 +1,8 @@
 """Quotes of a CSV, looked at as it is read: one that is left open would swallow the rows that follow it.
 
-Arrow takes the end of the file inside a quote for the end of the quote, and whatever follows a closing quote for more of
-the value. So a quote that opens a value by mistake, in a column that nobody asks for, makes rows vanish without a word.
+Arrow takes the end of the file inside a quote for the end of the quote, and whatever follows a closing quote for more
+of the value. So a quote that opens a value by mistake, in a column that nobody asks for, makes rows vanish without a
+word.
 """
 
 from __future__ import annotations

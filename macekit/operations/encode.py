@@ -47,7 +47,7 @@ from macekit.schemas.statements import (
     BoundAnswer,
     CertifiedAnswer,
     ClaimAnswer,
-    ColumnAnswer,
+    ColumnReadAnswer,
     EpsilonAnswer,
     ExposureAnswer,
     GuaranteeAnswer,
@@ -411,7 +411,7 @@ def provenance(
     }
 
 
-def columns(read: Iterable[ColumnRead]) -> list[ColumnAnswer]:
+def columns(read: Iterable[ColumnRead]) -> list[ColumnReadAnswer]:
     """Columns that were read."""
     return [
         {

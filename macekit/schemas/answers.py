@@ -10,10 +10,10 @@ from typing_extensions import TypedDict
 
 from macekit.catalogue import OPERATIONS, Operation
 from macekit.schemas.statements import (
-    ColumnAnswer,
     CertifiedAnswer,
     ChangesAnswer,
     ClaimAnswer,
+    ColumnReadAnswer,
     EpsilonAnswer,
     ExposureAnswer,
     GuaranteeAnswer,
@@ -520,7 +520,7 @@ class CountsAnswer(TypedDict):
     counts: dict[str, object]
     n_members: int
     n_nonmembers: int
-    columns: list[ColumnAnswer]
+    columns: list[ColumnReadAnswer]
     input_sha256: str
     sentence: str
 

@@ -226,7 +226,7 @@ class WarningAnswer(TypedDict):
     message: str
 
 
-class ColumnAnswer(TypedDict):
+class ColumnReadAnswer(TypedDict):
     """A column that was read, and how it was taken."""
 
     role: Annotated[
@@ -264,7 +264,7 @@ class ProvenanceAnswer(TypedDict):
     input_sha256: str
     query: str
     columns: Annotated[
-        list[ColumnAnswer], Field(description="the columns that were read, and how each was taken")
+        list[ColumnReadAnswer], Field(description="the columns that were read, and how each was taken")
     ]
     seed: int
     options: dict[str, object]

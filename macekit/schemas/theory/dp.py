@@ -99,7 +99,10 @@ class DpQuestion(Question):
     inclusion: Inclusion = "fixed_number"
     prior: Share = Field(0.5, description="probability that a record is a member before anything is seen")
     member_weight: float = Field(
-        1.0, ge=1e-9, le=1e6, description="lambda of membership inference security: what a true positive weighs"
+        1.0,
+        ge=1e-9,
+        le=1e6,
+        description="lambda of membership inference security: what a true positive weighs",
     )
     false_positive_rates: list[Share] = Field(
         [0.001, 0.01, 0.1],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -199,10 +200,9 @@ def test_an_array_is_measured_before_its_columns_get_names(shape: tuple[int, ...
         ("theory/pmp-gaussian", {"clip": "1"}),
         ("theory/pmp-gaussian", {"clip": "1", "column": "0"}),
     ):
-        with pytest.raises(REFUSALS):
+        with suppress(*REFUSALS):
             sample = read(lying(shape), NPY, operation=operation, **query).samples[""]
-            assert len(sample.members) + len(sample.nonmembers) == 0  # type: ignore[arg-type]
-            raise Problem("too-few-records", "nothing was allocated")
+            assert [len(side) for side in (sample.members, sample.nonmembers)] == [0, 0]  # type: ignore[arg-type]
 
 
 @each_case("media_type", [ARROW, PARQUET])
