@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from fast_histogram import histogram1d
 from numpy.typing import ArrayLike, NDArray
@@ -119,11 +121,11 @@ def by_category(scores: Scores) -> Counts:
     return _doubting(_tabulate(at.reshape(-1), len(a), Values(labels))).require_shared_cells()
 
 
-def _from_low(side: NDArray[np.generic], low: int) -> NDArray[np.intp]:
+def _from_low(side: NDArray[Any], low: int) -> NDArray[np.intp]:
     """Integers from zero on."""
     if side.dtype == np.uint64:
-        return (side - np.uint64(low)).astype(np.intp)
-    at = side.astype(np.intp, copy=False)
+        side, low = side - np.uint64(low), 0
+    at: NDArray[np.intp] = side.astype(np.intp, copy=False)
     return at - low if low else at
 
 

@@ -111,4 +111,5 @@ def as_type_of(labels: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any
 def _holds_exactly(floats: NDArray[np.float64], integers: NDArray[Any]) -> NDArray[np.bool_]:
     """Which floats are the integers they were made of."""
     back, exact = as_type_of(integers, floats)
-    return exact & (back == integers)
+    same: NDArray[np.bool_] = exact & (back == integers)
+    return same

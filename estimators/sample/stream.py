@@ -206,7 +206,7 @@ class _Values:
         columns = self.columns
         at = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
         if not len(ours) or not (ours[at] == theirs).all():
-            both: Integers = np.union1d(ours, theirs)  # type: ignore[assignment]
+            both: Integers = np.union1d(ours, theirs)
             place = np.searchsorted(both, ours)
             members, nonmembers = (_spread_over(column, place, len(both)) for column in self.columns)
             columns = (members, nonmembers)
@@ -315,8 +315,8 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
             np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
         ]
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
-    columns = [grid.tabulate(values, column.astype(np.float64)) for column in columns]
-    return replace(grid, columns=(columns[0], columns[1]))
+    members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
+    return replace(grid, columns=(members, nonmembers))
 
 
 def _is_text(table: _Grid | _Values | _Labels) -> bool:

@@ -190,7 +190,7 @@ class Spelling:
         if truth.all():
             self._be("true or false", find, 0)
             self.notes.add(TRUTH)
-            return np.array([text.lower() == "true" for text in texts], dtype=np.bool_)[column.codes]
+            return np.take(np.array([text.lower() == "true" for text in texts], dtype=np.bool_), column.codes)
         for few, kind in ((number, "numbers"), (truth, "true or false")):
             if few.any() and not self.names:
                 raise _mixed(*find(column.first(~few) or 0), "text", kind)
@@ -201,7 +201,7 @@ class Spelling:
         """Numbers that are spelled in ways that Arrow does not read, or that need a second look."""
         self._be("numbers", find, 0)
         if not all(WHOLE.fullmatch(text) for text in texts):
-            return np.array([float(text) for text in texts], dtype=np.float64)[column.codes]
+            return np.take(np.array([float(text) for text in texts], dtype=np.float64), column.codes)
         digits = [text.lstrip("+-") for text in texts]
         first = column.first(_begin_with_zeros(texts))
         self._measure(set(map(len, digits)), None if first is None else find(first))
@@ -217,7 +217,7 @@ class Spelling:
         integers = as_64_bit(np.array([int(text) for text in texts], dtype=object))
         if integers.dtype.kind == "O":
             self.notes.add(BEYOND)
-        return integers[column.codes]
+        return np.take(integers, column.codes)
 
 
 def typed_texts(

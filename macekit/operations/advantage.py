@@ -18,7 +18,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     data = sample_of(body, question)
     return reply_of(
         call,
-        encode.assessment(assessed(data, question), data, provenance_options(question, call), body),
+        encode.assessment(
+            assessed(data, question), data, provenance_options(question, call), encode.columns_of(body)
+        ),
         data,
     )
 

@@ -76,7 +76,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "gap": encode.interval(result.gap),
         "share_of_optimum": None if result.share is None else encode.interval(result.share),
         "warnings": encode.warnings(result.cautions),
-        "provenance": encode.provenance(data, result.provenance.method, question.seed, source, body),
+        "provenance": encode.provenance(
+            data, result.provenance.method, question.seed, source, encode.columns_of(body)
+        ),
     }
     return reply_of(call, document, data)
 

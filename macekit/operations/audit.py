@@ -47,6 +47,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 *result.cautions,
             )
         ),
-        "provenance": encode.provenance(data, "one-run epsilon", q.seed, provenance_options(q, call), body),
+        "provenance": encode.provenance(
+            data, "one-run epsilon", q.seed, provenance_options(q, call), encode.columns_of(body)
+        ),
     }
     return reply_of(call, document, data)

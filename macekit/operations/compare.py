@@ -73,7 +73,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 result.ranking[0].advantage.provenance.method,
                 question.seed,
                 provenance_options(question, call),
-                body,
+                encode.columns_of(body),
             )
             for each in samples.values()
         ],

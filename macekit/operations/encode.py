@@ -394,7 +394,7 @@ def provenance(
     method: str,
     seed: int,
     options: dict[str, object],
-    body: DecodedBody,
+    read: list[ColumnReadAnswer],
     sha256: str | None = None,
 ) -> ProvenanceAnswer:
     """How the numbers came about: the method, its version, what came in and what was asked."""
@@ -405,7 +405,7 @@ def provenance(
         "n_nonmembers": data.n_nonmembers,
         "input_sha256": sha256 or fingerprint(data),
         "query": data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
-        "columns": columns(columns_read(body)),
+        "columns": read,
         "seed": seed,
         "options": options,
     }
@@ -425,8 +425,13 @@ def columns(read: Iterable[ColumnRead]) -> list[ColumnReadAnswer]:
     ]
 
 
+def columns_of(body: DecodedBody) -> list[ColumnReadAnswer]:
+    """The columns that were read of a body."""
+    return columns(columns_read(body))
+
+
 def assessment(
-    result: Assessment, data: Scores | Counts, options: dict[str, object], body: DecodedBody
+    result: Assessment, data: Scores | Counts, options: dict[str, object], read: list[ColumnReadAnswer]
 ) -> AdvantageAnswer:
     """Everything about one sample."""
     return {
@@ -453,7 +458,7 @@ def assessment(
         "learned_score": learned_score(result.learned),
         "warnings": warnings(result.cautions),
         "provenance": provenance(
-            data, result.advantage.provenance.method, result.options.seed, options, body, result.input_sha256
+            data, result.advantage.provenance.method, result.options.seed, options, read, result.input_sha256
         ),
     }
 

@@ -70,7 +70,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
     result = judge(data, _limits(q, body, data), q.prior, q.confidence, q.seed, learned)
-    source = encode.provenance(data, result.provenance.method, q.seed, provenance_options(q, call), body)
+    source = encode.provenance(
+        data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
+    )
     return reply_of(call, judgement(result, source), data)
 
 

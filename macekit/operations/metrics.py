@@ -56,7 +56,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             results[0].provenance.method,
             question.seed,
             provenance_options(question, call),
-            body,
+            encode.columns_of(body),
             fingerprint(data),
         ),
     }

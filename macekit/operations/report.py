@@ -56,7 +56,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     histogram = shape(source, assessment.fine)
     risks = _risks(body, data, assessment, question)
     of_record = None if assessment.metric is None else metric_of_cells(data, risks, question)
-    result = encode.assessment(assessment, data, provenance_options(question, call), body)
+    result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
         "sentence": result["sentence"],
         "result": result,

@@ -105,7 +105,11 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = _columns(listing, index, of_record) | _paper_columns(published, listing.index)
     source = encode.provenance(
-        data, result.provenance.method, question.seed, provenance_options(question, call), body
+        data,
+        result.provenance.method,
+        question.seed,
+        provenance_options(question, call),
+        encode.columns_of(body),
     )
     records = data.n_members + data.n_nonmembers
     if call.accept == CSV:

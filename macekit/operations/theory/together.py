@@ -40,7 +40,9 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
         "baseline": result.baseline,
         "rows": [_row(row) for row in result.rows],
         "warnings": encode.warnings(result.cautions),
-        "provenance": encode.provenance(data, call.operation, q.seed, provenance_options(q, call), body),
+        "provenance": encode.provenance(
+            data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
+        ),
     }
     return reply_of(call, response, data)
 

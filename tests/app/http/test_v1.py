@@ -62,7 +62,10 @@ def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: R
 
     answer = ok(post(service, f"/v1/advantage?{SPELT}", body, media_type))
 
-    assert answer == ok(post(service, "/v1/advantage", as_json(*sides, **OPTIONS)))
+    by_field = ok(post(service, "/v1/advantage", as_json(*sides, **OPTIONS)))
+    assert taken(answer) == {"score": "score", "member": "member"}
+    assert taken(by_field) == {"members": "members", "nonmembers": "nonmembers"}
+    assert answer == by_field
 
 
 @pytest.mark.parametrize("encoding", ENCODERS)
@@ -100,8 +103,14 @@ def test_the_numbers_are_those_of_the_library(
     found = assess(data, assess_options)
     assert answer["advantage"]["lower"] == found.advantage.lower
     assert answer["metric"]["upper"] == found.metric.interval.upper  # type: ignore[union-attr]
-    stated = answer["provenance"]["options"]
-    assert answer == json.loads(json_bytes(encode.assessment(found, data, stated)))
+    stated, read = answer["provenance"]["options"], answer["provenance"]["columns"]
+    assert answer == json.loads(json_bytes(encode.assessment(found, data, stated, read)))
+
+
+def taken(answer: dict[str, Any]) -> dict[str, str]:
+    """The columns that were read, by what they were taken for, which is all that formats differ in; taken out."""
+    read = (answer if "columns" in answer else answer["provenance"]).pop("columns")
+    return {each["role"]: each["name"] for each in read}
 
 
 def test_the_same_request_twice_gives_the_same_bytes(service: Running) -> None:
@@ -128,7 +137,10 @@ def test_counts_of_a_body_without_a_length_are_those_of_the_records(
     streamed = json.loads(connection.getresponse().read())
     connection.close()
 
-    assert streamed == ok(post(service, "/v1/counts", as_json(members, nonmembers)))
+    by_field = ok(post(service, "/v1/counts", as_json(members, nonmembers)))
+    assert taken(streamed) == {"score": "score", "member": "member"}
+    assert taken(by_field) == {"members": "members", "nonmembers": "nonmembers"}
+    assert streamed == by_field
     assert streamed["counts"] == json.loads(json_bytes(by_grid(Scores.of(members, nonmembers)).to_dict()))
 
 
@@ -140,7 +152,9 @@ def test_counts_can_be_posted_back_wherever_scores_can(service: Running) -> None
     answer = ok(post(service, "/v1/advantage", json.dumps({"counts": counted, "prior": 0.2}).encode()))
 
     found = assess(counts, AssessOptions(prior=0.2, metric=preset("accuracy", 0.2)))
-    expected = encode.assessment(found, counts, answer["provenance"]["options"])
+    source = answer["provenance"]
+    assert [each["kind"] for each in source["columns"]] == ["counts"]
+    expected = encode.assessment(found, counts, source["options"], source["columns"])
     assert answer == json.loads(json_bytes(expected))
     for path, more in {
         "metrics": {},
@@ -159,7 +173,9 @@ def test_shards_merge_to_the_counts_of_all_in_any_order(service: Running) -> Non
 
     for order in ([0, 1, 2], [2, 0, 1]):
         body = json.dumps({"shards": [shards[i] for i in order]}).encode()
-        assert ok(post(service, "/v1/counts", body)) == ok(post(service, "/v1/counts", whole))
+        merged, counted = ok(post(service, "/v1/counts", body)), ok(post(service, "/v1/counts", whole))
+        assert (taken(merged), [*taken(counted)]) == ({}, ["members", "nonmembers"])
+        assert merged == counted
 
 
 def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service: Running) -> None:
@@ -176,6 +192,8 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
     asked = as_json(members, nonmembers, groups=groups, units=as_text, top=5, seed=3)
     wanted = ok(post(service, "/v1/individual-risk", asked))
     wanted["provenance"]["options"] |= {"score": "score", "group": "kind", "unit": "whose"}
+    assert taken(answer) == {"score": "score", "member": "member", "group": "kind", "unit": "whose"}
+    assert [*taken(wanted)] == ["members", "nonmembers", "groups", "units"]
     assert answer == wanted
     assert {group["label"] for group in answer["groups"]} == set(groups)
     assert len(answer["records"]["index"]) == 5
