@@ -98,7 +98,7 @@ class Connection(HttpToolsProtocol):
         self._stop_read_timer()
         super().resume_writing()
 
-    def eof_received(self) -> bool:
+    def eof_received(self) -> bool:  # type: ignore[override]
         """The client sends no more: it may have left, or wait for the answer to what it has sent."""
         if self._half_closed:
             return True
@@ -120,7 +120,7 @@ class Connection(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Begin to answer; an answer that comes before the whole body ends the connection, once the rest has come."""
-        cycle.transport = _Lingering(self.transport, self._end)
+        cycle.transport = _Lingering(self.transport, self._end)  # type: ignore[assignment]
 
         async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             async def note_start(message: ASGISendEvent) -> None:
@@ -134,7 +134,7 @@ class Connection(HttpToolsProtocol):
 
     def _end(self) -> None:
         """End the connection after its last answer; while the client still sends, it is listened to for a while."""
-        if self.cycle is None or not self.cycle.response_complete or not self.cycle.more_body:
+        if not self.cycle.response_complete or not self.cycle.more_body:
             self.transport.close()
             return
         self._lingering = True

@@ -176,15 +176,16 @@ class Pool:
         try:
             return await self._attempt(call, source)
         except WorkerLost:
-            if self._closed:
-                raise shutting_down() from None
-            if isinstance(source, Pipe):
-                raise worker_lost() from None
+            if self._closed or isinstance(source, Pipe):
+                raise self._lost_problem() from None
         log.warning("request repeated", extra={"fields": {"operation": call.operation}})
         try:
             return await self._attempt(call, source)
         except WorkerLost:
-            raise (shutting_down() if self._closed else worker_lost()) from None
+            raise self._lost_problem() from None
+
+    def _lost_problem(self) -> Problem:
+        return shutting_down() if self._closed else worker_lost()
 
     async def _attempt(self, call: Call, source: Source) -> Reply:
         worker = await self._acquire(small=isinstance(source, bytes))

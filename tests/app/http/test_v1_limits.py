@@ -48,6 +48,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Half a second for a request, as much for a body to go on arriving, and one request a client."""
     folder = tmp_path_factory.mktemp("hasty")
     with running(folder, time_limit="0.5", stall_limit="0.5", per_client="1") as found:
+        until(lambda: found.ask("/readyz").status == 200)
         yield found
 
 
