@@ -72,7 +72,7 @@ class Connection(HttpToolsProtocol):
     _read_timer: asyncio.TimerHandle | None = None
     _unsent = 0
     _credit = float(PACE)
-    _looked = 0.0
+    _look_time = 0.0
     _lingering = False
     _half_closed = False
     _ask_again = 0.0
@@ -290,26 +290,26 @@ class Connection(HttpToolsProtocol):
         return HEAD_SECONDS if service is None else service.settings.stall_limit
 
     def _start_read_timer(self) -> None:
-        self._unsent, self._looked = self._untaken(), self.loop.time()
+        self._unsent, self._look_time = self._untaken(), self.loop.time()
         self._credit = max(self._credit, PACE)
         self._read_timer = self.loop.call_later(self._stall_limit / 8, self._check_reader)
 
     def _untaken(self) -> int:
         """Bytes that the client's system has not taken: those that wait here, and those that wait in this system."""
-        sent = array("i", [0])
+        queue = array("i", [0])
         with suppress(OSError):
-            fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, sent)
-        return self.transport.get_write_buffer_size() + sent[0]
+            fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queue)
+        return self.transport.get_write_buffer_size() + queue[0]
 
     def _check_reader(self) -> None:
         """End the connection once less was taken than the pace asks for, what was taken in advance included."""
         untaken, now = self._untaken(), self.loop.time()
         credit = min(self._credit + max(self._unsent - untaken, 0), MOST_CREDIT)
-        self._credit = credit - PACE * (now - self._looked) / self._stall_limit
+        self._credit = credit - PACE * (now - self._look_time) / self._stall_limit
         if self._credit < 0:
             self._drop_answer(untaken)
             return
-        self._unsent, self._looked = untaken, now
+        self._unsent, self._look_time = untaken, now
         self._read_timer = self.loop.call_later(self._stall_limit / 8, self._check_reader)
 
     def _drop_answer(self, untaken: int) -> None:

@@ -70,7 +70,7 @@ class Probes:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] not in PATHS:
             return await refusal(scope, Problem("not-found", NOT_FOUND))(scope, receive, send)
-        if scope["path"] == "/healthz" and time.monotonic() - self._service.turned > STUCK_SECONDS:
+        if scope["path"] == "/healthz" and time.monotonic() - self._service.last_turn > STUCK_SECONDS:
             problem = Problem("not-ready", f"the service has done nothing for {STUCK_SECONDS:g} seconds")
             return await refusal(scope, problem)(scope, receive, send)
         return await self._app(scope, receive, send)

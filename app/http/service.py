@@ -34,14 +34,14 @@ class Service:
     audit: AuditFile | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
-    turned: float = field(default_factory=time.monotonic)
+    last_turn: float = field(default_factory=time.monotonic)
     """When the event loop last turned, by the clock that every thread reads alike."""
 
 
 async def keep_time(state: Service) -> None:
     """Note every second that the event loop turns."""
     while True:
-        state.turned = time.monotonic()
+        state.last_turn = time.monotonic()
         await asyncio.sleep(1.0)
 
 

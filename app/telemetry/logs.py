@@ -107,7 +107,7 @@ LAST_SECONDS = 2.0
 class Writer(logging.Handler):
     """Writes lines in a thread of its own: whoever logs never waits for whoever reads the log."""
 
-    dropped = 0
+    lines_lost = 0
     """Lines that this process has dropped."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -137,7 +137,7 @@ class Writer(logging.Handler):
     def _drop(self, number: int) -> None:
         with self._counting:
             self._missing += number
-            Writer.dropped += number
+            Writer.lines_lost += number
 
     def _write_all(self) -> None:
         while True:

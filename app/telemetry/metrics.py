@@ -65,7 +65,7 @@ class Metrics:
         self._records = Counter("mace_records", "Records counted.", ("operation",), registry=self.registry)
         self._bytes = Counter("mace_body_bytes", "Bytes of bodies received.", registry=self.registry)
         self.registry.register(_Log())
-        self._dropped = Counter(
+        self._answers_lost = Counter(
             "mace_answers_dropped", "Answers that were not read in time.", registry=self.registry
         )
         self._problems = Counter(
@@ -74,7 +74,7 @@ class Metrics:
 
     def count_dropped_answer(self) -> None:
         """Count an answer that its client did not read."""
-        self._dropped.inc()
+        self._answers_lost.inc()
 
     def count(self, exchange: Exchange) -> None:
         """Count one exchange."""
@@ -104,7 +104,7 @@ class _Log:
 
     def collect(self) -> Iterable[Metric]:
         yield CounterMetricFamily(
-            "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.dropped
+            "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost
         )
 
 

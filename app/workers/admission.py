@@ -254,9 +254,9 @@ class Streams:
         """End the slowest of the bodies that have held a worker for as long as another waited for it."""
         now = asyncio.get_running_loop().time()
         paces = [
-            (pace, held)
-            for held in self._holding
-            for seconds, pace in [held.pace(now)]
+            (pace, body)
+            for body in self._holding
+            for seconds, pace in [body.pace(now)]
             if seconds >= self._patience
         ]
         pace, slowest = min(paces, key=lambda pair: pair[0], default=(math.inf, None))
@@ -310,7 +310,7 @@ class Turns:
     """Turns at computing in the server itself: one for each turn of the event loop, which serves others in between."""
 
     def __init__(self) -> None:
-        self.taken = False
+        self.busy = False
         self._seconds = 0.01
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -323,9 +323,9 @@ class Turns:
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn, or refuse it; the next is given once the loop has seen to everything else."""
         loop = asyncio.get_running_loop()
-        if self.taken:
+        if self.busy:
             await self._wait()
-        self.taken = True
+        self.busy = True
         began = loop.time()
         try:
             yield
@@ -355,4 +355,4 @@ class Turns:
             if not (turn := self._waiting.popleft()).done():
                 turn.set_result(None)
                 return
-        self.taken = False
+        self.busy = False

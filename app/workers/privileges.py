@@ -32,14 +32,14 @@ def forbid_looks() -> None:
 
 def forget_variable(name: str) -> None:
     """Take a variable out of the environment, and out of the memory where the system shows it to others."""
-    for spelled in [variable for variable in os.environ if variable.upper() == name]:
-        del os.environ[spelled]
+    for variable_name in [variable for variable in os.environ if variable.upper() == name]:
+        del os.environ[variable_name]
         with suppress(OSError, ValueError, IndexError):
             fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
             start, end = int(fields[ENV_START]), int(fields[ENV_END])
             block = ctypes.string_at(start, end - start)
-            at = (b"\0" + block).index(b"\0" + os.fsencode(spelled) + b"=")
-            value = at + len(os.fsencode(spelled)) + 1
+            at = (b"\0" + block).index(b"\0" + os.fsencode(variable_name) + b"=")
+            value = at + len(os.fsencode(variable_name)) + 1
             ctypes.memset(start + value, ord("*"), block.index(b"\0", value) - value)
 
 
@@ -55,8 +55,8 @@ def give_up_rights() -> None:
                 Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
                 Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     head = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    kept = CAN_READ if os.geteuid() == 0 else 0
-    _call("capset", head, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
+    capabilities = CAN_READ if os.geteuid() == 0 else 0
+    _call("capset", head, (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0))
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 

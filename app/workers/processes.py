@@ -38,18 +38,18 @@ class Worker:
     pid: int
     channel: socket.socket
     exited: bool = False
-    watched: bool = False
+    has_watch: bool = False
 
     def watch(self, on_end: Callable[[], None]) -> None:
         """While it has nothing to do: learn at once that it has ended, whoever its parent is by then."""
         asyncio.get_running_loop().add_reader(self.channel, on_end)
-        self.watched = True
+        self.has_watch = True
 
     def unwatch(self) -> None:
         """From here on its answer is read."""
-        if self.watched:
+        if self.has_watch:
             asyncio.get_running_loop().remove_reader(self.channel)
-            self.watched = False
+            self.has_watch = False
 
     async def run(self, call: Call, source: Source, clock: Clock) -> Outcome:
         """Have one job done. An error other than ``TimeoutError`` means that the worker is lost."""

@@ -173,7 +173,7 @@ def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> No
             self.opened.wait()
             return super().write(text)
 
-    stream, before = Blocked(), logs.Writer.dropped
+    stream, before = Blocked(), logs.Writer.lines_lost
     logs.configure(Settings(), stream)
     for number in range(3 * logs.MOST_LINES):
         logging.getLogger("app.x").info("line %d", number)
@@ -185,6 +185,6 @@ def test_a_line_that_finds_no_room_is_dropped_and_counted(untouched: None) -> No
 
     told = [json.loads(line) for line in stream.getvalue().splitlines()]
     (missing,) = (line["lines"] for line in told if line["event"] == "log lines dropped")
-    assert missing == logs.Writer.dropped - before > logs.MOST_LINES
+    assert missing == logs.Writer.lines_lost - before > logs.MOST_LINES
     assert len(told) - 2 + missing == 3 * logs.MOST_LINES
     assert told[-1]["event"] == "the last"
