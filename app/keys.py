@@ -54,7 +54,7 @@ class Key(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _named(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if not NAME.fullmatch(name):
             raise ValueError("a name is up to 64 letters, digits or . _ - and begins with a letter or digit")
         return name
@@ -157,14 +157,14 @@ class KeyRing:
 
     keys: Mapping[str, Key]
     path: Path | None = None
-    seen: tuple[int, ...] = ()
+    stamp_before: tuple[int, ...] = ()
     look_at: float = 0.0
 
     @classmethod
     def of_file(cls, path: Path) -> KeyRing:
         """The keys of a file, which must be there and sound."""
         ring = cls({}, path)
-        ring.seen = _stamp(path)
+        ring.stamp_before = _stamp(path)
         ring.keys = _by_digest(read(path))
         return ring
 
@@ -181,9 +181,9 @@ class KeyRing:
 
     def _look(self, path: Path) -> None:
         self.look_at = time.monotonic() + LOOK_AGAIN
-        if (stamp := _stamp(path)) == self.seen:
+        if (stamp := _stamp(path)) == self.stamp_before:
             return
-        self.seen = stamp
+        self.stamp_before = stamp
         try:
             self.keys = _by_digest(read(path))
         except BadKeys as error:  # those that were good stay good

@@ -54,15 +54,15 @@ def add(commands: Any) -> None:
     new.add_argument("--at-once", metavar="N", type=int, help="most requests under way")
     new.add_argument("--largest-body", metavar="BYTES", type=int, help="most bytes of a body")
     new.set_defaults(run=_add)
-    shown = acts.add_parser(
+    listing = acts.add_parser(
         "list", help="name, scope, end and limits of each key", usage="mace keys list FILE"
     )
-    shown.add_argument("file", metavar="FILE", help="file of keys")
-    shown.set_defaults(run=_list)
-    gone = acts.add_parser("remove", help="take a key back", usage="mace keys remove FILE NAME")
-    gone.add_argument("file", metavar="FILE", help="file of keys")
-    gone.add_argument("name", metavar="NAME", help="whose key")
-    gone.set_defaults(run=_remove)
+    listing.add_argument("file", metavar="FILE", help="file of keys")
+    listing.set_defaults(run=_list)
+    removal = acts.add_parser("remove", help="take a key back", usage="mace keys remove FILE NAME")
+    removal.add_argument("file", metavar="FILE", help="file of keys")
+    removal.add_argument("name", metavar="NAME", help="whose key")
+    removal.set_defaults(run=_remove)
 
 
 def _add(options: argparse.Namespace) -> int:

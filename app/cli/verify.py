@@ -21,7 +21,7 @@ ENDINGS = """exit status:
   1    something was changed, or was never signed; standard output says what
   2    misuse, or a file that cannot be read"""
 
-REFUSED = 1
+BROKEN = 1
 
 
 def add(commands: Any) -> None:
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
                 signature = signing.verify(Path(name).read_bytes(), public, detached)
             except signing.Unverified as error:
                 print(f"{name}: REFUSED: {error}")
-                status = REFUSED
+                status = BROKEN
             except OSError as error:
                 return _misuse(f"{name}: the file cannot be read ({type(error).__name__})")
             else:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             count, last = audit.verify(Path(options.audit))
         except audit.AuditError as error:
             print(f"{options.audit}: REFUSED: {error}")
-            return REFUSED
+            return BROKEN
         print(f"{options.audit}: {count} lines, whole; the last hash is {last}")
     return status
 

@@ -38,7 +38,7 @@ class Access:
         try:
             key = self._key(self.keys, scope)
             Exchange.of(scope).key = key.name
-            if not key.opens(need := needed(scope)):
+            if not key.opens(need := need_of(scope)):
                 raise Problem(
                     "forbidden", f"this key opens {' and '.join(key.scope)}, and this address needs {need}"
                 )
@@ -96,7 +96,7 @@ class Access:
                 del self.under_way[key.sha256]
 
 
-def needed(scope: Scope) -> str | None:
+def need_of(scope: Scope) -> str | None:
     """What a key must open for this request; None: any key will do."""
     route = scope.get("route")
     path = "" if route is None else route.path
@@ -117,7 +117,7 @@ def _at_most(receive: Receive, scope: Scope, most: int | None) -> Receive:
         raise too_large
     size = 0
 
-    async def counted() -> Message:
+    async def count_bytes() -> Message:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
@@ -125,4 +125,4 @@ def _at_most(receive: Receive, scope: Scope, most: int | None) -> Receive:
             raise too_large
         return message
 
-    return counted
+    return count_bytes

@@ -88,16 +88,16 @@ def as_type_of(labels: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any
         >>> exact.tolist(), int(numbers[0])
         ([True, False, False], 1)
     """
-    kind, given = labels.dtype.kind, numbers.dtype.kind
+    kind, type_code = labels.dtype.kind, numbers.dtype.kind
     every = np.ones(numbers.shape, dtype=np.bool_)
-    if given == "b":
+    if type_code == "b":
         return as_type_of(labels, numbers.astype(np.int64))
-    if kind == given or kind not in "iuf" or given not in "iuf":
+    if kind == type_code or kind not in "iuf" or type_code not in "iuf":
         return numbers, every
     if kind == "f":
         floats = numbers.astype(np.float64)
         return floats, _holds_exactly(floats, numbers)
-    if given == "f":
+    if type_code == "f":
         with np.errstate(invalid="ignore"):
             below, beyond = (0.0, 2.0**64) if kind == "u" else (-(2.0**63), 2.0**63)
             exact = (numbers >= below) & (numbers < beyond) & (np.floor(numbers) == numbers)

@@ -123,14 +123,14 @@ def _few(values: set[object] | None) -> set[object] | None:
 def _unique(values: NDArray[np.generic]) -> set[object]:
     """The different values of a long column that seem few, without sorting it."""
     rest: NDArray[np.generic] = values
-    seen: Sequence[NDArray[np.generic]] = ()
-    while len(rest) and sum(map(len, seen)) <= MOST_DISTINCT:
+    distinct: Sequence[NDArray[np.generic]] = ()
+    while len(rest) and sum(map(len, distinct)) <= MOST_DISTINCT:
         head = np.unique(rest[:LOOKS])
-        seen = (*seen, head)
+        distinct = (*distinct, head)
         at = np.minimum(np.searchsorted(head, rest), len(head) - 1)
         rest = rest[head[at] != rest]
     return (
-        {value for each in seen for value in each.tolist()}
+        {value for each in distinct for value in each.tolist()}
         if not len(rest)
         else set(range(MOST_DISTINCT + 1))
     )

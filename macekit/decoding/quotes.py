@@ -31,7 +31,7 @@ class Quotes:
         self._text = b"\n"  # what was seen last, and what is not looked at yet
         self._next = 1
         self._line, self._newline = 1, b""
-        self._opened: int | None = None
+        self._quote_line: int | None = None
         self._doubled = -1
 
     def feed(self, data: bytes) -> None:
@@ -44,8 +44,10 @@ class Quotes:
         """Nothing follows."""
         self._text += b"\n"
         self._look(len(self._text) - 1)
-        if self._opened is not None:
-            raise Problem("malformed-body", f"CSV: line {self._opened} opens a quote that is never closed")
+        if self._quote_line is not None:
+            raise Problem(
+                "malformed-body", f"CSV: line {self._quote_line} opens a quote that is never closed"
+            )
 
     def _look(self, stop: int) -> None:
         """Look at the text up to ``stop``, and forget what no later quote needs."""
@@ -70,7 +72,7 @@ class Quotes:
 
     def _is_plain(self, text: NDArray[np.uint8], quotes: NDArray[Any]) -> bool:
         """Whether every other quote opens a value or doubles the one before it, and the others close or are doubled."""
-        inside = self._opened is not None
+        inside = self._quote_line is not None
         opening, closing = quotes[int(inside) :: 2], quotes[1 - int(inside) :: 2]
         if not inside and len(opening) and self._text[opening[0] - 1] == QUOTE:
             return False
@@ -81,15 +83,15 @@ class Quotes:
     def _count(self, quotes: NDArray[Any], stop: int) -> None:
         """Whether a quote is open behind the last of these, and where it was opened."""
         odd = bool(len(quotes) % 2)
-        if (self._opened is not None) == odd and len(quotes) and self._is_double(int(quotes[-1]), stop):
+        if (self._quote_line is not None) == odd and len(quotes) and self._is_double(int(quotes[-1]), stop):
             self._doubled, odd = stop, not odd
             quotes = quotes[:-1]
-        if (self._opened is not None) == odd:
-            self._opened = None
+        if (self._quote_line is not None) == odd:
+            self._quote_line = None
             return
-        for at in reversed(quotes[int(self._opened is not None) :: 2].tolist()):
+        for at in reversed(quotes[int(self._quote_line is not None) :: 2].tolist()):
             if self._text[at - 1] != QUOTE:
-                self._opened = self._line_of(at)
+                self._quote_line = self._line_of(at)
                 return
 
     def _is_double(self, at: int, stop: int) -> bool:
@@ -99,13 +101,13 @@ class Quotes:
     def _one_by_one(self, quotes: list[int]) -> None:
         """The same where quotes stand within values, too, which is allowed in those that begin without one."""
         text, ends = self._text, tuple(bytes([end]) for end in self._ends)
-        inside, opened = self._opened is not None, None
+        inside, begins = self._quote_line is not None, None
         for at in quotes:
             if at == self._doubled:
                 continue
             if not inside:
                 if text[at - 1] in self._ends:
-                    inside, opened = True, at
+                    inside, begins = True, at
                 elif text[at - 1] in self._blanks and text[max(0, at - NEAR) : at].rstrip(
                     self._blanks
                 ).endswith(ends):
@@ -115,16 +117,16 @@ class Quotes:
             elif text[at + 1] in self._ends or text[at + 1 : at + NEAR].lstrip(self._blanks).startswith(ends):
                 inside = False
             else:
-                line = self._opened if opened is None else self._line_of(opened)
+                line = self._quote_line if begins is None else self._line_of(begins)
                 raise self._problem(
                     at,
                     f"has text behind the quote that closes the value opened in line {line}; "
                     "double the quotes within a value",
                 )
         if not inside:
-            self._opened = None
-        elif opened is not None:
-            self._opened = self._line_of(opened)
+            self._quote_line = None
+        elif begins is not None:
+            self._quote_line = self._line_of(begins)
 
     def _problem(self, at: int, what: str) -> Problem:
         return Problem("malformed-body", f"CSV: line {self._line_of(at)} {what}")

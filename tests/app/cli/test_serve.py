@@ -137,7 +137,10 @@ def test_logs_are_text_if_told_so(tmp_path: Path) -> None:
         service.stop()
 
     (line,) = (line for line in service.logged().splitlines() if "mine-1" in line)
-    assert " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 " in line
+    assert (
+        " INFO app.access request request_id=mine-1 client=127.0.0.1 method=GET route=/version status=200 "
+        in line
+    )
 
 
 def test_with_a_key_in_a_file_only_who_has_it_is_answered(tmp_path: Path) -> None:
