@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Call
+from macekit.catalogue import ARRAYS
 from macekit.decoding import table
 from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
@@ -189,6 +190,9 @@ def _require_sides(header: Header) -> None:
         )
 
 
+EMPTY_ROWS = "the rows of the array are empty; need at least one number in each"
+
+
 def _array(header: Header, data: memoryview) -> NDArray[Any]:
     """The array over the bytes as they lie."""
     if len(data) < header.size:
@@ -201,9 +205,7 @@ def _array(header: Header, data: memoryview) -> NDArray[Any]:
         fits = len(header.shape) == 2 and header.shape[1] <= MOST_COLUMNS
         return np.empty((0, header.shape[1]) if fits else 0, header.kind)
     if not header.size:
-        raise Problem(
-            "dimension-mismatch", "the rows of the array are empty; need at least one number in each"
-        )
+        raise Problem("dimension-mismatch", EMPTY_ROWS)
     flat = np.frombuffer(data, dtype=header.kind)
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
@@ -239,6 +241,8 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
         raise Problem(
             "dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=column_option
         )
+    if header.shape[0] and not header.size and ARRAYS[call.operation]:
+        raise Problem("dimension-mismatch", EMPTY_ROWS, field=ARRAYS[call.operation][0])
     array = _array(header, data)
     if names or column_option:
         layout = choice(names or _numbers(header), call)
