@@ -167,6 +167,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         ),
         lambda match: f"{flag(match[1])} ",
     ),
+    (re.compile(r"\bquery=(?=discrete\b)"), lambda _: f"{flag('query')} "),
     (re.compile(r"\b(?:estimator|metric)\.\w+"), lambda match: flag(match[0])),
     (re.compile(r"\bthreshold or width\b"), lambda _: f"{flag('threshold')} or {flag('width')}"),
     (re.compile(r"\bmax with metric\b"), lambda _: f"{flag('max')} with {flag('metric')}"),

@@ -64,11 +64,13 @@ TYPED_APART = {
 
 
 def outcome(capsys: Capture, question: str, *arguments: str) -> Any:
-    """The whole answer, or the refusal without the file's name and the number of the row."""
+    """The answer but for the names of its columns, or the refusal without the file's name and the number of the row."""
     status = main([question, *arguments, "--json"])
     out, err = capsys.readouterr()
     if status == 0:
-        return json.loads(out)
+        answer = json.loads(out)
+        assert (answer if "columns" in answer else answer["provenance"]).pop("columns")
+        return answer
     assert status == 2, err
     return re.sub(r"row \d+", "row N", re.sub(rf"^mace {question}: (?:\S+\.\w+: )?", "", err))
 
@@ -110,10 +112,11 @@ def test_two_files_are_answered_as_one_file_is(
 def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, capsys: Capture) -> None:
     (folder / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
     for suffix, text, said in (
-        ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are fractions"),
+        ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are numbers"),
+        ("csv", "score\n1\n#N/A\n", "n.csv: score: row 1 is text, but others are numbers; write one kind, leave"),
         ("csv", 'score\n0.5\n""\n', "n.csv: score: row 1 is missing"),
         ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
-        ("csv", "nan\n0.5\n", "n.csv: score: row 0 is NaN or infinite"),
+        ("csv", "nan\n0.5\n", "n.csv: score: row 0 is missing"),
         ("csv", "a,b\n1,2\n", "n.csv: score: 2 columns could be the scores; say which with --score NAME"),
         ("json", "{}", "n.json: a JSON request holds both sides"),
         ("parquet", "no", "n.parquet: the Parquet input ended before it was complete"),

@@ -190,7 +190,9 @@ def test_files_of_every_kind(
         options = wanted["provenance"]["options"] | (names if posted else {})
         read = found.answer["provenance"]["columns"]
         by_field = {name: name for name in sides}
-        assert {each["role"]: each["name"] for each in read} == ((posted and names) or by_field)
+        of_file = names and (posted or found is here)
+        names_read = {"score": "loss", "member": "is_train"} if of_file else by_field
+        assert {each["role"]: each["name"] for each in read} == names_read
         source = wanted["provenance"] | {"options": options, "columns": read}
         assert found.answer == wanted | {"provenance": source}
     assert here.source == path.name
