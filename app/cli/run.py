@@ -165,7 +165,7 @@ def _sample_of(call: Call, inputs: Sides) -> Sample:
     except Problem as problem:
         raise Misuse(in_shell(problem.detail)) from None
     except MaceError as error:
-        raise Misuse(error.message) from None
+        raise Misuse(in_shell(error.message)) from None
 
 
 def _read(source: Source, reader: Callable[[Body], T]) -> T:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macekit.call import Call
-from macekit.catalogue import ARRAYS
 from macekit.decoding import table
 from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, first_members, options, table_options
@@ -32,6 +31,9 @@ LONGEST_HEADER = 2**18
 BLOCK = 2**20
 MOST_COLUMNS = 2**17
 """Columns without names that may be chosen from by their numbers."""
+
+MOST_EMPTY = 2**31
+"""Rows of nothing that NumPy can still count."""
 
 LAST_LETTER = 0x10FFFF
 SCORE = "score", "0"
@@ -190,9 +192,6 @@ def _require_sides(header: Header) -> None:
         )
 
 
-EMPTY_ROWS = "the rows of the array are empty; need at least one number in each"
-
-
 def _array(header: Header, data: memoryview) -> NDArray[Any]:
     """The array over the bytes as they lie."""
     if len(data) < header.size:
@@ -204,8 +203,10 @@ def _array(header: Header, data: memoryview) -> NDArray[Any]:
     if not header.shape[0]:
         fits = len(header.shape) == 2 and header.shape[1] <= MOST_COLUMNS
         return np.empty((0, header.shape[1]) if fits else 0, header.kind)
-    if not header.size:
-        raise Problem("dimension-mismatch", EMPTY_ROWS)
+    if not header.size and max(header.shape) > MOST_EMPTY:
+        raise Problem(
+            "dimension-mismatch", "the rows of the array are empty; need at least one number in each"
+        )
     flat = np.frombuffer(data, dtype=header.kind)
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
@@ -241,8 +242,6 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
         raise Problem(
             "dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=column_option
         )
-    if header.shape[0] and not header.size and ARRAYS[call.operation]:
-        raise Problem("dimension-mismatch", EMPTY_ROWS, field=ARRAYS[call.operation][0])
     array = _array(header, data)
     if names or column_option:
         layout = choice(names or _numbers(header), call)

@@ -113,7 +113,11 @@ def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, ca
     (folder / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
     for suffix, text, said in (
         ("csv", "score\n0.5\nhigh\n", "n.csv: score: row 1 is text, but others are numbers"),
-        ("csv", "score\n1\n#N/A\n", "n.csv: score: row 1 is text, but others are numbers; write one kind, leave"),
+        (
+            "csv",
+            "score\n1\n#N/A\n",
+            "n.csv: score: row 1 is text, but others are numbers; write one kind, leave",
+        ),
         ("csv", 'score\n0.5\n""\n', "n.csv: score: row 1 is missing"),
         ("csv", "0.5\nNA\n", "n.csv: score: row 1 is missing"),
         ("csv", "nan\n0.5\n", "n.csv: score: row 0 is missing"),
