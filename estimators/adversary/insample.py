@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from estimators.adversary.changes import best_by_changes
 from estimators.errors import OutOfRange
 from estimators.limits.binomial import normal_quantile, pools, upper_limit
-from estimators.limits.two_rates import ALONE, Largest, TwoRates, weighted_accuracy_upper
+from estimators.limits.two_rates import ALONE, FINE, Largest, TwoRates, weighted_accuracy_upper
 from estimators.sample.counts import Counts
 from estimators.statement import baseline
 
@@ -203,7 +203,9 @@ def _largest_along(
         bound = np.concatenate([piece.bound[: len(begin)], bound])
         upper = max(lower, float(bound.max()))
         open_ = np.flatnonzero((bound > lower) & (last > first))
-        settled = upper - lower <= SLACK * (upper - seen) or lower > enough or upper <= enough < 1.0
+        settled = (
+            upper - lower <= max(SLACK * (upper - seen), FINE) or lower > enough or upper <= enough < 1.0
+        )
         if settled or not open_.size:
             break
         top = open_[np.argsort(-bound[open_])[:PIECES]]

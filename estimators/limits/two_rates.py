@@ -23,6 +23,12 @@ Linear = tuple[float, float, float]
 CLOSE = 1e-3
 """A limit may lie above the best one by this share of its distance to the observed value."""
 
+FINE = 1e-10
+"""Nor is it worth a search to know a limit better than this: with very many records no float could."""
+
+MOST_RECORDS = 1e11
+"""More records than this count as so many, with the same share of hits: a float has no digits left for a tail of more."""
+
 ALONE = 0.1
 """Part of the level at which either rate is refused by itself; it costs next to nothing where both matter."""
 
@@ -362,7 +368,7 @@ def _farthest(
         e[open_] = np.where(np.isfinite(meet), meet, newton)
         out = ~((e[open_] > left) & (e[open_] < right))
         e[open_[out]] = (left[out] + right[out]) / 2.0
-        near = bound[open_] - best[open_] <= CLOSE * np.maximum(best[open_] - seen[open_], 1e-12)
+        near = bound[open_] - best[open_] <= np.maximum(CLOSE * (best[open_] - seen[open_]), FINE)
         if floor is not None:
             near |= bound[open_] <= max(floor, best.max())
         open_ = open_[~near]
@@ -375,6 +381,8 @@ def _farthest(
 def _rate(x: Floats, n: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
     """The rate whose chance of at most x hits in n is exp(-e), and its first and second derivative in e."""
     every = x >= n
+    few = np.minimum(MOST_RECORDS / n, 1.0)
+    x, n = x * few, n * few
     k, rest = np.where(every, 0.0, x), np.where(every, n, n - x)
     rate = betaincinv(k + 1.0, rest, -np.expm1(-e))
     with np.errstate(all="ignore"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from estimators.limits import two_rates
 from estimators.limits.binomial import upper_limit
 from estimators.limits.two_rates import (
     CLOSE,
@@ -148,3 +149,30 @@ def test_a_ratio_is_refused_exactly_where_its_numerator_cannot_reach_it(alpha: f
     few = TwoRates.of([40, 80], 100, [300, 500], 900, 0.3, 0.7)
     each = few.ratio_upper(top, bottom, alpha, (0.0, 1.0))
     assert few.largest_ratio(top, bottom, alpha, (0.0, 1.0), 0.0) == pytest.approx(each.max(), rel=2e-3)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_the_distance_to_a_limit_shrinks_as_the_root_of_the_records_up_to_a_hundred_billion(
+    prior: float,
+) -> None:
+    """By the central limit theorem; of more records the floats of a tail have lost the digits that count."""
+    distances = {}
+    for n in (1e8, 1e10, two_rates.MOST_RECORDS, 1e15):
+        hits, rejections = 0.6 * n, 0.7 * n
+        upper = float(weighted_accuracy_upper(hits, n, rejections, n, prior, 0.025))
+        distances[n] = (upper - prior * 0.6 - (1.0 - prior) * 0.7) * np.sqrt(min(n, two_rates.MOST_RECORDS))
+
+    np.testing.assert_allclose(list(distances.values()), distances[1e8], rtol=2e-3)
+
+
+def test_very_many_records_take_no_more_steps_than_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    rate = two_rates._rate
+    monkeypatch.setattr(two_rates, "_rate", lambda *arguments: steps.append(1) or rate(*arguments))
+
+    for n in (1e9, 1e15):
+        steps.append(0)
+        weighted_accuracy_upper(0.6 * n, n, 1.4 * n, 2.0 * n, 0.5, 0.025)
+
+    few, many = steps.index(0, 1), len(steps)
+    assert many - few <= few + 2
