@@ -28,8 +28,10 @@ from uvicorn._types import (
 )
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from app.http.middleware import ALWAYS, HEADER
-from app.telemetry.logs import Exchange
+from app.http.middleware import ALWAYS, HEADER, request_name
+from app.telemetry.logs import Exchange, log_exchange
+from macekit.call import JSON
+from macekit.catalogue import OPERATIONS
 from macekit.problems import Problem
 
 MOST_HEAD = 64 * 1024
@@ -55,6 +57,8 @@ CLOSED = 7
 
 ONCE = (b"content-type", b"content-encoding")
 """Headers of which a second would be another meaning."""
+BY_PATH = {f"/v1/{row.name}": row.name.replace("-", "_").replace("/", "_") for row in OPERATIONS}
+"""The operation at each address that takes a body."""
 
 log = logging.getLogger(__name__)
 
@@ -121,6 +125,7 @@ class Connection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Begin to answer; an answer that comes before the whole body ends the connection, once the rest has come."""
         cycle.transport = _Lingering(self.transport, self._end)  # type: ignore[assignment]
+        app = self._refusal(cycle) or app
 
         async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             async def note_start(message: ASGISendEvent) -> None:
@@ -131,6 +136,49 @@ class Connection(HttpToolsProtocol):
             await app(scope, receive, note_start)
 
         super()._start_asgi_task(cycle, answer)
+
+    def _refusal(self, cycle: RequestResponseCycle) -> ASGI3Application | None:
+        """What refuses a request for which there is no room, at a small part of the cost of an answer.
+
+        It stands before every layer of the app; pages of other origins need what those add, so it is not for them.
+        """
+        service = self.app_state.get("service")
+        operation = BY_PATH.get(cycle.scope["path"])
+        if service is None or service.draining or service.settings.cors_origins:
+            return None
+        if operation is None or cycle.scope["method"] != "POST":
+            return None
+        length, media_type = b"", b""
+        for name, value in cycle.scope["headers"]:
+            if name == b"content-length":
+                length = value
+            elif name == b"content-type":
+                media_type = value
+        if not length.isdigit():
+            return None
+        problem = service.pool.overload(int(length), json=media_type.startswith(JSON.encode()))
+        if problem is None:
+            return None
+
+        path = cycle.scope["path"]
+
+        async def refuse(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+            request_id = request_name(cycle.scope)  # type: ignore[arg-type]
+            reply = problem.reply(request_id)
+            exchange = Exchange(request_id, "POST", path, operation, reply.status, problem=reply.problem)
+            headers = [
+                (b"content-type", reply.media_type.encode()),
+                (b"content-length", str(len(reply.body)).encode()),
+                (b"retry-after", str(reply.retry_after).encode()),
+                (HEADER, request_id.encode()),
+                *ALWAYS,
+            ]
+            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            await send({"type": "http.response.body", "body": bytes(reply.body)})
+            service.metrics.count(exchange)
+            log_exchange(exchange)
+
+        return refuse
 
     def _end(self) -> None:
         """End the connection after its last answer; while the client still sends, it is listened to for a while."""

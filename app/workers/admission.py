@@ -77,6 +77,10 @@ MOST_SMALL = 32
 """Small requests that may wait for their turn in the server itself."""
 
 
+MOST_IN_TURN = 8
+"""Small requests that are computed in one turn of the event loop, if the rest of it takes as long."""
+
+
 class Arriving(Protocol):
     """A body that is still arriving."""
 
@@ -120,7 +124,7 @@ class Admission:
         """Count one request while it is worked on or waits for it, or refuse it."""
         self._check(client)
         if self.is_full(small=small):
-            raise self._full()
+            raise self.full()
         self.under_way += 1
         self._clients[client] += 1
         try:
@@ -134,7 +138,7 @@ class Admission:
         """Count one body while it arrives, or refuse it; a large one is refused as soon as its request would be."""
         self._check(client)
         if not small and self.is_full():
-            raise self._full()
+            raise self.full()
         if self.arriving >= MOST_ARRIVING:
             self.displace(upload)
         self._arriving.append(upload)
@@ -181,7 +185,8 @@ class Admission:
         expected = self._seconds * self.under_way / self._processes / 2
         return min(max(math.ceil(expected), 1), LONGEST_WAIT)
 
-    def _full(self) -> Problem:
+    def full(self) -> Problem:
+        """The problem of a request that finds no place."""
         return busy(
             f"{self.under_way} requests are under way, as many as this service takes; try again later",
             self.retry_after(),
@@ -307,10 +312,15 @@ class Line:
 
 
 class Turns:
-    """Turns at computing in the server itself: one for each turn of the event loop, which serves others in between."""
+    """Turns at computing in the server itself, for small requests: so few at once that everything else gets its own.
+
+    One is given in each turn of the event loop; more, as many as would take as long, where the rest of it took longer.
+    """
 
     def __init__(self) -> None:
         self.busy = False
+        self._computing = 0
+        self._ended = 0.0
         self._seconds = 0.01
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -325,13 +335,14 @@ class Turns:
         loop = asyncio.get_running_loop()
         if self.busy:
             await self._wait()
-        self.busy = True
+        else:
+            self.busy, self._computing = True, 1
         began = loop.time()
         try:
             yield
         finally:
             self._seconds += (loop.time() - began - self._seconds) / 10
-            loop.call_soon(self._next)
+            self._end(loop)
 
     def is_full(self) -> bool:
         """Whether the next request is refused."""
@@ -339,20 +350,31 @@ class Turns:
 
     async def _wait(self) -> None:
         if self.is_full():
-            seconds = math.ceil(self._seconds * MOST_SMALL)
-            raise busy(f"{MOST_SMALL} small requests wait, as many as may; try again later", max(seconds, 1))
+            raise self.full()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._next()
+                self._end(asyncio.get_running_loop())
             raise
 
-    def _next(self) -> None:
-        while self._waiting:
+    def full(self) -> Problem:
+        """The problem of a request that finds too many before it."""
+        seconds = math.ceil(self._seconds * MOST_SMALL)
+        return busy(f"{MOST_SMALL} small requests wait, as many as may; try again later", max(seconds, 1))
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._computing -= 1
+        if not self._computing:
+            self._ended = loop.time()
+            loop.call_soon(self._next, loop)
+
+    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+        number = int((loop.time() - self._ended) / max(self._seconds, 1e-4))
+        while self._waiting and self._computing < min(max(number, 1), MOST_IN_TURN):
             if not (turn := self._waiting.popleft()).done():
                 turn.set_result(None)
-                return
-        self.busy = False
+                self._computing += 1
+        self.busy = self._computing > 0

@@ -154,8 +154,11 @@ def main(descriptor: int, perform: str, memory_limit: int) -> None:
     gc.collect()
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
     reader, writer = _wakeup_pipe()
+    watch = select.poll()  # not select: the number of a descriptor is the server's, and may be large
+    watch.register(control, select.POLLIN)
+    watch.register(reader, select.POLLIN)
     while True:
-        ready, _, _ = select.select([control.fileno(), reader], [], [])
+        ready = {fd for fd, _ in watch.poll()}
         if reader in ready:
             os.read(reader, 512)
             _report_exits(control)

@@ -159,6 +159,12 @@ class Pool:
         """End the body that arrives most slowly, for this one; refuse this one if it is the slowest."""
         self._admission.displace(upload)
 
+    def overload(self, declared: int, *, json: bool) -> Problem | None:
+        """Why a body of this length would be refused, as far as that is known before any of it has come."""
+        if declared > self.settings.inline_limit:
+            return self._admission.full() if self._admission.is_full() else None
+        return self.turns.full() if json and self.turns.is_full() and not self._idle else None
+
     def has_idle(self) -> bool:
         """Whether a worker has nothing to do."""
         return bool(self._idle)

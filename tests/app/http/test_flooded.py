@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from app.workers.admission import MOST_SMALL
-from macekit.call import JSON
+from macekit.call import JSON, PROBLEM
 from tests.app.http.asked import answered, as_json, metric, post, workers_of, world
 from tests.app.running import PATIENCE, SERVE, Answer, Running, running, start, until
 
-SMALL = as_json(*world(150))
+SMALL = as_json(*world(350))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,9 @@ def asked_at_once(service: Running, number: int, last: bytes = b"") -> list[Answ
             for _ in range(number + bool(last))
         ]
         for connection in connections[:number]:
-            connection.sendall(head.encode() + SMALL)
+            connection.sendall(head.encode() + SMALL[:-1])
+        for connection in connections[:number]:
+            connection.sendall(SMALL[-1:])
         if last:
             connections[-1].sendall(last)
         return [answered(connection) for connection in connections]
@@ -63,7 +65,7 @@ def test_a_probe_does_not_wait_for_all_the_small_requests_before_it(service: Run
 
     assert [answer.status for answer in answers] == [200] * (MOST_SMALL + 1)
     until(lambda: len(order(service)) == before + MOST_SMALL + 1)
-    assert order(service)[before:].index("/healthz") < MOST_SMALL // 2
+    assert order(service)[before:].index("/healthz") < MOST_SMALL
 
 
 def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_is_dropped(
@@ -77,7 +79,12 @@ def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_i
     for answer in answers:
         if answer.status == 503:
             assert answer.json()["type"] == "urn:mace:problem:busy"
+            assert answer.json()["instance"] == "urn:mace:request:" + answer.headers["x-request-id"]
             assert int(answer.headers["retry-after"]) >= 1
+            assert answer.headers["content-type"] == PROBLEM
+            assert answer.headers["x-content-type-options"] == "nosniff"
+    assert metric(service, 'mace_requests_total{operation="advantage",status="503"}') == statuses[503]
+    assert metric(service, 'mace_problems_total{problem="busy"}') == statuses[503]
     assert post(service, "/v1/advantage", SMALL).status == 200
     assert metric(service, "mace_small_waiting") == 0.0
 

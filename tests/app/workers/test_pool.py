@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import signal
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,25 @@ def test_workers_that_die_when_their_fork_server_has_are_not_counted_and_cost_no
             return (await do(pool, "size", b"123")).body, lost
 
     assert asyncio.run(scene()) == (b"3", 2)
+
+
+def test_workers_are_forked_however_many_descriptors_the_server_has() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("this system grants too few")
+
+    async def scene() -> bytes | memoryview:
+        async with running() as pool:
+            return (await do(pool, "size", b"123")).body
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    with ExitStack() as opened:
+        try:
+            for _ in range(1100):
+                opened.enter_context(Path(os.devnull).open())
+            assert asyncio.run(scene()) == b"3"
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_fork_server_that_is_stuck_is_ended_and_another_started(
