@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import resource
 import signal
 import socket
 import sys
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BACKLOG = 2048
+MOST_DESCRIPTORS = 65_536
 KEEP_ALIVE_SECONDS = 5
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """The address to print for a service that listens on every address of the machine."""
@@ -94,10 +96,19 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
+def allow_descriptors() -> None:
+    """Open as many connections as this process may, instead of the few that are usual."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def listen(app: FastAPI) -> int:
     """Serve this app by its own settings; the exit status."""
     settings: Settings = app.state.service.settings
     logs.configure(settings)
+    allow_descriptors()
     forbid_looks()
     forget_variable("MACE_API_KEY")
     try:

@@ -109,6 +109,7 @@ class Connection(HttpToolsProtocol):
         if self._lingering or self._closing or self._under_way is None or self.cycle.more_body:
             return False
         self._half_closed = True
+        self._stop_timer()
         self.cycle.keep_alive = False
         self._timer = self.loop.call_later(LEFT_SECONDS, self._ask_whether_left)
         return True

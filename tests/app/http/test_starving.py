@@ -144,3 +144,19 @@ def test_small_requests_are_answered_while_large_ones_fill_the_queue(tmp_path: P
         assert int(refused.headers["retry-after"]) >= 1
         assert post(crowded, "/v1/advantage", as_json(*world(30))).status == 200
         assert (ready(crowded), metric(crowded, "mace_ready")) == (200, 1.0)
+
+
+FEW = (
+    "import resource, sys, app.cli; resource.setrlimit(resource.RLIMIT_NOFILE,"
+    " (150, resource.getrlimit(resource.RLIMIT_NOFILE)[1])); sys.exit(app.cli.main(['serve']))"
+)
+
+
+def test_silent_connections_beyond_the_usual_number_keep_nobody_out(tmp_path: Path) -> None:
+    with (
+        running(tmp_path, ("-c", FEW)) as service,
+        uploads(service, "/v1/advantage", 300, b"", JSON),
+    ):
+        reached(service, "mace_bodies_arriving", 300.0)
+
+        assert post(service, "/v1/advantage", as_json(*world(2000))).status == 200
