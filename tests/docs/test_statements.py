@@ -6,7 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
+from app.cli import server
 from app.cli.demo import example_table
+from app.http import connection, probes
+from app.telemetry import logs
+from app.workers import admission, uploads
 from app.workers.intake import PACE
 from macekit.call import CSV, MARKDOWN, Body, Call
 from macekit.operations import perform
@@ -31,6 +37,29 @@ def test_errors_md_says_when_an_upload_has_stalled() -> None:
     (said,) = re.findall(r"`upload-stalled` \| 408 \| Less than (\d+) KiB", page("errors.md"))
 
     assert int(said) * 1024 == PACE
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"At most {admission.MOST_ARRIVING} bodies arrive at once",
+        f"the last eighth of it only those of up to {uploads.SMALL // 2**20} MiB",
+        f"less than {admission.STREAM_PACE // 1024} KiB a second is ended",
+        f"or waits, {admission.MOST_SMALL} at once; the next is `busy`",
+        "Small bodies (`MACE_INLINE_LIMIT`) have eight places in the queue that others cannot take",
+        f"{logs.MOST_LINES:,} lines may wait for it",
+        f"has not turned for {probes.STUCK_SECONDS:g} seconds",
+        f"less than {connection.PACE // 1024} KiB of it in a `MACE_STALL_LIMIT`",
+        f"`MACE_BODY_LIMIT` more and for {connection.DISCARD_SECONDS:g} seconds at most",
+        f"as far as it may, to {server.MOST_DESCRIPTORS:,}",
+    ],
+)
+def test_operations_md_states_the_numbers_of_the_service(sentence: str) -> None:
+    assert sentence in page("operations.md")
+
+
+def test_what_operations_md_calls_eight_is_eight() -> None:
+    assert admission.SMALL_PLACES == admission.MOST_IN_TURN == connection.MOST_CREDIT // connection.PACE == 8
 
 
 def test_an_answer_repeats_the_columns_that_were_named_and_a_report_of_it_too() -> None:
