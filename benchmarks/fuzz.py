@@ -1,0 +1,750 @@
+"""Does any body end a process, raise what is no Problem, take more than it is granted, or never end?
+
+    python -m benchmarks.fuzz                          # 20,000 mutants, about a minute
+    python -m benchmarks.fuzz --mutants 1000000        # the long run, about an hour on one core
+    python -m benchmarks.fuzz --mutant 123 --write x   # mutant 123 as a file, and what comes of it
+
+Mutants of the corpus (tests/macekit/decoding/corpus), by seeded generators that know how each format is built. A
+mutant is its seed and its number: the same everywhere. It is decoded whole and, if it is a table of scores, block by
+block; one of eight is answered, too. This happens in forked children with a limit of memory and a clock. The exit
+status is 1 if anything happened that should not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import mmap
+import os
+import signal
+import struct
+import sys
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from estimators import MaceError
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.decoding import blocks, decode
+from macekit.memory import MemoryLimit
+from macekit.operations import perform
+from macekit.problems import Problem
+from tests.macekit.decoding.corpus import MEDIA_TYPES, Entry, entries
+
+MIB = 2**20
+EXPANDED = 16 * MIB
+"""What a body may expand to."""
+GRANTED = 512 * MIB
+"""What a child may take beyond what it began with."""
+SECONDS = 20.0
+"""After so long a mutant is said to hang; the machine may be busy with other things."""
+BATCH = 2000
+MOST_REFUSAL = 4096
+ANSWERED = 8
+"""One of so many mutants is answered, and not only decoded."""
+
+PLANT = "planted-7f3a"
+"""A category of the corpus, which no refusal may repeat."""
+
+Bytes = bytes | bytearray
+Random = np.random.Generator
+T = TypeVar("T")
+
+INTEGERS = [0, 1, 2, 7, 8, 127, 128, 255, 256, 2**15, 2**16 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**40]
+INTEGERS += [2**51, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64 - 8]
+TOKENS = [
+    *(str(whole) for whole in (*INTEGERS, 2**64, 10**30, -1, -(2**63), -(2**63) - 1)),
+    *(
+        "1e400",
+        "-1e400",
+        "5e-324",
+        "1e-300",
+        "-0",
+        "-0.0",
+        "0x10",
+        "1_000",
+        "1 234",
+        "0,5",
+        "1.",
+        ".5",
+        "+1",
+        "00012",
+    ),
+    *(
+        "NaN",
+        "nan",
+        "inf",
+        "-Infinity",
+        "null",
+        "None",
+        "#N/A",
+        "?",
+        "-",
+        "true",
+        "false",
+        "TRUE",
+        "member",
+        "train",
+    ),
+    *(
+        "",
+        " ",
+        '"',
+        '""',
+        "'",
+        "\0",
+        "a\0",
+        "\ufeff",
+        "\u202e",
+        "\u00a0",
+        "\U0001f600",
+        "\r",
+        "\n",
+        "\t",
+        ",",
+        ";",
+        "|",
+    ),
+    *("[", "]", "{", "}", "[[", "[]", "{}", ":", "\\", "\\u0000", "\\ud800", '"\\u', "9" * 400, "x" * 5000),
+    *(
+        "score",
+        "member",
+        "members",
+        "nonmembers",
+        "counts",
+        "targets",
+        "groups",
+        "units",
+        "queries",
+        "cells",
+        "prior",
+    ),
+]
+NAMES = [
+    "score",
+    "member",
+    "g",
+    "x",
+    "y",
+    "x,y",
+    "0",
+    "1",
+    "0,1",
+    "nothing",
+    "list",
+    "moment",
+    "",
+    "member=yes",
+    "a.b",
+]
+
+
+# --- what a mutant is made by -------------------------------------------------------------------------------
+
+
+def pick(rng: Random, among: Sequence[T]) -> T:
+    return among[int(rng.integers(len(among)))]
+
+
+def anywhere(rng: Random, body: Bytes) -> int:
+    return int(rng.integers(len(body))) if body else 0
+
+
+def change_bytes(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    changed = bytearray(body)
+    for _ in range(pick(rng, [1, 1, 2, 4])):
+        if changed:
+            changed[anywhere(rng, changed)] = pick(rng, [0, 1, 0x7F, 0x80, 0xFF, int(rng.integers(256))])
+    return bytes(changed)
+
+
+def flip_bit(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    changed = bytearray(body)
+    if changed:
+        changed[anywhere(rng, changed)] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def truncate(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    return body[: anywhere(rng, body)]
+
+
+def drop_piece(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    at = anywhere(rng, body)
+    return body[:at] + body[at + int(rng.integers(1, 65)) :]
+
+
+def repeat_piece(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    at = anywhere(rng, body)
+    end = at + int(rng.integers(1, 129))
+    return body[:end] + body[at:end] * int(rng.integers(1, 40)) + body[end:]
+
+
+def insert_noise(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    at = anywhere(rng, body)
+    return body[:at] + rng.bytes(int(rng.integers(1, 33))) + body[at:]
+
+
+def splice(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    other = pick(rng, spare).body
+    return body[: anywhere(rng, body)] + other[anywhere(rng, other) :]
+
+
+def write_integer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """A length, an offset or a count somewhere, at a place where one of its width may stand."""
+    return _with_integer(rng, body, 0, len(body))
+
+
+def _with_integer(rng: Random, body: bytes, start: int, end: int) -> bytes:
+    width = pick(rng, [1, 2, 4, 4, 8, 8])
+    if end - start < width:
+        return body
+    at = int(rng.integers(start, end - width + 1))
+    if rng.random() < 0.7:
+        at -= at % width
+    old = int.from_bytes(body[at : at + width], "little")
+    value = pick(rng, [*INTEGERS, old + 1, old - 1, old * 2, old + 8, -old]) % 2 ** (8 * width)
+    order: Literal["big", "little"] = "big" if rng.random() < 0.1 else "little"
+    return body[:at] + value.to_bytes(width, order) + body[at + width :]
+
+
+ANY = [
+    change_bytes,
+    flip_bit,
+    truncate,
+    drop_piece,
+    repeat_piece,
+    insert_noise,
+    splice,
+    write_integer,
+]
+
+
+def exchange_token(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """A field of a CSV, or a value, a name or a bracket of JSON."""
+    separators = b',;\t\n\r"[]{}: |'
+    ends = [at for at, byte in enumerate(body) if byte in separators]
+    if not ends:
+        return bytes(pick(rng, TOKENS).encode())
+    at = pick(rng, ends) + int(rng.integers(2))
+    end = next((other for other in ends if other > at), len(body))
+    return body[:at] + pick(rng, TOKENS).encode("utf-8", "surrogatepass") + body[end:]
+
+
+def exchange_separator(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    ends = [at for at, byte in enumerate(body) if byte in b',;\t\n\r"[]{}:']
+    if not ends:
+        return body
+    at = pick(rng, ends)
+    return (
+        body[:at]
+        + pick(rng, [b"", b",", b";", b"\n", b"\r", b'"', b"[", b"]", b"{", b"}", b"\t", b":"])
+        + body[at + 1 :]
+    )
+
+
+def move_lines(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    lines = body.split(b"\n")
+    a, b = int(rng.integers(len(lines))), int(rng.integers(len(lines)))
+    lines[a], lines[b] = lines[b], lines[a]
+    if rng.random() < 0.5:
+        lines.insert(a, lines[b])
+    if rng.random() < 0.1:
+        lines = lines * int(rng.integers(2, 60))
+    return pick(rng, [b"\n", b"\n", b"\r\n", b"\r", b"\n\n"]).join(lines)
+
+
+def recode(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    return body.decode("utf-8", "replace").encode(
+        pick(rng, ["utf-16", "utf-16-le", "utf-32", "utf-7", "utf-8-sig"])
+    )
+
+
+TEXT = [exchange_token, exchange_token, exchange_token, exchange_separator, move_lines]
+
+
+def change_tree(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """A value of a JSON document exchanged, wrapped, repeated, moved under another name."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return exchange_token(rng, body, spare)
+    for _ in range(int(rng.integers(1, 4))):
+        places = list(_places(document))
+        if not places:
+            break
+        holder, key = pick(rng, places)
+        value = holder[key]
+        leaf = pick(
+            rng,
+            [None, True, "", "a", [], {}, [[]], [None], {"a": {}}, 1e308, -0.0, 5e-324, 1e-300, *INTEGERS],
+        )
+        options: list[Any] = [
+            leaf,
+            leaf,
+            [value],
+            [value, leaf],
+            {"members": value},
+            str(value),
+            -1,
+            [value] * 9,
+        ]
+        if isinstance(value, list):
+            options += [value * 3, value[:7], [*value, leaf], value[::-1], dict(enumerate(map(str, value)))]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            options += [-value, value * 1e10, value + 0.5, value * 10**15]
+        holder[key] = pick(rng, options)
+        if isinstance(holder, dict) and rng.random() < 0.3:
+            holder[pick(rng, TOKENS[-11:])] = holder[key] if rng.random() < 0.5 else holder.pop(key)
+    written = json.dumps(document)
+    if rng.random() < 0.1:  # a name said twice
+        written = written.replace("{", '{"members": [1], ', 1)
+    return written.encode("utf-8", "surrogatepass")
+
+
+def _places(document: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(document, dict | list):
+        pairs = document.items() if isinstance(document, dict) else enumerate(document)
+        for key, value in list(pairs):
+            yield document, key
+            yield from _places(value)
+
+
+def deepen(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    at, depth = anywhere(rng, body), int(rng.integers(1, 3000))
+    opening, closing = pick(rng, [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")])
+    return body[:at] + opening * depth + b"1" + closing * depth + body[at:]
+
+
+DESCRIPTIONS = [
+    "<f8",
+    ">f8",
+    "<f4",
+    "<f2",
+    "|b1",
+    "<i8",
+    "<u8",
+    ">u2",
+    "|i1",
+    "<U3",
+    "|S4",
+    "<U0",
+    "|S0",
+    "|O",
+    "<c16",
+    "<M8[ns]",
+]
+DESCRIPTIONS += [
+    "<m8",
+    "|V8",
+    "<f16",
+    "<U100000000",
+    "|V4000000000",
+    "f",
+    "",
+    "<f9",
+    "<f8,<i4",
+    "int",
+    "<f-8",
+    "\0",
+]
+SHAPES = [
+    "()",
+    "(0,)",
+    "(1,)",
+    "(30,)",
+    "(30",
+    "30",
+    "(-1,)",
+    "(30, 2)",
+    "(2, 15)",
+    "(0, 0)",
+    "(1, 0)",
+    "(0, 9)",
+    "(3, 2, 5)",
+]
+SHAPES += [f"({a}, {b})" for a in (0, 1, 30, 2**32, 10**20) for b in (0, 1, 2**32, 10**20)] + [
+    f"({'1,' * 70})",
+    "(True,)",
+    "(1.5,)",
+]
+
+
+def write_npy_header(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """Another type, shape, order or version before the same data."""
+    data = body[128:]
+    descr: Any = pick(rng, DESCRIPTIONS)
+    if rng.random() < 0.3:
+        fields = [(pick(rng, NAMES), pick(rng, DESCRIPTIONS)) for _ in range(int(rng.integers(0, 5)))]
+        descr = fields if rng.random() < 0.8 else [("score", fields)]
+    order = pick(rng, ["False", "True", "0", "None"])
+    shape = pick(rng, SHAPES)
+    text = f"{{'descr': {descr!r}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    if rng.random() < 0.2:
+        text = exchange_token(rng, text.encode(), spare).decode("utf-8", "replace")
+    version = pick(rng, [1, 1, 2, 3, 0, 4])
+    header = text.encode("utf-8", "replace").ljust(117) + b"\n"
+    size = len(header) if rng.random() < 0.8 else pick(rng, INTEGERS)
+    packed = (size % 2**16).to_bytes(2, "little") if version == 1 else (size % 2**32).to_bytes(4, "little")
+    if rng.random() < 0.3:
+        data = data * int(rng.integers(0, 5))
+    return b"\x93NUMPY" + bytes([version, 0]) + packed + header + data
+
+
+def move_messages(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """An Arrow stream's messages dropped, repeated or in another order, with another's among them."""
+    messages = _messages(body)
+    if rng.random() < 0.3:
+        messages += _messages(pick(rng, spare).body)
+    if not messages:
+        return body
+    for _ in range(int(rng.integers(1, 4))):
+        a, b = int(rng.integers(len(messages))), int(rng.integers(len(messages)))
+        change = rng.random()
+        if change < 0.3:
+            messages[a], messages[b] = messages[b], messages[a]
+        elif change < 0.6:
+            messages.insert(a, messages[b])
+        elif len(messages) > 1:
+            del messages[a]
+            break
+    return b"".join(messages)
+
+
+def _messages(body: bytes) -> list[bytes]:
+    """An Arrow stream, cut where each message begins."""
+    starts, at = [], body.find(b"\xff\xff\xff\xff")
+    while at >= 0:
+        starts.append(at)
+        at = body.find(b"\xff\xff\xff\xff", at + 8)
+    return [body[a:b] for a, b in zip(starts, [*starts[1:], len(body)], strict=True)]
+
+
+def change_metadata(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """An integer of a flatbuffer: the head of an Arrow message, or the footer of an Arrow file."""
+    starts = [at for at in range(0, len(body) - 8, 8) if body[at : at + 4] == b"\xff\xff\xff\xff"]
+    if body.startswith(b"ARROW1") and (not starts or rng.random() < 0.4):
+        size = int.from_bytes(body[-10:-6], "little")
+        return _with_integer(rng, body, max(0, len(body) - 10 - size), len(body) - 6)
+    if not starts:
+        return body
+    at = pick(rng, starts)
+    size = int.from_bytes(body[at + 4 : at + 8], "little")
+    return _with_integer(rng, body, at + 4, min(len(body), at + 8 + size))
+
+
+def change_footer(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """Bytes of a Parquet file's footer, which stays where its length says."""
+    size = int.from_bytes(body[-8:-4], "little")
+    start = len(body) - 8 - size
+    if not 0 <= start < len(body) - 8:
+        return change_bytes(rng, body, spare)
+    changed = bytearray(body)
+    for _ in range(int(rng.integers(1, 4))):
+        at = int(rng.integers(start, len(body) - 8))
+        old = changed[at]
+        changed[at] = pick(
+            rng, [0, old ^ 1, old ^ 16, (old + 1) % 256, (old - 1) % 256, 0x7F, 0xFF, int(rng.integers(256))]
+        )
+    return bytes(changed)
+
+
+def move_footer_piece(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """A piece of a Parquet file's footer dropped or repeated, and its length said rightly."""
+    size = int.from_bytes(body[-8:-4], "little")
+    start = len(body) - 8 - size
+    if not 0 <= start < len(body) - 8:
+        return change_bytes(rng, body, spare)
+    change: Callable[..., bytes] = pick(rng, [drop_piece, repeat_piece, insert_noise])
+    footer = change(rng, body[start:-8], spare)
+    return body[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+def change_page(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    size = int.from_bytes(body[-8:-4], "little")
+    start = max(4, len(body) - 8 - size)
+    return _with_integer(rng, body, 4, start)
+
+
+OWN: dict[str, list[Callable[[Random, bytes, list[Entry]], bytes]]] = {
+    CSV: [*TEXT, recode],
+    JSON: [*TEXT, change_tree, change_tree, change_tree, change_tree, deepen, recode],
+    NPY: [write_npy_header],
+    ARROW: [change_metadata, change_metadata, move_messages],
+    ARROW_FILE: [change_metadata],
+    PARQUET: [change_footer, change_footer, move_footer_piece, change_page],
+}
+"""What each format is mutated by that the others are not; as often as by what all are."""
+
+COMPRESSIONS = ["identity", "gzip before", "gzip after", "zstd before", "zstd after"]
+"""Before: a mutant is compressed. After: what is compressed is mutated."""
+
+
+Row = tuple[str, bool]
+"""Of the table: a format, and whether it is compressed."""
+ROWS = [
+    (theory + suffix[1:], compressed)
+    for theory in ("", "theory's ")
+    for suffix in MEDIA_TYPES
+    for compressed in (False, True)
+]
+CELL = struct.calcsize("<BBf")
+"""Bytes of a mutant on the page that a child shares with its parent."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One body and its question."""
+
+    of: str
+    made_by: str
+    call: Call
+    body: bytes
+    compression: str
+
+    @property
+    def row(self) -> Row:
+        theory = "theory's " if self.call.operation.startswith("theory/") else ""
+        return theory + Path(self.of).suffix[1:], self.compression != "identity"
+
+
+def packed(data: bytes, compression: str) -> bytes:
+    if compression.startswith("gzip"):
+        return gzip.compress(data, 1, mtime=0)
+    if compression.startswith("zstd"):
+        return bytes(pa.compress(data, codec="zstd", asbytes=True))
+    return data
+
+
+def mutant(seed: int, number: int, corpus: list[Entry]) -> Mutant:
+    """A mutant by its number; the first are the corpus itself, unchanged."""
+    if number < len(corpus):
+        entry = corpus[number]
+        return Mutant(entry.name, "nothing", entry.call("identity", EXPANDED), entry.body, "identity")
+    rng = np.random.default_rng([seed, number])
+    whole = [entry for entry in corpus if not entry.name.startswith("broke-")]
+    entry = pick(rng, whole if rng.random() < 0.8 else corpus)
+    spare = [other for other in corpus if other.media_type == entry.media_type]
+    compression = pick(rng, [*["identity"] * 6, *COMPRESSIONS[1:]])
+    body, made_by = entry.body, []
+    for _ in range(pick(rng, [1, 1, 1, 2, 3])):
+        change = pick(rng, pick(rng, [ANY, OWN[entry.media_type]]))
+        body = change(rng, body, spare)[: 4 * MIB]
+        made_by.append(change.__name__)
+    if compression.endswith("after"):
+        body, made_by = packed(entry.body, compression), []
+        for _ in range(pick(rng, [1, 1, 2])):
+            change = pick(rng, ANY)
+            body = change(
+                rng, body, [replace(other, body=packed(other.body, compression)) for other in spare[:2]]
+            )
+            made_by.append(change.__name__)
+    else:
+        body = packed(body, compression)
+    call = entry.call(compression.split()[0], EXPANDED)
+    if call.query and rng.random() < 0.1:
+        pairs = list(call.query)
+        at = int(rng.integers(len(pairs)))
+        pairs[at] = (pairs[at][0], pick(rng, [*NAMES, *TOKENS[:40]]))
+        call = replace(call, query=tuple(pairs))
+        made_by.append("query")
+    return Mutant(entry.name, ", ".join(made_by), call, body, compression)
+
+
+# --- what comes of it ---------------------------------------------------------------------------------------
+
+OUTCOMES = ["answered", "refused", "exception", "memory", "too long", "echo", "not finite", "crash", "hang"]
+FAILURES = OUTCOMES[2:]
+HEADS = {
+    "answered": "read",
+    "refused": "refused",
+    "exception": "other exceptions",
+    "memory": f"over {GRANTED // MIB} MiB",
+    "too long": "refusals > 4 KiB",
+    "echo": "repeat what was sent",
+    "not finite": "NaN in JSON",
+    "crash": "crashes",
+    "hang": f"over {SECONDS:g} s",
+}
+
+
+def outcome(one: Mutant, number: int) -> str:
+    """Decode it in every way there is, and answer it if it is its turn."""
+    results = []
+    ways: list[Callable[[Body], str]] = [lambda body: _decoded(one, body)]
+    if one.call.media_type != JSON and not one.call.operation.startswith("theory/"):
+        ways.append(lambda body: _in_blocks(one, body))
+    if number % ANSWERED == 0 or one.made_by == "nothing":
+        ways.append(lambda body: _performed(one, body))
+    for way in ways:
+        with Body.of(one.body) as body:
+            try:
+                results.append(way(body))
+            except (Problem, MaceError) as problem:
+                results.append(_judged(bytes(Problem.of(problem).reply(None).body)))
+    return next((result for result in results if result in FAILURES), results[0])
+
+
+def _decoded(one: Mutant, body: Body) -> str:
+    decode(one.call, body)
+    return "answered"
+
+
+def _in_blocks(one: Mutant, body: Body) -> str:
+    for _ in blocks(replace(one.call, operation="counts"), body):
+        pass
+    return "answered"
+
+
+def _performed(one: Mutant, body: Body) -> str:
+    reply = perform(one.call, body)
+    content = bytes(reply.body)
+    if reply.problem is not None:
+        return _judged(content)
+    return "not finite" if b"NaN" in content or b"Infinity" in content else "answered"
+
+
+def _judged(problem: bytes) -> str:
+    if len(problem) > MOST_REFUSAL:
+        return "too long"
+    return "echo" if PLANT.encode() in problem else "refused"
+
+
+def work(seed: int, numbers: range, corpus: list[Entry], page: mmap.mmap) -> None:
+    """In a child: every mutant of these numbers, its outcome and time on the page."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    MemoryLimit.apply(GRANTED)
+    for place, number in enumerate(numbers):
+        struct.pack_into("<q", page, 0, place)
+        one = mutant(seed, number, corpus)
+        struct.pack_into("<B", page, 8 + CELL * place, ROWS.index(one.row))
+        began = time.process_time()
+        try:
+            result = outcome(one, number)
+        except MemoryError:
+            result = "memory"
+        except Exception as error:
+            result = "exception"
+            frames = traceback.extract_tb(error.__traceback__)
+            where = [frame for frame in frames if "site-packages" not in frame.filename][-1]
+            said = f"{number}: {one.of} ({one.made_by}): {type(error).__name__} in {where.filename}:{where.lineno}"
+            sys.stderr.write(said + "\n")
+        spent = time.process_time() - began
+        struct.pack_into("<Bf", page, 9 + CELL * place, OUTCOMES.index(result), spent)
+    struct.pack_into("<q", page, 0, len(numbers))
+
+
+def outcomes(seed: int, numbers: range, corpus: list[Entry]) -> Iterator[tuple[int, Row, str, float]]:
+    """Number, row of the table, outcome and seconds of each mutant; a dead child is followed by another."""
+    numbers = numbers[:]
+    while numbers:
+        batch = numbers[:BATCH]
+        page = mmap.mmap(-1, 8 + CELL * len(batch))
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                work(seed, batch, corpus, page)
+                status = 0
+            finally:
+                os._exit(status)
+        fate = _await(child, page)
+        done = struct.unpack_from("<q", page, 0)[0]
+        for place in range(done):
+            row, code, spent = struct.unpack_from("<BBf", page, 8 + CELL * place)
+            yield batch[place], ROWS[row], OUTCOMES[code], spent
+        if done < len(batch):
+            yield batch[done], ROWS[page[8 + CELL * done]], fate, 0.0
+            done += 1
+        page.close()
+        numbers = numbers[done:]
+
+
+def _await(child: int, page: mmap.mmap) -> str:
+    """Wait until a child has ended, or end it when it has been at one mutant for too long."""
+    place, since = -1, time.monotonic()
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            if os.waitstatus_to_exitcode(status) > 0:
+                raise RuntimeError("the fuzzer itself has failed")
+            return "crash"
+        now = struct.unpack_from("<q", page, 0)[0]
+        if now != place:
+            place, since = now, time.monotonic()
+        if time.monotonic() - since > SECONDS:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "hang"
+        time.sleep(0.01)
+
+
+# --- the table ----------------------------------------------------------------------------------------------
+
+
+def table(counts: Counter[tuple[str, bool, str]], slowest: dict[Row, float]) -> Iterator[str]:
+    yield "| | mutants | " + " | ".join(HEADS.values()) + " | slowest, ms of CPU |"
+    yield "|---" * (3 + len(HEADS)) + "|"
+    for name, compressed in [row for row in ROWS if row in slowest]:
+        label = f"{name}, compressed" if compressed else name
+        yield line(label, [counts[name, compressed, each] for each in OUTCOMES], slowest[name, compressed])
+    yield line(
+        "all", [sum(counts[*row, each] for row in slowest) for each in OUTCOMES], max(slowest.values())
+    )
+
+
+def line(label: str, cells: list[int], seconds: float) -> str:
+    return (
+        f"| {label} | {sum(cells):,} | " + " | ".join(f"{n:,}" for n in cells) + f" | {1e3 * seconds:,.0f} |"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mutants", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--formats", default="", help="suffixes of the corpus, separated by commas: csv,parquet"
+    )
+    parser.add_argument("--mutant", type=int, help="this one alone, here, with its exception")
+    parser.add_argument("--write", type=Path, help="where its body goes")
+    arguments = parser.parse_args()
+    wanted = {"." + name for name in arguments.formats.split(",") if name}
+    corpus = [entry for entry in entries() if not wanted or Path(entry.name).suffix in wanted]
+    if arguments.mutant is not None:
+        one = mutant(arguments.seed, arguments.mutant, corpus)
+        if arguments.write:
+            arguments.write.write_bytes(one.body)
+        print(
+            f"{one.of} ({one.made_by}), {zlib.crc32(one.body):08x}, {len(one.body)} bytes, {one.call}",
+            flush=True,
+        )
+        MemoryLimit.apply(GRANTED)
+        print(outcome(one, 0))
+        return 0
+    counts: Counter[tuple[str, bool, str]] = Counter()
+    slowest: dict[Row, float] = {}
+    numbers = range(arguments.first, arguments.first + arguments.mutants)
+    for number, row, result, seconds in outcomes(arguments.seed, numbers, corpus):
+        counts[*row, result] += 1
+        slowest[row] = max(slowest.get(row, 0.0), seconds)
+        if result in FAILURES:
+            print(f"{number}: {result}, {row}", file=sys.stderr, flush=True)
+    print("\n".join(table(counts, slowest)))
+    return int(any(counts[key] for key in counts if key[2] in FAILURES))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Small bodies of every format and what is asked of them: where the fuzzers begin (`benchmarks/fuzz.py`).
+
+Made by `python -m tests.macekit.decoding.corpus.make`; those named `broke-...` once broke something.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
+
+FOLDER = Path(__file__).parent / "files"
+INDEX = FOLDER / "index.json"
+MEDIA_TYPES = {
+    ".csv": CSV,
+    ".npy": NPY,
+    ".arrows": ARROW,
+    ".arrow": ARROW_FILE,
+    ".parquet": PARQUET,
+    ".json": JSON,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One body and its question."""
+
+    name: str
+    operation: str
+    query: tuple[tuple[str, str], ...]
+    body: bytes
+
+    @property
+    def media_type(self) -> str:
+        return MEDIA_TYPES[Path(self.name).suffix]
+
+    def call(self, encoding: str = "identity", limit: int = 2**24) -> Call:
+        return Call(self.operation, self.media_type, encoding, self.query, expanded_limit=limit)
+
+
+def entries() -> list[Entry]:
+    """The corpus, in the order of its names."""
+    return [
+        Entry(name, question["operation"], tuple(question["query"].items()), (FOLDER / name).read_bytes())
+        for name, question in sorted(json.loads(INDEX.read_text()).items())
+    ]
