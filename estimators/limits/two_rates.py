@@ -27,7 +27,7 @@ FINE = 1e-10
 """Nor is it worth a search to know a limit better than this: with very many records no float could."""
 
 MOST_RECORDS = 1e11
-"""More records than this count as so many, with the same share of hits: a float has no digits left for a tail of more."""
+"""More records than this count as so many, with the same share of hits: floats have no digits left for such tails."""
 
 ALONE = 0.1
 """Part of the level at which either rate is refused by itself; it costs next to nothing where both matter."""
