@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLLECTOR_SECONDS = 5
 """Seconds a collector is given to take spans, so that one that is down does not hold up the end."""
 
-CALLER = frozenset({b"traceparent", b"tracestate"})
+CALLER = frozenset({b"traceparent"})
 
 
 class Spans:
