@@ -110,7 +110,7 @@ def test_an_answer_nobody_reads_is_dropped(service: Running) -> None:
 
     deaf.close()
     assert metric(service, "mace_answers_dropped_total") == 1.0
-    assert "answer dropped" in service.logged()
+    until(lambda: "answer dropped" in service.logged())
 
 
 def test_memory_that_ends_while_an_answer_is_written_is_a_limit_not_a_crash(service: Running) -> None:
