@@ -73,6 +73,9 @@ SMALL_PLACES = 8
 STREAM_PACE = 2**16
 """Bytes a second that a body must bring to keep its worker while another body waits for one."""
 
+MOST_STREAMS = 32
+"""Bodies that may wait until they hold a worker, each with its first 64 KiB."""
+
 MOST_SMALL = 32
 """Small requests that may wait for their turn in the server itself."""
 
@@ -239,6 +242,8 @@ class Streams:
     async def _take(self) -> bool:
         if len(self._holding) < self._most and not self._waiting:
             return True
+        if len(self._waiting) >= MOST_STREAMS:
+            return False
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         try:

@@ -149,12 +149,14 @@ class Upload:
         return now - since, (self.size - size) / max(now - since, 1e-9)
 
     def renew_deadline(self) -> None:
-        """Give the client the whole stall limit again."""
-        self.deadline = self._clock() + self._stall_limit
+        """Give the client the whole stall limit again, unless it was given up."""
+        if not self._given_up:
+            self.deadline = self._clock() + self._stall_limit
 
     def excuse(self, seconds: float) -> None:
         """Give the client more time, as much as it spent waiting for the service."""
-        self.deadline += seconds
+        if not self._given_up:
+            self.deadline += seconds
         if self._held_from is not None:
             since, size = self._held_from
             self._held_from = since + seconds, size
@@ -175,7 +177,7 @@ class Upload:
         self.size += size
         if self.size > self._most:
             raise self._too_large()
-        if self.size >= self._milestone and not self._given_up:
+        if self.size >= self._milestone:
             self._milestone = self.size + PACE
             self.renew_deadline()
 

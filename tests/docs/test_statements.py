@@ -45,6 +45,7 @@ def test_errors_md_says_when_an_upload_has_stalled() -> None:
         f"At most {admission.MOST_ARRIVING} bodies arrive at once",
         f"the last eighth of it only those of up to {uploads.SMALL // 2**20} MiB",
         f"less than {admission.STREAM_PACE // 1024} KiB a second is ended",
+        f"Up to {admission.MOST_STREAMS} more wait, each for as long as",
         f"or waits, {admission.MOST_SMALL} at once; the next is `busy`",
         "Small bodies (`MACE_INLINE_LIMIT`) have eight places in the queue that others cannot take",
         f"{logs.MOST_LINES:,} lines may wait for it",

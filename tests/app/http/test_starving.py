@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.workers.admission import MOST_ARRIVING
+from app.workers.admission import MOST_ARRIVING, MOST_STREAMS
 from macekit.call import CSV, JSON
 from tests.app.http.asked import as_csv, as_json, begun, metric, post, reached, slow, table, world
 from tests.app.running import Running, running, until
@@ -68,7 +68,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def test_trickled_counts_leave_every_other_request_its_place(service: Running) -> None:
     with uploads(service, "/v1/counts", 40, STREAM, CSV) as sockets, fed(sockets, b"1,1\n", 0.2):
-        reached(service, "mace_streams_waiting", 39.0)
+        reached(service, "mace_streams_waiting", float(MOST_STREAMS))
+        reached(service, "mace_bodies_arriving", 39.0 - MOST_STREAMS)
 
         small = post(service, "/v1/advantage", as_json(*world(30)))
         larger = post(service, "/v1/advantage", as_json(*world(2000)))
