@@ -241,6 +241,8 @@ def test_what_was_not_provoked_here_is_provoked_elsewhere_or_cannot_be() -> None
         "bad-request": "tests/app/http/test_connection.py",
         "unauthorized": "tests/app/http/test_front.py",
         "too-long-address": "tests/app/http/test_connection.py",
+        "forbidden": "tests/app/http/test_access.py",
+        "rate-limit": "tests/app/http/test_access.py",
         "upload-stalled": "tests/app/http/test_v1_limits.py",
         "request-stalled": "tests/app/http/test_connection.py",
         "too-large": "tests/app/http/test_v1_limits.py",
