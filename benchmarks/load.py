@@ -63,23 +63,23 @@ class Service:
     port: int
     probe_port: int
     folder: Path
+    known: set[int] = field(default_factory=set)
+    """Its processes so far: workers outlive a fork server that was killed, and are then nobody's children."""
 
     @property
     def server(self) -> Server:
         return Server(self.process, self.port)
 
     def family(self) -> list[int]:
-        return self.server.family()
-
-    def children(self, pid: int) -> list[int]:
-        return [other for other in self.family() if parent_of(other) == pid]
+        """The server and all that came of it and have not ended."""
+        self.known |= set(self.server.family())
+        return [pid for pid in sorted(self.known) if alive(pid)]
 
     def fork_server(self) -> int | None:
-        return next(iter(self.children(self.process.pid)), None)
+        return next((pid for pid in self.family() if parent_of(pid) == self.process.pid), None)
 
     def workers(self) -> list[int]:
-        fork_server = self.fork_server()
-        return [] if fork_server is None else self.children(fork_server)
+        return [pid for pid in self.family() if pid not in (self.process.pid, self.fork_server())]
 
     def descriptors(self) -> list[int]:
         """Open descriptors of the server, its fork server and its workers; empty if the system does not say."""
@@ -416,7 +416,7 @@ class Uploads:
 
     def __init__(self, port: int, number: int, path: str, start: bytes, piece: bytes) -> None:
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {CSV}\r\nContent-Length: 2000000000\r\n\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: here\r\nContent-Type: {CSV}\r\nContent-Length: 200000000\r\n\r\n"
         )
         self._port, self._start, self._piece = port, head.encode() + start, piece
         self._number = number
@@ -514,6 +514,7 @@ def unread(requests: int) -> tuple[str, int]:
             answer = connection.getresponse()
             answer.read()
             statuses[answer.status] += 1
+        connection.close()
         dropped = service.metric("mace_log_lines_dropped_total")
         service.process.terminate()
         ended = service.process.wait(60)
@@ -552,7 +553,6 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[
     with serving(time_limit="3") as service:
         asyncio.run(closed(service.port, 4, 1.0, lambda n: bodies[n % 2]))
         before, workers = settled(service), len(service.workers())
-        seen = set(service.family())
         tallies: list[Tally] = []
         clients = threading.Thread(
             target=lambda: tallies.append(
@@ -562,7 +562,6 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[
         clients.start()
         for _ in range(times):
             time.sleep(rng.uniform(0.1, 1.0))
-            seen |= set(service.family())
             strike(service, victim, number, rng)
         time.sleep(1)
         stop.set()
@@ -570,9 +569,9 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[
         until(lambda: len(service.workers()) == workers == service.metric("mace_workers"), 30)
         after = settled(service)
         files = service.files()
-        seen |= set(service.family())
-    until(lambda: not any(map(alive, seen)), 10)
-    orphans = sum(map(alive, seen))
+        service.family()
+    until(lambda: not any(map(alive, service.known)), 10)
+    orphans = sum(map(alive, service.known))
     tally = tallies[0]
     row = (
         f"| {signal.Signals(number).name} to a {victim} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
@@ -684,6 +683,7 @@ def soak(requests: int) -> tuple[str, int]:
         until(lambda: sum(service.descriptors()) <= counts[0], 5)
         counts.append(sum(service.descriptors()))
         processes.append(len(service.family()))
+        connection.close()
     growth = sizes[1] / sizes[0] - 1 if sizes[0] else 0.0
     row = (
         f"| {requests:,} | {sizes[0]:.0f} | {sizes[1]:.0f} | {100 * growth:+.1f} % | {counts[0]}, {counts[1]} "
