@@ -301,7 +301,7 @@ def change_tree(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
         if isinstance(value, list):
             options += [value * 3, value[:7], [*value, leaf], value[::-1], dict(enumerate(map(str, value)))]
         if isinstance(value, int | float) and not isinstance(value, bool):
-            options += [-value, value * 1e10, value + 0.5, value * 10**15]
+            options += [-value, value * 10**10, value * 10**15, value + (0.5 if abs(value) < 2**53 else 1)]
         holder[key] = pick(rng, options)
         if isinstance(holder, dict) and rng.random() < 0.3:
             holder[pick(rng, TOKENS[-11:])] = holder[key] if rng.random() < 0.5 else holder.pop(key)
@@ -655,6 +655,8 @@ def outcomes(seed: int, numbers: range, corpus: list[Entry]) -> Iterator[tuple[i
             try:
                 work(seed, batch, corpus, page)
                 status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         fate = _await(child, page)

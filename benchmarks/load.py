@@ -190,6 +190,8 @@ class Tally:
     retry_after: list[int] = field(default_factory=list)
     reset: int = 0
     """Connections that ended before the answer had come, or were not taken."""
+    problems: Counter[str] = field(default_factory=Counter)
+    """What other answers were."""
     late: int = 0
     """Requests that their client gave up."""
     probes: list[float] = field(default_factory=list)
@@ -203,6 +205,11 @@ class Tally:
     @property
     def other(self) -> int:
         return sum(number for status, number in self.statuses.items() if status not in (200, 503))
+
+    @property
+    def others(self) -> str:
+        """How many other answers there were, and of what kind."""
+        return ", ".join(f"{number} {kind}" for kind, number in self.problems.items()) or "0"
 
     @property
     def faults(self) -> int:
@@ -263,8 +270,10 @@ class Client:
         writer.write(sent)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-        await reader.readexactly(int(fields["content-length"]))
+        content = await reader.readexactly(int(fields["content-length"]))
         status = int(head.split(" ", 2)[1])
+        if status not in (200, 503):
+            self._tally.problems[str(json.loads(content)["type"]).rpartition(":")[2]] += 1
         if status == 503 and int(fields.get("retry-after", 0)) >= 1:
             self._tally.retry_after.append(int(fields["retry-after"]))
         if fields.get("connection") == "close":
@@ -398,7 +407,7 @@ def loops(seconds: float, mixed: bool, clients: tuple[int, ...], factors: tuple[
             waits = f"{min(tally.retry_after)} to {max(tally.retry_after)}" if tally.retry_after else "-"
             yield (
                 f"| {name} | {tally.goodput:.0f} | {tally.goodput / capacity:.2f} | {tally.statuses[503]:,} | {waits} "
-                f"| {tally.other} | {tally.reset} | {tally.late} | {quantiles(tally.answers)} "
+                f"| {tally.others} | {tally.reset} | {tally.late} | {quantiles(tally.answers)} "
                 f"| {quantiles(tally.probes)} | {quantiles(apart)} |",
                 tally.faults,
             )
@@ -489,8 +498,9 @@ def holding(seconds: float, trickled: int = TRICKLED, silent: int = SILENT) -> R
             )
             alone = alone or tally.goodput
             yield (
-                f"| {name} | {tally.goodput:.0f} | {tally.goodput / alone:.2f} | {tally.statuses[503]} | {tally.other} "
-                f"| {tally.reset} | {tally.late} | {quantiles(tally.answers)} | {quantiles(tally.probes)} "
+                f"| {name} | {tally.goodput:.0f} | {tally.goodput / alone:.2f} | {tally.statuses[503]} "
+                f"| {tally.others} | {tally.reset} | {tally.late} | {quantiles(tally.answers)} "
+                f"| {quantiles(tally.probes)} "
                 f"| {uploads.ended} |",
                 tally.faults + (tally.statuses[200] == 0),
             )
@@ -526,7 +536,7 @@ def unread(requests: int) -> tuple[str, int]:
 # --- processes that die -------------------------------------------------------------------------------------
 
 FAULTS = (
-    "| what | times | answered (200) | refused (503) | 500 | reset | given up | left behind: processes | files "
+    "| what | times | answered (200) | refused (503) | other | reset | given up | left behind: processes | files "
     "| descriptors before, after |\n" + "|---" * 10 + "|"
 )
 
@@ -575,7 +585,7 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[
     tally = tallies[0]
     row = (
         f"| {signal.Signals(number).name} to a {victim} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
-        f"| {tally.other} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
+        f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
     )
     return row, tally.reset + tally.late + orphans + files + (after > before)
 
@@ -613,8 +623,8 @@ def server_stopped(times: int, seed: int = 0) -> tuple[str, int]:
     until(lambda: not any(map(alive, seen)), 10)
     orphans, tally = sum(map(alive, seen)), tallies[0]
     row = (
-        f"| SIGSTOP, SIGCONT to the server | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} | {tally.other} "
-        f"| {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
+        f"| SIGSTOP, SIGCONT to the server | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
+        f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
     )
     return row, tally.faults + orphans + files + (after > before)
 
