@@ -26,6 +26,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -426,7 +427,7 @@ def _messages(body: bytes) -> list[bytes]:
     while at >= 0:
         starts.append(at)
         at = body.find(b"\xff\xff\xff\xff", at + 8)
-    return [body[a:b] for a, b in zip(starts, [*starts[1:], len(body)], strict=True)]
+    return [body[a:b] for a, b in pairwise([*starts, len(body)])]
 
 
 def change_metadata(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
@@ -538,7 +539,10 @@ def mutant(seed: int, number: int, corpus: list[Entry]) -> Mutant:
     body, made_by = entry.body, []
     for _ in range(pick(rng, [1, 1, 1, 2, 3])):
         change = pick(rng, pick(rng, [ANY, OWN[entry.media_type]]))
-        body = change(rng, body, spare)[: 4 * MIB]
+        try:
+            body = change(rng, body, spare)[: 4 * MIB]
+        except (ValueError, OverflowError, RecursionError):  # what came before has left nothing to take apart
+            body = change_bytes(rng, body, spare)
         made_by.append(change.__name__)
     if compression.endswith("after"):
         body, made_by = packed(entry.body, compression), []
