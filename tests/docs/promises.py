@@ -12,6 +12,8 @@ NO_PROMISE = {
     "without it, a page elsewhere could have a browser ask": "says what is not done",
     "`type` is stable.": "test_openapi.py holds the list of types; that it does not change is a promise of ours",
     "Programs should decide by it": "advice",
+    "[security.md](security.md) has this for everybody": "a link",
+    "What is `busy` is told so before anything of it is read": "benchmarks/load.py measures it; no test looks at a clock",
 }
 """Sentences that promise nothing that a test could hold, and why."""
 
@@ -61,7 +63,7 @@ HOSTILE_CLIENT = {
         INTAKE,
         "test_uploads_that_arrive_slowly_leave_one_worker_to_everybody_else",
     ),
-    "The next waits for as long as `MACE_STALL_LIMIT`": (
+    "Up to 32 more wait, each for as long as `MACE_STALL_LIMIT`": (
         STARVING,
         "test_a_count_takes_the_worker_of_one_that_trickles",
         ADMISSION,
@@ -263,6 +265,8 @@ PROBLEMS = {
     "bad-counts": OCCURS,
     "incompatible-cells": OCCURS,
     "too-many-cells": OCCURS,
+    "forbidden": ("tests/app/http/test_access.py", "test_a_key_opens_what_its_scope_names"),
+    "rate-limit": ("tests/app/http/test_access.py", "test_a_key_asks_so_many_times_a_minute"),
     "too-many-requests": (LIMITS, "test_a_client_with_too_many_requests_under_way_is_told_so"),
     "too-large-head": (CONNECTION, "test_headers_past_the_limit_are_a_problem"),
     "internal": (
