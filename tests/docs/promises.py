@@ -13,7 +13,7 @@ NO_PROMISE = {
     "`type` is stable.": "test_openapi.py holds the list of types; that it does not change is a promise of ours",
     "Programs should decide by it": "advice",
     "[security.md](security.md) has this for everybody": "a link",
-    "What is `busy` is told so before anything of it is read": "benchmarks/load.py measures it; no test looks at a clock",
+    "What is `busy` is told so before anything": "benchmarks/load.py measures it; no test looks at a clock",
 }
 """Sentences that promise nothing that a test could hold, and why."""
 
