@@ -12,6 +12,9 @@ Kind = Literal["share", "plain", "floor", "ceiling", "count", "exact", "percent"
 TOP_RECORDS = 20
 """Records that a report lists: those most surely exposed."""
 
+READ = "Columns that were read"
+"""What the fact and the table of them are called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from textwrap import wrap
 from typing import Any
@@ -11,7 +11,20 @@ from typing import Any
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
 from macekit.reports.formatting import LOWER, UPPER, field_name, numeric, words
-from macekit.reports.model import Bullets, Cell, Figure, Number, Report, Table, paths
+from macekit.reports.model import (
+    READ,
+    AnswerPath,
+    Bullets,
+    Cell,
+    Fact,
+    Facts,
+    Figure,
+    Inline,
+    Number,
+    Report,
+    Table,
+    paths,
+)
 from macekit.reports.palette import WORDS
 from macekit.text import escape_controls, printable
 
@@ -51,14 +64,26 @@ def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH) -> str:
 def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
     """The parts of that; of an operation that has no report, the numbers by their names."""
     from macekit.reports.content import content
+    from macekit.reports.content.columns import notes
 
     sentences, cautions = _sentences(answer), _cautions(answer)
     if HTML not in BY_NAME[operation].forms:
-        return Screen("", _numbers(answer), (*sentences, *_read(answer)), cautions)
+        columns = notes(AnswerPath(answer.get("columns")))
+        return Screen("", _numbers(answer), (*sentences, *([_read(columns)] if columns else [])), cautions)
     report = content(operation, answer)
     verdict = WORDS.get(report.headline.decision or "")
     decision = f"{verdict.sign} {verdict.word}" if verdict else ""
-    return Screen(decision, _tables(report), tuple(dict.fromkeys((*sentences, *_bullets(report)))), cautions)
+    columns, facts = _columns_read(report)
+    tables = _tables(replace(report, facts=Facts(facts)))
+    return Screen(decision, tables, tuple(dict.fromkeys((*sentences, *_bullets(report), *columns))), cautions)
+
+
+def _columns_read(report: Report) -> tuple[tuple[str, ...], tuple[Fact, ...]]:
+    """What the report says of the columns that were read, as a line of its own; and its other facts."""
+    lines = tuple(
+        f"read: {''.join(map(words, fact.note))}" for fact in report.facts.items if fact.label == READ
+    )
+    return lines, tuple(fact for fact in report.facts.items if fact.label != READ)
 
 
 def closing(answer: Mapping[str, Any]) -> str:
@@ -73,14 +98,6 @@ def _closing(sentences: Iterable[str], cautions: Iterable[str]) -> list[str]:
 def _sentences(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence to decide on; of several metrics, that of the first."""
     return tuple(escape_controls(part["sentence"]) for part in _parts(answer) if "sentence" in part)[:1]
-
-
-def _read(answer: Mapping[str, Any]) -> Iterator[str]:
-    """The columns that were read, where no report names them."""
-    for each in answer.get("columns", ()):
-        distinct = "more than 1000" if each["distinct"] is None else each["distinct"]
-        parts = [f"{each['kind']}, {distinct} different", *each["notes"]]
-        yield escape_controls(f"{each['role']} from {each['name']}: {'; '.join(parts)}")
 
 
 def _cautions(answer: Mapping[str, Any]) -> tuple[str, ...]:
@@ -136,6 +153,10 @@ def _number(path: str, value: Any) -> Cell:
 
 def _label(name: str) -> str:
     return printable(name.replace("_", " ")).capitalize()
+
+
+def _read(columns: Inline) -> str:
+    return f"read: {''.join(map(words, columns))}"
 
 
 def _bullets(report: Report) -> Iterator[str]:

@@ -4,39 +4,61 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from macekit.reports.model import AnswerPath, Cell, Fact, Facts, Inline, Phrase, Report, Table
+from macekit.reports.model import READ, AnswerPath, Cell, Fact, Facts, Inline, Phrase, Report, Table
 
 MOST = 6
 """Columns that are named on the first screen."""
 
-MORE = "more than 1000 different values"
+MOST_ROWS = 40
+"""Columns that are listed beside the provenance; a thousand queries are in the JSON."""
+
+MORE = "more than a thousand different values"
 
 
 def with_columns(report: Report, answer: AnswerPath) -> Report:
-    """The report with the columns that were read among its facts."""
+    """The report with the columns that were read among its facts, if there is something to say of one."""
     read = _columns(answer)
-    if not read.value:
+    how = notes(read)
+    if not how:
         return report
     names: list[Cell] = []
-    notes: list[Cell] = []
     for column in list(read)[:MOST]:
         names += [", "] if names else []
         names.append(column["name"].untrusted())
-        notes += ["; "] if notes else []
-        notes += [column["role"].untrusted(), ": ", *_taken(column)]
-        remarks = _remarks(column)
-        notes += [" (", *remarks, ")"] if remarks else []
     if len(read) > MOST:
         names.append(f" and {len(read) - MOST} more")
-    fact = Fact("Columns that were read", Phrase(tuple(names)), tuple(notes))
+    fact = Fact(READ, Phrase(tuple(names)), how)
     return replace(report, facts=Facts((*report.facts.items, fact)))
+
+
+def _says_something(column: AnswerPath) -> bool:
+    """Whether a column was chosen or understood, as arrays that were sent by their names were not."""
+    return column["name"].value != column["role"].value or bool(column["notes"].value)
+
+
+def notes(read: AnswerPath) -> Inline:
+    """How each of the first columns was taken; nothing, if there is nothing to say of any."""
+    if not any(_says_something(column) for column in read):
+        return ()
+    parts: list[Cell] = []
+    for column in list(read)[:MOST]:
+        parts += ["; "] if parts else []
+        parts.append(column["role"].untrusted())
+        if column["name"].value != column["role"].value:
+            parts += [" from ", column["name"].untrusted()]
+        parts += [": ", *_taken(column)]
+        remarks = _remarks(column)
+        parts += [" (", *remarks, ")"] if remarks else []
+    return tuple(parts)
 
 
 def table(source: AnswerPath) -> Table | None:
     """Every column that was read."""
-    rows = tuple(_row(column) for column in source["columns"])
+    read = list(source["columns"])
+    rows = tuple(_row(column) for column in read[:MOST_ROWS])
     head = ("Read as", "Column", "It holds", "Understood or dropped")
-    return Table("Columns that were read", head, rows) if rows else None
+    more = max(0, len(read) - MOST_ROWS)
+    return Table(READ, head, rows, more=more, where="provenance.columns") if rows else None
 
 
 def _columns(answer: AnswerPath) -> AnswerPath:

@@ -12,6 +12,7 @@ import pytest
 from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, Body, Call
 from macekit.operations import perform
 from macekit.reports.content import content
+from macekit.reports.model import READ
 from macekit.reports.text import text
 from tests.cases import each_case
 from tests.macekit.decoding.support import arrow_bytes, npy_bytes, table_bytes
@@ -115,7 +116,7 @@ def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
     answer = ask("advantage", body, CSV)
 
     fact = content("advantage", answer).facts.items[-1]
-    assert fact.label == "Columns that were read"
+    assert fact.label == READ
     for shown in (
         text("advantage", answer),
         ask("advantage", body, CSV, HTML),
@@ -125,6 +126,28 @@ def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
         assert "in_train" in shown
         assert "1: members" in shown
     assert "<b>loss" not in ask("advantage", body, CSV, HTML)
+
+
+def test_arrays_taken_as_they_were_sent_are_not_worth_a_line() -> None:
+    sides = {"members": LOSS[:200].tolist(), "nonmembers": LOSS[200:].tolist()}
+    plain = ask("advantage", json.dumps(sides).encode(), JSON)
+    counted = ask("advantage", b'{"counts": {"members": [20, 30], "nonmembers": [30, 20]}}', JSON)
+
+    for answer in (plain, counted):
+        assert "read:" not in text("advantage", answer)
+        assert all(fact.label != READ for fact in content("advantage", answer).facts.items)
+    assert READ in ask("advantage", json.dumps(sides).encode(), JSON, MARKDOWN)
+
+
+def test_of_many_columns_the_first_are_shown_and_the_others_counted() -> None:
+    sides = {"members": [0.1, 0.2, 0.3], "nonmembers": [0.2, 0.3, 0.1]}
+    queries = {f"q{place}": sides for place in range(30)}
+    body = json.dumps({"queries": queries}).encode()
+    answer = ask("compare", body, JSON)
+
+    line = next(each for each in text("compare", answer).splitlines() if each.startswith("read: "))
+    assert line.count(" from q") == 6
+    assert "20 more in the JSON, at `provenance.columns`." in ask("compare", body, JSON, MARKDOWN)
 
 
 @each_case("targets", [[[]], [[], []]])

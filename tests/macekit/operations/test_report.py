@@ -135,6 +135,12 @@ def test_a_table_says_the_same_as_json() -> None:
     wanted = asked("report", as_json(members, nonmembers, groups=groups, threshold=0.1))
     for source in (wanted["provenance"], wanted["result"]["provenance"]):
         source["options"] |= {"group": "kind", "score": "score"}
+    for answer, names in (
+        (found, ["score", "member", "kind"]),
+        (wanted, ["members", "nonmembers", "groups"]),
+    ):
+        for source in (answer["provenance"], answer["result"]["provenance"]):
+            assert [each["name"] for each in source.pop("columns")] == names
     assert found == wanted
 
 
