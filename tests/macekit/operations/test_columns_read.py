@@ -140,7 +140,7 @@ def test_arrays_taken_as_they_were_sent_are_not_worth_a_line() -> None:
 
 
 def test_of_many_columns_the_first_are_shown_and_the_others_counted() -> None:
-    sides = {"members": [0.1, 0.2, 0.3], "nonmembers": [0.2, 0.3, 0.1]}
+    sides = {"members": LOSS[:20].tolist(), "nonmembers": LOSS[20:40].tolist()}
     queries = {f"q{place}": sides for place in range(30)}
     body = json.dumps({"queries": queries}).encode()
     answer = ask("compare", body, JSON)
