@@ -334,9 +334,8 @@ def _of_one_type(
     if not whole or not (table is None or isinstance(table, _Values)):
         return table, block
     ours = np.zeros(0, np.int64) if table is None else table.labels[[0, -1]]
-    if as_one_type(ours, block)[1].dtype.kind != "U":
-        return table, block
-    return (table or _Values.none()).as_labels(), as_text(block)
+    theirs = as_one_type(ours, block)[1]
+    return (table or _Values.none()).as_labels() if theirs.dtype.kind == "U" else table, theirs
 
 
 def _each_integer(block: Integers) -> tuple[Integers, NDArray[np.int64]]:

@@ -161,6 +161,25 @@ def test_integers_that_no_64_bits_hold_are_counted_as_their_texts_in_any_order(f
         stream.plus(np.array(["7"]), NOTHING)
 
 
+def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them() -> None:
+    """One side of a column of which only the other side has an integer beyond 64 bits: both came as objects."""
+    near, beyond = 2**64 - 9, 2**64
+    a, b = np.array([near] * 8, object), np.array([near] * 7 + [beyond], object)
+
+    for blocks in ([(a, b)], [(a, NOTHING), (NOTHING, b)], [(NOTHING, b), (a, NOTHING)]):
+        tally = CountStream()
+        for block in blocks:
+            tally = tally.plus(*block)
+
+        assert tally.counts().to_dict() == {
+            "members": [8, 0],
+            "nonmembers": [7, 1],
+            "cells": {"kind": "categories", "labels": [str(near), str(beyond)]},
+        }
+    alone = CountStream().plus(a, a).counts()
+    assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)  # type: ignore[call-overload]
