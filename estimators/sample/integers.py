@@ -48,6 +48,20 @@ def as_64_bit(integers: NDArray[Any]) -> NDArray[Any]:
     return integers.astype(np.int64, copy=False)
 
 
+def or_infinite(number: float) -> float:
+    """A number as the float nearest to it; an integer that no float is near is infinite.
+
+    Example:
+        >>> from estimators.sample.integers import or_infinite
+        >>> or_infinite(2**70), or_infinite(10**400), or_infinite(-(10**400))
+        (1.1805916207174113e+21, inf, -inf)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+
+
 def as_text(integers: NDArray[Any]) -> NDArray[np.str_]:
     """Integers of any size as the texts that people write for them."""
     return np.array([str(value) for value in integers.tolist()], dtype=np.str_)

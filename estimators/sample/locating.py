@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, RaggedRows
 from estimators.sample.cells import Boxes, Categories, Cells, Grid, Lattice
 from estimators.sample.counts import Counts
-from estimators.sample.integers import as_64_bit, as_text, exact_array
+from estimators.sample.integers import as_64_bit, as_text, exact_array, or_infinite
 from estimators.sample.scores import ArgumentScores, Query, Scores
 
 Floats = NDArray[np.float64]
@@ -80,27 +80,37 @@ def targets_of(values: ArgumentScores, cells: Cells | None) -> NDArray[np.generi
     text = isinstance(cells, Categories) and cells.labels.dtype.kind in "US"
     if array.size and array.ndim == 1 and array.dtype.kind in "iuO":
         array = _integers(array, text and cells.labels)  # type: ignore[union-attr]
-    if array.size and (array.dtype.kind not in "biufUS" or (array.dtype.kind in "US") != text):
+    whole = array.ndim == 1 and array.dtype.kind == "O" and _are_integers(array)
+    if array.size and (
+        (array.dtype.kind not in "biufUS" and not whole) or (array.dtype.kind in "US") != text
+    ):
         raise MixedTypes(
             f"targets: got type {array.dtype}, need {'text' if text else 'numbers'} as the records have",
             field="targets",
         )
     if text or not array.size:
         return array.astype(np.str_ if text else np.float64)
-    finite = np.isfinite(array.astype(np.float64)).reshape(len(array), -1).all(axis=1)
+    floats = np.array([or_infinite(each) for each in array.tolist()]) if whole else array.astype(np.float64)
+    finite = np.isfinite(floats).reshape(len(array), -1).all(axis=1)
     if not finite.all():
         index = int(np.argmin(finite))
         raise NotFinite(f"targets: record {index} is not finite", field="targets", index=index)
+    if whole and not isinstance(cells, Categories):
+        return floats
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def _integers(array: NDArray[Any], texts: NDArray[Any] | Literal[False]) -> NDArray[np.generic]:
     """Integers beyond 64 bits as they are counted: as text, and so are those beside them."""
-    if array.dtype.kind == "O" and not all(isinstance(each, int) for each in array.tolist()):
+    if array.dtype.kind == "O" and not _are_integers(array):
         return array
     if texts is not False and all(WHOLE.fullmatch(str(label)) for label in texts):
         return as_text(array)
     return as_64_bit(array)
+
+
+def _are_integers(objects: NDArray[Any]) -> bool:
+    return all(isinstance(each, int) for each in objects.tolist())
 
 
 def cell_of(scores: NDArray[np.generic], cells: Cells, sample_range: SampleRange | None = None) -> Integers:

@@ -21,7 +21,7 @@ from estimators.errors import (
     UnknownName,
     require_count,
 )
-from estimators.sample.integers import as_64_bit, as_one_type, exact_array
+from estimators.sample.integers import as_64_bit, as_one_type, exact_array, or_infinite
 
 MIN_RECORDS = 8
 """Fewest records a side: below it every interval is close to [baseline, 1]."""
@@ -107,7 +107,7 @@ class Scores:
             query = Query(query)
         except ValueError:
             raise UnknownName.among("query", query, [q.value for q in Query]) from None
-        a, b = _one_type(_side(members, "member"), _side(nonmembers, "nonmember"))
+        a, b = of_one_type(_side(members, "member"), _side(nonmembers, "nonmember"), query)
         for side, name in ((a, "member"), (b, "nonmember")):
             if query is not Query.DISCRETE:
                 require_no_spelled_number(side, name)
@@ -229,28 +229,36 @@ def _side(values: ArgumentScores, name: str) -> NDArray[np.generic]:
             floats = np.asarray(array, dtype=np.float64)
         _require_finite(floats, name)
         array = floats + 0.0 if _has_negative_zero(floats) else floats
-    if array.dtype.kind == "b":
-        array = array.astype(np.int64)
     if array.dtype.kind == "S":
         array = np.char.decode(array.astype(np.bytes_), "utf-8", "surrogateescape")
     return array
 
 
-def _one_type(a: NDArray[Any], b: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Integers of both sides as one type that holds all of them; beside fractions, those beyond 64 bits as floats."""
+def of_one_type(a: NDArray[Any], b: NDArray[Any], query: Query) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Integers of both sides as one type that holds all of them; on a line, or beside fractions, as floats."""
+    a, b = (side.astype(np.int64) if side.dtype.kind == "b" else side for side in (a, b))
     kinds = {a.dtype.kind, b.dtype.kind}
-    if a.ndim == b.ndim == 1 and kinds <= set("iuO"):
-        return as_one_type(a, b)
-    if kinds == {"O", "f"}:
-        return _float_side(a, "member"), _float_side(b, "nonmember")
-    return a, b
+    whole = kinds <= set("iuO")
+    if (whole and query is Query.CONTINUOUS) or kinds == {"O", "f"}:
+        return as_floats(a, "member"), as_floats(b, "nonmember")
+    return as_one_type(a, b) if whole and a.ndim == b.ndim == 1 else (a, b)
 
 
-def _float_side(side: NDArray[Any], name: str) -> NDArray[np.float64]:
+def as_floats(numbers: NDArray[Any], name: str, start: int = 0) -> NDArray[np.float64]:
+    """Numbers of one side as floats; ``start`` is the index of the first among all of its side.
+
+    Raises:
+        NotFinite: an integer is so large that no float is near it.
+    """
     try:
-        return side.astype(np.float64, copy=False)
+        return numbers.astype(np.float64, copy=False)
     except OverflowError:
-        raise InputError(f"{name} scores: a number is beyond 1e308", field=f"{name}s") from None
+        index = start + int(np.argmax(np.isinf([or_infinite(number) for number in numbers.tolist()])))
+        raise NotFinite(
+            f"{name} scores: record {index} is beyond 1e308; every score must be finite",
+            field=f"{name}s",
+            index=index,
+        ) from None
 
 
 LOOKS = 64

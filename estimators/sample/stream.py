@@ -14,8 +14,8 @@ from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, 
 from estimators.sample.cells import Categories, Grid, Values, grid_keys
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
-from estimators.sample.integers import as_64_bit, as_one_type, as_text
-from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
+from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
+from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.uint64]
@@ -61,6 +61,11 @@ class CountStream:
     n_members: int = 0
     n_nonmembers: int = 0
 
+    @classmethod
+    def on_grid(cls) -> CountStream:
+        """The start of counts on the grid, integers of any size included; text is refused."""
+        return cls(_Grid.none())
+
     def plus(self, members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> CountStream:
         """The counts with one more block; either side of it may be empty.
 
@@ -81,6 +86,10 @@ class CountStream:
         table = self.table
         for side, values in blocks:
             if table is not None and (values.dtype.kind == "U") != _is_text(table):
+                if not self.n_members + self.n_nonmembers and isinstance(self.table, _Grid):
+                    raise InputError(
+                        f"{SIDES[side]} scores: got text, a grid needs numbers", field=f"{SIDES[side]}s"
+                    )
                 raise MixedTypes(
                     f"{SIDES[side]} scores: text and numbers in one sample", field=f"{SIDES[side]}s"
                 )
@@ -93,7 +102,7 @@ class CountStream:
                 table = (table or _Values.none()).plus(side, block)
             else:
                 start = (self.n_members, self.n_nonmembers)[side]
-                table = _grid_of(table).plus(side, _floats_of(block), start)
+                table = _grid_of(table).plus(side, as_floats(block, SIDES[side], start), start)
         return CountStream(table, self.n_members + len(sides[0][1]), self.n_nonmembers + len(sides[1][1]))
 
     def counts(self) -> Counts:
@@ -244,16 +253,21 @@ class _Labels:
         """Before the first record."""
         return cls((Counter(), Counter()))
 
-    def plus(self, side: int, block: NDArray[np.generic]) -> _Labels:
-        """With a block of one side."""
-        grown = Counter(self.columns[side])
-        grown.update(block.tolist())
-        if len(grown) > MOST_VALUES:
+    def plus(self, side: int, block: NDArray[np.generic]) -> _Labels | _Grid:
+        """With a block of one side; integers of more than 2^20 distinct values go to the grid, as those of 64 bits."""
+        column = Counter(self.columns[side])
+        column.update(block.tolist())
+        a, b = (column, self.columns[1]) if side == 0 else (self.columns[0], column)
+        grown = _Labels((a, b), self.integers)
+        if self.integers:
+            few = len(a) + len(b) <= MOST_VALUES or len(a.keys() | b.keys()) <= MOST_VALUES
+            return grown if few else _grid_of(grown)
+        if len(column) > MOST_VALUES:
             raise TooManyCells(
                 f"{SIDES[side]} scores: more than {MOST_VALUES} distinct texts; use coarser categories",
                 field=f"{SIDES[side]}s",
             )
-        return _Labels((grown, self.columns[1]) if side == 0 else (self.columns[0], grown), self.integers)
+        return grown
 
     def counts(self) -> Counts:
         """Each label as a cell."""
@@ -280,14 +294,6 @@ def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     return array.astype(np.int64) if array.dtype.kind == "b" else array
 
 
-def _floats_of(integers: object) -> Floats:
-    """Integers of any size as floats, if there are such."""
-    try:
-        return np.asarray(integers, dtype=np.float64)
-    except OverflowError:
-        raise InputError("scores: a number is beyond 1e308") from None
-
-
 def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
     """Name the first record that is NaN or infinite."""
     at = int(np.argmin(np.isfinite(scores)))
@@ -297,6 +303,13 @@ def _refuse_not_finite(scores: Floats, name: str, start: int) -> None:
         field=f"{name}s",
         index=start + at,
     )
+
+
+def _refuse_beyond_floats(infinite: NDArray[np.bool_], members: NDArray[np.int64]) -> None:
+    """Name the side that has an integer which no float is near; which record it was is not kept."""
+    if infinite.any():
+        side = SIDES[0] if members[infinite].any() else SIDES[1]
+        raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
 
 
 def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
@@ -310,10 +323,11 @@ def _grid_of(table: _Grid | _Values | _Labels | None) -> _Grid:
         values, columns = table.labels.astype(np.float64), table.columns
     else:
         numbers = sorted({int(text) for column in table.columns for text in column})
-        values = _floats_of(numbers)
+        values = np.array([or_infinite(number) for number in numbers])
         columns = [
             np.array([column[str(number)] for number in numbers], dtype=np.int64) for column in table.columns
         ]
+        _refuse_beyond_floats(np.isinf(values), columns[0])
     grid = _Grid.none().reaching(float(values[0]), float(values[-1]))
     members, nonmembers = (grid.tabulate(values, column.astype(np.float64)) for column in columns)
     return replace(grid, columns=(members, nonmembers))

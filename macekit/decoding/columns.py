@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
+from estimators.sample.integers import or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
 from macekit.problems import Problem
@@ -184,14 +185,6 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
         index = int(np.argmin(finite))
         raise NotFinite(f"{where}: record {index} is NaN or beyond 1e308", field=where, index=index)
     return floats
-
-
-def or_infinite(value: float) -> float:
-    """A number as a float; an integer that no float reaches is infinite."""
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf
 
 
 def _rows(rows: list[list[object]], where: str) -> NDArray[np.float64]:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.errors import DimensionMismatch, InputError, MixedTypes, NotFinite, TooFewRecords
+from estimators.sample.integers import or_infinite
 from estimators.sample.scores import first_not_finite
 from macekit.call import Call
 from macekit.catalogue import ARRAYS, SIDED
 from macekit.decoding.account import Account
 from macekit.decoding.body import Column, ColumnRead, DecodedBody, Sample, options
-from macekit.decoding.columns import Labels, absent, or_infinite
+from macekit.decoding.columns import Labels, absent
 from macekit.decoding.roles import Fields, Layout, Roles, TableLayout, Wide
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE, kinds, required
@@ -256,7 +257,14 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
         raise Problem(
             "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"
         )
-    return np.column_stack([column.astype(np.float64, copy=False) for column in columns])
+    return np.column_stack([_floats(column, what, table.start) for column in columns])
+
+
+def _floats(column: NDArray[Any], what: str, start: int) -> NDArray[np.float64]:
+    """A column of numbers as floats; integers beyond 64 bits too, if a float is near each of them."""
+    if column.dtype.kind == "O":
+        column = plain(np.array([or_infinite(value) for value in column.tolist()]), what, start)
+    return column.astype(np.float64, copy=False)
 
 
 def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64], limit: int) -> Column | None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
@@ -26,6 +25,9 @@ from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
 from macekit.schemas.query import WIDE
 from macekit.schemas.questions import CountsQuestion
+
+ON_A_LINE = ("grid", "edges", "equal_mass")
+"""Cells of numbers that have an order and a distance."""
 
 
 def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
@@ -47,7 +49,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     _require_options_act(question, shards, edges)
     if shards is not None:
         return _reply(call, _merge(shards, body), columns_read(body))
-    data = sample_of(body, question)
+    data = sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
         return _reply(call, data, columns_read(body))
@@ -66,9 +68,9 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     question = parse_question(CountsQuestion, text.with_options(options))
     _require_options_act(question, None, None)
     on_grid = question.cells == "grid" or question.query == "continuous"
-    tally, account = CountStream(), Account()
+    tally, account = CountStream.on_grid() if on_grid else CountStream(), Account()
     for sides in blocks(call, body, account):
-        tally = tally.plus(*(_as_numbers(side) if on_grid else side for side in sides))
+        tally = tally.plus(*sides)
     return _reply(call, tally.counts(), account.columns())
 
 
@@ -86,9 +88,14 @@ def _require_options_act(question: CountsQuestion, shards: object, edges: object
         )
 
 
-def _as_numbers(side: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Integers and booleans as numbers on a line; text stays what it is, for the tally to refuse."""
-    return side.astype(np.float64, copy=False) if side.dtype.kind in "biuf" else side
+def _with_query(question: CountsQuestion, body: DecodedBody) -> CountsQuestion:
+    """The question with integers read as numbers, whatever their size, where the cells asked for lie on a line."""
+    sample = body.samples.get("", Sample())
+    sides = (sample.members, sample.nonmembers)
+    whole = all(isinstance(side, np.ndarray) and side.dtype.kind in "iuO" for side in sides)
+    if not whole or question.query != "auto" or question.cells not in ON_A_LINE:
+        return question
+    return question.model_copy(update={"query": "continuous"})
 
 
 def _counts_on_cells(data: Scores, question: CountsQuestion, edges: object) -> Counts | None:
@@ -113,7 +120,7 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
     sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
     if all(side.dtype.kind == "f" for side in sides):
         return by_grid(data)
-    if data.dimension > 1 or any(side.dtype.kind not in "biufU" for side in sides):
+    if data.dimension > 1 or any(side.dtype.kind not in "biufUO" for side in sides):
         return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
     return CountStream().plus(*sides).counts()
 

@@ -128,7 +128,7 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[L
     if q.metric is not None and q.max is not None:
         limits.append(MaxMetric(q.max, metric(q.metric, q.prior), bins))
     if q.max_group_risk is not None:
-        whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body)
+        whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body, data)
         limits.append(
             MaxGroupRisk(
                 q.max_group_risk, cast("ArrayLike", body.groups), whole, bins, stand_for(body, data, q)

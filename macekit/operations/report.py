@@ -84,7 +84,7 @@ def _risks(
         vector = isinstance(data, Scores) and data.dimension > 1
         whole = data if assessment.fine is None or vector else assessment.fine
         return risk_by_cell(whole, *level, seed=question.seed, learners=learners)
-    every = None if body.units is None else submitted_scores(body)
+    every = None if body.units is None else submitted_scores(body, data)
     return individual_risk(
         data,
         *level,

@@ -226,7 +226,7 @@ def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
     """Scores asked about; all records posted if some were left out because of units."""
     if body.targets is not None or body.units is None or isinstance(data, Counts):
         return body.targets
-    return submitted_scores(body)
+    return submitted_scores(body, data)
 
 
 def _columns(

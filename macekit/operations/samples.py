@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators import Counts, Scores, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.sample.counting import finest
-from estimators.sample.integers import as_one_type
-from estimators.sample.scores import ArgumentScores
+from estimators.sample.scores import ArgumentScores, of_one_type
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
@@ -42,11 +41,10 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
-def submitted_scores(body: DecodedBody) -> ArgumentScores:
+def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
     sample = body.samples[""]
-    a, b = np.asarray(sample.members), np.asarray(sample.nonmembers)
-    return np.concatenate(as_one_type(a, b) if {a.dtype.kind, b.dtype.kind} <= set("iuO") else (a, b))
+    return np.concatenate(of_one_type(np.asarray(sample.members), np.asarray(sample.nonmembers), data.query))
 
 
 def require_query_acts(query: str, *samples: Scores | Counts) -> None:

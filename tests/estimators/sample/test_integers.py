@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimators import Counts, Query, Scores, advantage, individual_risk
-from estimators.errors import IncompatibleCells, InputError
+from estimators.errors import IncompatibleCells, InputError, NotFinite
 from estimators.sample.cells import Categories, Values
 from estimators.sample.counting import by_category, finest
 from tests.cases import each_case
@@ -75,6 +75,35 @@ def test_targets_are_found_among_labels_of_another_type_and_nothing_near_them_is
     assert far.locate(np.array([2.0**63, -1.0, 2.0**64])).tolist() == [1, -1, -1]
     assert floats.locate(np.array([2**53, 2**53 + 1])).tolist() == [1, -1]
     assert near.locate(np.array([True])).tolist() == [-1]
+
+
+@each_case(
+    "scores, query, places",
+    [
+        ([2**53, 2**53 + 2], Query.DISCRETE, [0, None, None, None]),
+        ([0.5, 2.0**53], Query.DISCRETE, [1, None, None, None]),
+        ([1, 2**70], Query.DISCRETE, [None, None, 1, None]),
+        ([1, 2**70], Query.CONTINUOUS, [0, 0, 1, None]),
+        ([0.5, 2.0**70], Query.CONTINUOUS, [0, 0, 1, None]),
+    ],
+)
+def test_targets_beyond_64_bits_are_found_as_what_the_scores_are(
+    scores: list[float], query: Query, places: list[int | None]
+) -> None:
+    sample = Scores.of([scores[0]] * 40 + [scores[1]] * 8, [scores[1]] * 48, query)
+    targets = [2**53, 2**53 + 1, 2**70, 2**70 + 2**60]
+
+    of_targets, of_records = individual_risk(sample, targets=targets), individual_risk(sample)
+
+    each = of_records.risk.tolist()
+    assert of_targets.risk.tolist() == [None if place is None else each[-place] for place in places]
+
+
+def test_a_target_that_no_float_is_near_is_refused() -> None:
+    for scores in ([1.5, 2.5] * 8, [1, 2] * 8):
+        with pytest.raises(NotFinite, match="targets: record 1 is not finite") as refusal:
+            individual_risk(Scores.of(scores, scores), targets=[1, -(10**400)])
+        assert (refusal.value.field, refusal.value.index) == ("targets", 1)
 
 
 def test_counts_of_integers_merge_across_2_63() -> None:

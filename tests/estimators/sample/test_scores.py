@@ -124,6 +124,28 @@ def test_integers_beyond_64_bits_are_categories_in_numeric_order() -> None:
     assert len(np.unique(scores.members)) == 3
 
 
+@pytest.mark.parametrize("values", [[10**30 + i for i in range(12)], [-1, 2**63] * 6, [2**63] * 12])
+def test_integers_of_any_size_are_numbers_where_a_continuous_query_is_asked_for(values: list[int]) -> None:
+    scores = Scores.of(values, [-1] * 12, Query.CONTINUOUS)
+
+    assert scores.query is Query.CONTINUOUS
+    assert scores.members.tolist() == [float(value) for value in values]
+
+
+def test_a_continuous_query_refuses_an_integer_that_no_float_is_near() -> None:
+    with pytest.raises(NotFinite, match="nonmember scores: record 3 is beyond 1e308") as refusal:
+        Scores.of([1] * 8, [1, 1, 1, 10**400] * 2, Query.CONTINUOUS)
+    assert (refusal.value.field, refusal.value.index) == ("nonmembers", 3)
+
+
+def test_an_integer_that_no_float_is_near_is_refused_beside_fractions_and_a_category_otherwise() -> None:
+    far = [*range(8), -(10**400)]
+
+    assert Scores.of(far * 2, far * 2).query is Query.DISCRETE
+    with pytest.raises(NotFinite, match="member scores: record 8 is beyond 1e308"):
+        Scores.of(far, [0.5] * 9)
+
+
 def test_booleans_and_text_are_categories() -> None:
     assert Scores.of([True, False] * 5, [True] * 10).query is Query.DISCRETE
     assert Scores.of(list("aabbccddee"), list("aaaaabbbbb")).query is Query.DISCRETE

@@ -180,6 +180,74 @@ def test_identifiers_that_came_as_objects_are_told_apart_where_64_bits_hold_them
     assert alone.cells.to_dict() == {"kind": "values", "labels": [near]}
 
 
+integers = st.one_of(st.integers(-5, 5), *(st.integers(end - 3, end + 3) for end in (-(2**63), 2**63, 2**64)))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st.lists(integers, min_size=8, max_size=40),
+    st.lists(integers, min_size=8, max_size=40),
+    splits,
+    st.integers(0, 99),
+    st.booleans(),
+)
+def test_any_split_of_integers_of_any_size_gives_the_cells_of_the_whole(
+    members: list[int], nonmembers: list[int], cuts: list[int], order: int, many: bool
+) -> None:
+    a, b = np.array(members, object), np.array(nonmembers, object)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "MOST_VALUES", 6 if many else 100)
+        split, whole = in_blocks(a, b, cuts, order).counts(), CountStream().plus(a, b).counts()
+
+    assert same(split, whole)
+    distinct = len({*members, *nonmembers})
+    expected = Query.CONTINUOUS if many and distinct > 6 else Query.DISCRETE
+    scores = Scores.of(a, b, expected)
+    assert same(whole, by_category(scores) if expected is Query.DISCRETE else by_grid(scores))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.lists(integers | st.integers(-(10**300), 10**300), min_size=8, max_size=40),
+    splits,
+    st.integers(0, 99),
+)
+def test_on_the_grid_from_the_start_integers_of_any_size_are_the_floats_near_them(
+    values: list[int], cuts: list[int], order: int
+) -> None:
+    a = np.array(values, object)
+    tally = CountStream.on_grid()
+    for index in np.random.default_rng(order).permutation(len(a)):
+        tally = tally.plus(a[index : index + 1], NOTHING)
+
+    counts = tally.plus(NOTHING, a).counts()
+
+    assert same(counts, by_grid(Scores.of(a, a, Query.CONTINUOUS)))
+    assert same(counts, by_grid(Scores.of(a.astype(float), a.astype(float), Query.CONTINUOUS)))
+
+
+def test_on_the_grid_from_the_start_text_is_refused() -> None:
+    with pytest.raises(InputError, match="nonmember scores: got text, a grid needs numbers") as refusal:
+        CountStream.on_grid().plus(NOTHING, np.array(["a"]))
+
+    assert refusal.value.field == "nonmembers"
+    assert not isinstance(refusal.value, MixedTypes)
+
+
+def test_integers_that_no_float_is_near_are_refused_on_the_grid() -> None:
+    near, beyond = np.array([2**1024 - 2**970 - 1], object), np.array([1, -(2**1024 - 2**970)], object)
+    assert CountStream().plus(near, np.array([0.5])).n_members == 1
+
+    with pytest.raises(NotFinite, match="member scores: record 2 is beyond 1e308") as refusal:
+        CountStream().plus(np.array([0.5]), NOTHING).plus(beyond, NOTHING)
+    assert (refusal.value.field, refusal.value.index) == ("members", 2)
+
+    with pytest.raises(NotFinite, match="nonmember scores: one is beyond 1e308") as refusal:
+        CountStream().plus(NOTHING, beyond).plus(np.array([0.5]), NOTHING)
+    assert refusal.value.field == "nonmembers"
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, ">f8"])
 def test_floats_of_any_width_count_as_the_numbers_they_are(kind: object) -> None:
     a = np.linspace(-1, 1, 50).astype(kind)  # type: ignore[call-overload]

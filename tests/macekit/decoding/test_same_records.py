@@ -257,6 +257,76 @@ def test_integers(name: str, data: st.DataObject) -> None:
     assert sorted(map(str, counts["cells"]["labels"])) == sorted({str(value) for value in values})
 
 
+ON_A_LINE: list[dict[str, Any]] = [
+    {"query": "continuous"},
+    {"cells": "grid"},
+    {"cells": "equal_mass", "bins": 3},
+]
+
+
+@pytest.mark.parametrize("name", RANGES)
+@settings(max_examples=1, deadline=None)
+@given(data=st.data())
+def test_integers_on_a_line(name: str, data: st.DataObject) -> None:
+    values, member = data.draw(sides(*RANGES[name]))
+    spellings = integer_spellings(values)
+    spellings["JSON, as floats"] = json_spelling(lambda value: repr(float(value)))
+    for options in ON_A_LINE:
+        counts = require_one(asked(spellings, values, member, options))
+
+        assert total(counts) == (N // 2, N // 2)
+        assert counts["cells"]["kind"] == ("intervals" if "bins" in options else "grid")
+
+
+@pytest.mark.parametrize("options", ON_A_LINE)
+def test_texts_have_no_place_on_a_line_in_any_spelling(options: dict[str, Any]) -> None:
+    spellings = {**CSVS, **JSONS, **in_formats(pa.string()), "NPY": npy_spelling(np.str_)}
+    values, member = ["cat", "dog"] * (N // 2), [k % 3 == 0 for k in range(N)]
+
+    assert require_one(asked(spellings, values, member, options)) == "urn:mace:problem:bad-records"
+
+
+def asked(
+    spellings: dict[str, Spelling], values: list[Any], member: list[bool], options: dict[str, Any]
+) -> dict[str, Any]:
+    """What all of them answer to the same question, asked in the body or beside it."""
+    answers = {}
+    for name, write in spellings.items():
+        media_type, body = write(values, member)
+        if media_type == JSON:
+            head = "{" + "".join(f"{json.dumps(key)}: {json.dumps(each)}, " for key, each in options.items())
+            answers[name] = answer(media_type, body.replace(b"{", head.encode(), 1))
+        else:
+            answers[name] = answer(media_type, body, **{key: str(value) for key, value in options.items()})
+    return answers
+
+
+PAIRS: dict[str, tuple[list[str], list[str], str]] = {
+    "integers beyond 64 bits, fractions": ([str(2**64), str(2**70)], ["0.5", "7"], "grid"),
+    "integers of 64 bits, fractions": ([str(2**53 + 1), "-1"], ["0.5", "7"], "grid"),
+    "below zero, beyond 2^63": (["-1", "-7"], [str(2**63), "7"], "categories"),
+    "within 64 bits, beyond": ([str(2**64 - 9)], [str(2**64), str(2**64 - 9)], "categories"),
+    "beyond every float, fractions": ([f"1{'0' * 400}", "7"], ["0.5"], "not-finite"),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> None:
+    """In JSON each side is a list of its own, in a table both are one column."""
+    a, b, expected = PAIRS[name]
+    a, b = (b, a) if turned else (a, b)
+    values, member = (
+        [value for pair in zip(a * N, b * N, strict=False) for value in pair][:N],
+        [True, False] * (N // 2),
+    )
+    spellings = {**CSVS, "JSON": json_spelling(str), "JSON, indented": json_spelling(str, head="\n  {}\n")}
+
+    counts = require_one(asked(spellings, values, member, {}))
+
+    assert expected == (counts["cells"]["kind"] if isinstance(counts, dict) else counts.rpartition(":")[2])
+
+
 @settings(max_examples=6, deadline=None)
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:

@@ -384,6 +384,15 @@ def test_csv_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: s
     assert "s3cret" not in str(caught.value)
 
 
+def test_rows_of_numbers_take_integers_beyond_64_bits_and_refuse_those_that_no_float_is_near() -> None:
+    text = "a,b,member\n1,0.5,1\n{},0.5,1\n"
+
+    assert csv(text.format(2**70), score="a,b").samples[""].members.tolist() == [[1, 0.5], [2.0**70, 0.5]]
+    with pytest.raises(NotFinite, match="score: row 1 is NaN or infinite") as caught:
+        csv(text.format(10**400), score="a,b")
+    assert caught.value.index == 1
+
+
 def test_csv_with_a_header_alone_has_no_records() -> None:
     for text in ("score,member", "score,member\n", "score,member\r\n\r\n"):
         assert len(csv(text).samples[""].members) == 0

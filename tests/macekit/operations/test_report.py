@@ -97,6 +97,25 @@ def test_the_risk_is_that_of_individual_risk(kind: str, more: dict[str, bool]) -
     assert {each["code"] for each in (*found["result"]["warnings"], *alone["warnings"])} == set(codes)
 
 
+@pytest.mark.parametrize("ends", [(-1, 2**63), (2**64, 2**70), (-(2**70), 10**30)])
+def test_integers_of_any_size_are_read_as_the_floats_near_them_where_so_asked(ends: tuple[int, int]) -> None:
+    rng = np.random.default_rng(1)
+    steps = [
+        [ends[0] + k * (ends[1] - ends[0]) // 40 for k in rng.integers(0, 41, 60).tolist()] for _ in "ab"
+    ]
+    more = {"query": "continuous", "groups": ["a", "b"] * 60, "units": [i // 2 for i in range(120)]}
+    whole, fractions = (
+        dict(zip(("members", "nonmembers"), sides, strict=True))
+        for sides in (steps, [list(map(float, side)) for side in steps])
+    )
+
+    for operation, options in (("report", {}), ("individual-risk", {}), ("gate", {"max_group_risk": 0.5})):
+        of_whole, of_floats = (asked(operation, {**each, **more, **options}) for each in (whole, fractions))
+
+        for name in ("risk", "records", "groups", "limits"):
+            assert of_whole.get(name) == of_floats.get(name)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_record_is_drawn_or_said_to_lie_outside(kind: str) -> None:
     found = asked("report", sides(kind))
