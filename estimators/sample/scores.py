@@ -107,7 +107,8 @@ class Scores:
             query = Query(query)
         except ValueError:
             raise UnknownName.among("query", query, [q.value for q in Query]) from None
-        a, b = of_one_type(_side(members, "member"), _side(nonmembers, "nonmember"), query)
+        sides = _side(members, "member"), _side(nonmembers, "nonmember")
+        a, b = of_one_type(*sides, query)
         for side, name in ((a, "member"), (b, "nonmember")):
             if query is not Query.DISCRETE:
                 require_no_spelled_number(side, name)
@@ -123,11 +124,12 @@ class Scores:
                 "both sides need the same query",
                 field="nonmembers",
             )
-        if (a.dtype.kind in "US") != (b.dtype.kind in "US"):
-            raise MixedTypes(
-                "member and nonmember scores are of different types (text on one side only)",
-                field="nonmembers",
-            )
+        for kind, what in (("U", "text"), ("b", "booleans")):
+            if (sides[0].dtype.kind == kind) != (sides[1].dtype.kind == kind):
+                raise MixedTypes(
+                    f"member and nonmember scores are of different types ({what} on one side only)",
+                    field="nonmembers",
+                )
         discrete, reason = _decide(a, b, query)
         if discrete:
             return cls(a, b, Query.DISCRETE, reason)

@@ -146,6 +146,15 @@ def test_an_integer_that_no_float_is_near_is_refused_beside_fractions_and_a_cate
         Scores.of(far, [0.5] * 9)
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("numbers", [[0, 1] * 5, [0.5, 1.5] * 5])
+def test_booleans_on_one_side_and_numbers_on_the_other_do_not_mix(numbers: list[float], first: bool) -> None:
+    sides = ([True, True] * 6, numbers) if first else (numbers, [True, True] * 6)
+
+    with pytest.raises(MixedTypes, match="booleans on one side only"):
+        Scores.of(*sides)
+
+
 def test_booleans_and_text_are_categories() -> None:
     assert Scores.of([True, False] * 5, [True] * 10).query is Query.DISCRETE
     assert Scores.of(list("aabbccddee"), list("aaaaabbbbb")).query is Query.DISCRETE

@@ -307,6 +307,8 @@ PAIRS: dict[str, tuple[list[str], list[str], str]] = {
     "below zero, beyond 2^63": (["-1", "-7"], [str(2**63), "7"], "categories"),
     "within 64 bits, beyond": ([str(2**64 - 9)], [str(2**64), str(2**64 - 9)], "categories"),
     "beyond every float, fractions": ([f"1{'0' * 400}", "7"], ["0.5"], "not-finite"),
+    "truth, numbers": (["true", "false"], ["1", "0"], "mixed-types"),
+    "truth, fractions": (["true"], ["0.5"], "mixed-types"),
 }
 
 
