@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 SMALL = 0.1
 """Below this shift the two terms of the hockey stick nearly cancel, and their difference is integrated instead."""
 
+LARGE = 1e6
+"""Above this epsilon it is not added to the logarithm of a tail, which is as large and of the other sign."""
+
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 """A Mills ratio over a stretch of 0.1 is a polynomial to within rounding."""
 
@@ -52,11 +55,13 @@ def gaussian_log_delta(shift: ArrayLike, epsilon: float) -> Floats:
         a, b = v / 2.0 - epsilon / v, -v / 2.0 - epsilon / v
     inner, small = a >= 0.0, v <= SMALL
     right = (v > 0.0) & inner & ~small
-    result[right] = np.log(-np.expm1(epsilon + log_ndtr(b[right]) - log_ndtr(a[right]))) + log_ndtr(a[right])
     tail = (v > 0.0) & ~inner & ~small
-    result[tail] = _log_density(a[tail]) + np.log(_mills(a[tail]) - _mills(b[tail]))
     near = (v > 0.0) & small & (a > -1e150)  # beyond, the density is 0 whatever multiplies it
-    result[near] = _log_density(a[near]) + np.log(_mills_difference(a[near], v[near]))
+    with np.errstate(divide="ignore"):  # a difference below every float: nothing is given away
+        second = _log_second_term(a[right], b[right], epsilon)
+        result[right] = np.log(-np.expm1(second - log_ndtr(a[right]))) + log_ndtr(a[right])
+        result[tail] = _log_density(a[tail]) + np.log(_mills(a[tail]) - _mills(b[tail]))
+        result[near] = _log_density(a[near]) + np.log(_mills_difference(a[near], v[near]))
     return result
 
 
@@ -145,6 +150,13 @@ def last(holds: Callable[[float], bool], low: float, high: float) -> float:
             low = middle
         else:
             high = middle
+
+
+def _log_second_term(a: Floats, b: Floats, epsilon: float) -> Floats:
+    """Logarithm of e^eps Phi(b); of a large epsilon as that of phi(a) m(b), for the sum would lose its digits."""
+    if epsilon > LARGE:
+        return np.asarray(_log_density(a) + np.log(_mills(b)))
+    return np.asarray(epsilon + log_ndtr(b))
 
 
 def _log_density(z: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import ndtr
+from scipy.special import erfcx, ndtr
 
 from estimators.errors import OutOfRange
 from estimators.theory import shifts
@@ -23,6 +23,8 @@ MANY_DIGITS = [
     (5.0, 1.0, -0.020354067659902643),
     (40.0, 800.0, -0.7132832272183182),
     (60.0, 900.0, -4.899406726321506e-51),
+    (1e9, 4.99999999e17, -0.17275377931104985),
+    (2.0**40, 2.0**79 - 2.0**40, -0.17275377902371146),
 ]
 
 
@@ -52,6 +54,45 @@ def test_nothing_moved_gives_nothing_away_and_far_apart_gives_all() -> None:
     assert shifts.gaussian_delta(1e200, 5.0) == 1.0
     assert shifts.gaussian_delta(1e-200, 5.0) == 0.0
     assert shifts.laplace_total_variation(0.0) == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_said_on_stderr_and_no_answer_is_lost_however_small_or_large_the_numbers_are() -> None:
+    ends = [
+        5e-324,
+        1e-310,
+        1e-300,
+        1e-154,
+        1e-17,
+        0.1,
+        0.1000001,
+        1.0,
+        40.0,
+        1e8,
+        1e17,
+        1e154,
+        1e200,
+        1.7e308,
+    ]
+    shifts_asked = np.array([0.0, *ends, np.inf])
+    for epsilon in (0.0, *ends):
+        log_delta = shifts.gaussian_log_delta(shifts_asked, epsilon)
+
+        assert (log_delta <= 0.0).all()  # nor is any of them NaN
+        assert (np.diff(log_delta[log_delta > -700.0]) >= 0.0).all()
+        assert log_delta[0] == -np.inf
+        assert log_delta[-1] == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [4, 8, 15, 30, 100, 300, 500])
+def test_half_is_given_away_where_the_first_term_is_half_however_large_epsilon_is(power: int) -> None:
+    """At epsilon v^2/2 it is 1/2 - e^epsilon Phi(-v), and the second term about 1/(v sqrt(2 pi))."""
+    shift = 2.0**power
+
+    found = shifts.gaussian_delta(shift, shift**2 / 2.0)
+
+    assert found == pytest.approx(0.5 - erfcx(shift / np.sqrt(2.0)) / 2.0, rel=1e-9)
 
 
 def test_it_rises_with_the_shift_and_falls_with_epsilon() -> None:
