@@ -203,10 +203,11 @@ class Mace(Client):
         if records.arrays and (pairs := query_pairs(options)) is not None:
             packed = pack(question.operation, records.arrays)
             if packed is not None:
-                return self._ask_about_arrays(question.operation, packed, pairs)
+                return _as_here(self._ask_about_arrays(question.operation, packed, pairs), records)
         answer = self._ask_with_json(question.operation, options | records.arrays | _columns(records))
-        return (
-            answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows)
+        return _as_here(
+            answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
+            records,
         )
 
     def _ask_about_file(
@@ -285,6 +286,20 @@ def _columns(records: DecodedBody) -> dict[str, object]:
 def _sides(sample: Sample) -> dict[str, object]:
     sides = {"members": sample.members, "nonmembers": sample.nonmembers, "counts": sample.counts}
     return {name: value for name, value in sides.items() if value is not None}
+
+
+def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
+    """The answer with the columns as they lie here, however they were packed for the wire."""
+    from macekit.operations.encode import columns_of
+
+    if not records.arrays and not records.columns:
+        return answer
+    read = columns_of(records)
+    for part in (answer, answer.get("result", {})):
+        sources = part.get("provenance", [])
+        for source in sources if isinstance(sources, list) else [sources]:
+            source["columns"] = read
+    return {**answer, "columns": read} if "columns" in answer else answer
 
 
 def _by_row(answer: dict[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered
 from macekit.decoding.body import Column, DecodedBody, table_options
+from macekit.operations.encode import columns_of as read_columns
 from macekit.operations.encode import json_bytes
 from macekit.problems import Problem, unknown_field
 from macekit.reports.model import Context
@@ -327,13 +328,15 @@ def fingerprint_in(answer: object) -> str | None:
 # Where an answer of theory that looks at no scores comes from.
 
 
-def origin(call: Call, question: Question, arrays: Mapping[str, Column]) -> OriginAnswer:
+def origin(call: Call, question: Question, body: DecodedBody) -> OriginAnswer:
     """What was asked, of which arrays, by which version."""
+    arrays = body.arrays
     return {
         "method": call.operation,
         "version": VERSION,
         "input_sha256": _fingerprint(arrays) if arrays else None,
         "arrays": sorted(arrays),
+        "columns": read_columns(body),
         "options": provenance_options(question, call),
     }
 

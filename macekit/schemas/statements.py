@@ -284,6 +284,10 @@ class OriginAnswer(TypedDict):
     version: Annotated[str, Field(description="of the methods")]
     input_sha256: Annotated[str | None, Field(description="of the arrays; null if there were none")]
     arrays: Annotated[list[str], Field(description="the arrays there were")]
+    columns: Annotated[
+        list[ColumnReadAnswer],
+        Field(description="the columns of a table that were read, or the arrays, and how each was taken"),
+    ]
     options: dict[str, object]
 
 

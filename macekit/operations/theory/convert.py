@@ -34,7 +34,7 @@ def answer_convert(call: Call, body: DecodedBody) -> Reply:
         "baseline": result.baseline,
         "rows": [_row(row) for row in result.rows],
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 

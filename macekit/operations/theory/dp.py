@@ -45,7 +45,7 @@ def answer_dp(call: Call, body: DecodedBody) -> Reply:
         "curve": None if curve is None else {"epsilon": list(curve.epsilons), "delta": list(curve.deltas)},
         "keeping": None if result.keeping is None else _keeping(result.keeping),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 

@@ -66,7 +66,7 @@ def answer_mip(call: Call, body: DecodedBody) -> Reply:
             "scale": {name: [finite(scale) for scale in scales] for name, scales in result.curve.items()},
         },
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -94,7 +94,7 @@ def answer_mip_finite(call: Call, body: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 

@@ -64,7 +64,7 @@ def answer_mis(call: Call, body: DecodedBody) -> Reply:
         "coarsened": None if result.merges is None else _merges(result.merges),
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -104,7 +104,7 @@ def answer_mis_overfitting(call: Call, body: DecodedBody) -> Reply:
             "security_at_most": cuts.at_most.tolist(),
         },
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -132,7 +132,7 @@ def answer_mis_divergence(call: Call, body: DecodedBody) -> Reply:
         "curve": {"nonmember_share": list(result.shares), "delta": list(result.deltas)},
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -161,7 +161,7 @@ def answer_mis_mean(call: Call, body: DecodedBody) -> Reply:
         "curve": {"n": list(result.sizes), "delta": list(result.deltas), "simple": list(result.simple)},
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 

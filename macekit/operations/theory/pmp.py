@@ -60,7 +60,7 @@ def answer_pmp_exponential(call: Call, body: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -90,7 +90,7 @@ def answer_pmp_finite(call: Call, body: DecodedBody) -> Reply:
         "curve": {"epsilon": result.grid.tolist(), "delta": result.deltas.tolist()},
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 
@@ -123,7 +123,7 @@ def answer_pmp_gaussian(call: Call, body: DecodedBody) -> Reply:
         },
         "bounds": bounds(result.bounds),
         "warnings": encode.warnings(result.cautions),
-        "provenance": origin(call, q, body.arrays),
+        "provenance": origin(call, q, body),
     }
     return reply_of(call, response)
 

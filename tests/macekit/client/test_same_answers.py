@@ -190,9 +190,7 @@ def test_files_of_every_kind(
         options = wanted["provenance"]["options"] | (names if posted else {})
         read = found.answer["provenance"]["columns"]
         by_field = {name: name for name in sides}
-        of_file = names and (posted or found is here)
-        names_read = {"score": "loss", "member": "is_train"} if of_file else by_field
-        assert {each["role"]: each["name"] for each in read} == names_read
+        assert {each["role"]: each["name"] for each in read} == (names or by_field)
         source = wanted["provenance"] | {"options": options, "columns": read}
         assert found.answer == wanted | {"provenance": source}
     assert here.source == path.name

@@ -110,6 +110,56 @@ def test_many_values_are_not_counted_and_few_in_many_records_are(blocks: bool) -
         assert read(ask("counts", body, ARROW, **options))["score"]["distinct"] == distinct
 
 
+@each_case("media_type", [CSV, ARROW, PARQUET, NPY])
+def test_questions_of_theory_name_the_columns_of_their_table_and_json_its_arrays(media_type: str) -> None:
+    swaps = {"who": CLASS, "a": LOSS, "b": LOSS + 0.1, "unused": MEMBER}
+    roles = {"before": "a", "after": "b", "record": "who"}
+
+    of_table = ask("theory/mip", table_bytes(swaps, media_type), media_type, **roles)["provenance"]
+    of_json = ask(
+        "theory/mip",
+        json.dumps({role: swaps[name].tolist() for role, name in roles.items()}).encode(),
+        JSON,
+    )["provenance"]
+
+    names = [
+        ("before", "a", "numbers", 400),
+        ("after", "b", "numbers", 400),
+        ("record", "who", "integers", 2),
+    ]
+    assert of_table["columns"] == [
+        {"role": role, "name": name, "kind": kind, "distinct": distinct, "notes": []}
+        for role, name, kind, distinct in names
+    ]
+    assert {each["role"]: each["name"] for each in of_json["columns"]} == {role: role for role in roles}
+    assert of_json["arrays"] == of_table["arrays"] == sorted(roles)
+
+
+def test_what_was_understood_of_an_array_is_said_and_a_question_of_nothing_read_none() -> None:
+    padded = ask("theory/mis", b"city,n\n Oslo,3\nBergen,4\n Oslo,5\n", CSV, column="city", sizes="10")
+    losses = table_bytes({"loss": LOSS, "in_train": MEMBER}, CSV)
+    fitted = ask("theory/mis-overfitting", losses, CSV, score="loss")
+    points = ask("theory/pmp-gaussian", npy_bytes(LOSS.reshape(-1, 4)), NPY, clip="1", sigma="1", delta="0.1")
+
+    assert read(padded) == {
+        "values": {
+            "role": "values",
+            "name": "city",
+            "kind": "text",
+            "distinct": 2,
+            "notes": ["blanks around values dropped"],
+        }
+    }
+    assert read(fitted)["score"]["name"] == "loss"
+    assert read(fitted)["member"]["notes"] == ["1: members", "0: nonmembers"]
+    assert read(points)["points"]["kind"] == "rows of 4 numbers"
+    assert ask("theory/dp", b'{"epsilon": 1}', JSON)["provenance"]["columns"] == []
+    assert ask("theory/convert", b'{"eta": 0.1}', JSON)["provenance"]["columns"] == []
+    for shown in (text("theory/mis", padded), "".join(map(repr, content("theory/mis", padded).facts.items))):
+        assert "city" in shown
+        assert "blanks around values dropped" in shown
+
+
 def test_the_first_screen_the_report_and_the_shell_name_them() -> None:
     hostile = {"<b>loss</b>": LOSS, "in_train": MEMBER}
     body = table_bytes(hostile, CSV)
