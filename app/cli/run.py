@@ -21,7 +21,8 @@ from estimators import MaceError
 from macekit.call import JSON, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SIDED, flag
 from macekit.decoding import decode
-from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.account import columns_read
+from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.operations import answer, perform
@@ -66,7 +67,7 @@ def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, 
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
         call = replace(call, names=values.get("query") == "discrete")
-        material = DecodedBody({"": _sample_of(call, inputs)}, dict(values))
+        material = replace(_both(call, inputs), options=dict(values))
         progress.now("computing")
         return answer(call, check_arrays(call.operation, material) if call.operation in SIDED else material)
     if not inputs:  # a question that has no records
@@ -131,6 +132,7 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
     stems = [source.stem for source in sources]
     single = replace(call, operation="advantage", names=values.get("query") == "discrete")
     samples: dict[str, Sample] = {}
+    columns: list[ColumnRead] = []
     for source in sources:
         name = source.name if stems.count(source.stem) > 1 else source.stem
         if name in samples:
@@ -143,8 +145,9 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
         if set(material.samples) != {""}:
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = material.samples[""]
+        columns += [replace(each, name=f"{name}: {each.name}") for each in columns_read(material)]
     progress.now("computing")
-    return DecodedBody(samples, dict(values))
+    return DecodedBody(samples, dict(values), columns=tuple(columns))
 
 
 def _decode(call: Call, source: Source) -> DecodedBody:
@@ -155,13 +158,12 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     return _read(source, partial(decode, about))
 
 
-def _sample_of(call: Call, inputs: Sides) -> Sample:
+def _both(call: Call, inputs: Sides) -> DecodedBody:
     """One input for each side as one sample."""
     members = _read(inputs.members, partial(read_side, _call_about(call, inputs.members)))
     nonmembers = _read(inputs.nonmembers, partial(read_side, _call_about(call, inputs.nonmembers)))
-    names = f"{inputs.members.name}: score", f"{inputs.nonmembers.name}: score"
     try:
-        return join_sides(members, nonmembers, names)
+        return join_sides(members, nonmembers, (inputs.members.name, inputs.nonmembers.name))
     except Problem as problem:
         raise Misuse(in_shell(problem.detail)) from None
     except MaceError as error:
@@ -195,10 +197,11 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
-    counts = msgspec.json.decode(reply.body)["counts"]
+    counted = msgspec.json.decode(reply.body)
+    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in counted["columns"]]
     progress.now("computing")
     asked = {name: value for name, value in values.items() if name != "query"}  # it said how to count them
-    return DecodedBody({"": Sample(counts=counts)}, asked)
+    return DecodedBody({"": Sample(counts=counted["counts"])}, asked, columns=tuple(columns))
 
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:

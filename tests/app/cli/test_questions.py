@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -162,6 +163,12 @@ def test_several_files_are_compared_by_their_stems(folder: Path, capsys: Capture
 
     posted = json.dumps({**JSON_EXAMPLES["compare"]["models"].value, "against": "after"}).encode()  # type: ignore[dict-item]
     asked = json.loads(bytes(perform(Call("compare"), Body.of(posted)).body))
+    read = [each.pop("columns") for each in found["provenance"]]  # type: ignore[attr-defined]
+    assert [[(column["role"], column["name"]) for column in columns] for columns in read] == [
+        [(role, f"{file}: {role}") for file in ("before", "after") for role in ("score", "member")]
+    ] * 2
+    for each in asked["provenance"]:
+        del each["columns"]
     assert found == asked
 
 
@@ -224,9 +231,10 @@ def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, capsys: Ca
 def test_a_large_file_is_counted_and_the_counts_are_asked(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    counts = answered(capsys, "counts", name)["counts"]
-    (folder / "counts.json").write_text(json.dumps({"counts": counts, "threshold": 0.1}))
-    expected = answered(capsys, "estimate", "counts.json")
+    counted = answered(capsys, "counts", name)
+    (folder / "counts.json").write_text(json.dumps({"counts": counted["counts"], "threshold": 0.1}))
+    expected: Any = answered(capsys, "estimate", "counts.json")
+    expected["provenance"]["columns"] = counted["columns"]
     monkeypatch.setattr(run, "LARGE", 100)
 
     assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 0

@@ -109,6 +109,54 @@ def test_two_files_are_answered_as_one_file_is(
     assert counted >= 15
 
 
+@pytest.mark.parametrize("media_type", SUFFIXES)
+def test_the_column_of_each_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, media_type: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    m = write("m", media_type, {"note": of("x", "y"), "loss": rng.normal(1, 1, N), "margin": rng.random(N)})
+    n = write("n", media_type, {"score": rng.normal(0, 1, N), "margin": rng.random(N)})
+
+    assert columns_read(capsys, "--members", m, "--nonmembers", n) == [
+        {"role": "members", "name": f"{m}: loss", "kind": "numbers", "distinct": N, "notes": []},
+        {"role": "nonmembers", "name": f"{n}: score", "kind": "numbers", "distinct": N, "notes": []},
+    ]
+    several = columns_read(capsys, "--members", n, "--nonmembers", n, "--score", "score,margin")
+    assert [(each["role"], each["name"]) for each in several] == [
+        (side, f"{n}: {name}") for side in ("members", "nonmembers") for name in ("score", "margin")
+    ]
+
+
+def test_what_was_understood_of_each_file_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.csv").write_text("".join(f" {k}\n" for k in range(40)))
+    Path("rows.csv").write_text("".join(f"{k},{k % 7}\n" for k in range(40)))
+    np.save("n.npy", np.arange(40) % 5)
+
+    apart = columns_read(capsys, "--members", "m.csv", "--nonmembers", "n.npy")
+    rows = columns_read(capsys, "--members", "rows.csv", "--nonmembers", "rows.csv")
+
+    assert apart == [
+        {
+            "role": "members",
+            "name": "m.csv",
+            "kind": "integers",
+            "distinct": 40,
+            "notes": ["blanks around values dropped"],
+        },
+        {"role": "nonmembers", "name": "n.npy", "kind": "integers", "distinct": 5, "notes": []},
+    ]
+    assert [each["name"] for each in rows] == ["rows.csv: 0", "rows.csv: 1"] * 2
+
+
+def columns_read(capsys: Capture, *arguments: str) -> Any:
+    assert main(["estimate", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["provenance"]["columns"]
+
+
 def test_a_fault_is_said_with_the_file_and_the_row_it_stands_in(folder: Path, capsys: Capture) -> None:
     (folder / "m.csv").write_text("score\n" + "0.5\n1.5\n" * 10)
     for suffix, text, said in (
