@@ -73,6 +73,7 @@ def read_side(call: Call, body: Body) -> Side:
 def join_sides(members: Side, nonmembers: Side, files: tuple[str, str]) -> DecodedBody:
     """Both sides as a sample, and the columns of the two ``files`` that were read."""
     what = f"{files[0]}: score", f"{files[1]}: score"
+    notes: list[list[Sequence[str]]]
     if (
         members.texts is not None
         and nonmembers.texts is not None
