@@ -80,9 +80,7 @@ def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
 
 def _columns_read(report: Report) -> tuple[tuple[str, ...], tuple[Fact, ...]]:
     """What the report says of the columns that were read, as a line of its own; and its other facts."""
-    lines = tuple(
-        f"read: {''.join(map(words, fact.note))}" for fact in report.facts.items if fact.label == READ
-    )
+    lines = tuple(_read(fact.note) for fact in report.facts.items if fact.label == READ)
     return lines, tuple(fact for fact in report.facts.items if fact.label != READ)
 
 

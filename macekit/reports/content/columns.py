@@ -42,13 +42,12 @@ def notes(read: AnswerPath) -> Inline:
         return ()
     parts: list[Cell] = []
     for column in list(read)[:MOST]:
-        parts += ["; "] if parts else []
+        parts += [", "] if parts else []
         parts.append(column["role"].untrusted())
         if column["name"].value != column["role"].value:
             parts += [" from ", column["name"].untrusted()]
-        parts += [": ", *_taken(column)]
         remarks = _remarks(column)
-        parts += [" (", *remarks, ")"] if remarks else []
+        parts += [" (", *_taken(column), *(("; ", *remarks) if remarks else ()), ")"]
     return tuple(parts)
 
 

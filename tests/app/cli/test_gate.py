@@ -206,9 +206,11 @@ def test_two_files_and_standard_input_are_judged_likewise(folder: Path, capsys: 
     assert main(["gate", "--members", "m.csv", "--nonmembers", "n.csv", "--max-advantage", "0.1"]) == 1
     done = mace("gate", "--max-advantage", "0.1", folder=folder, stdin=table(MEMBERS, NONMEMBERS).encode())
     assert done.returncode == 1
-    table_read = "read: score: numbers, 37 different; member: text, 2 different (1: members, 0: nonmembers)\n"
+    table_read = (
+        "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
+    )
     sides_read = (
-        "read: members from m.csv: numbers, 18 different; nonmembers from n.csv: numbers, 20 different\n"
+        "read: members from m.csv (numbers, 18 different), nonmembers from n.csv (numbers, 20 different)\n"
     )
     of_sides = capsys.readouterr().out
     assert done.stdout.count(table_read) == of_sides.count(sides_read) == 1
