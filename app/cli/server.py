@@ -70,6 +70,7 @@ class Server(uvicorn.Server):
         if self.probes is not None:
             self.probes.start()
         await super().startup(sockets)
+        self.service.pool.turns.watch(each.fileno() for server in self.servers for each in server.sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         host = EVERYWHERE.get(host, host)
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

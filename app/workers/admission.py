@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import select
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
 
@@ -80,8 +81,12 @@ MOST_SMALL = 32
 """Small requests that may wait for their turn in the server itself."""
 
 
-MOST_IN_TURN = 8
-"""Small requests that are computed in one turn of the event loop, if the rest of it takes as long."""
+LEAST_TURNS, MOST_TURNS = 16, 128
+"""Turns of the event loop that pass before the next small request is computed: whatever else is under way needs several
+to get on, and a new connection has to be taken, one in each. So many at least, and at most while connections wait."""
+
+MOST_IN_TURN = 3
+"""Small requests that are computed in one turn of the event loop, if what passed before took as long."""
 
 
 class Arriving(Protocol):
@@ -317,52 +322,74 @@ class Line:
 
 
 class Turns:
-    """Turns at computing in the server itself, for small requests: so few at once that everything else gets its own.
+    """Turns at computing in the server itself, for small requests: so few that everything else gets its own.
 
-    One is given in each turn of the event loop; more, as many as would take as long, where the rest of it took longer.
+    Between two of them the event loop turns several times, more often while there are connections to take; if that
+    took longer than a computation, as many are computed as would take as long. A worker that comes free takes one of
+    those that wait.
     """
 
     def __init__(self) -> None:
-        self.busy = False
+        self._taken = False
         self._computing = 0
         self._ended = 0.0
         self._seconds = 0.01
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[asyncio.Future[bool]] = deque()
+        self._listening = select.poll()
+
+    def watch(self, listening: Iterable[int]) -> None:
+        """From here on connections that wait at these descriptors are taken before anything is computed."""
+        for descriptor in listening:
+            self._listening.register(descriptor, select.POLLIN)
 
     @property
     def waiting(self) -> int:
         """Requests that wait for their turn."""
         return len(self._waiting)
 
+    @property
+    def busy(self) -> bool:
+        """Whether the next request has to wait."""
+        return self._taken or self._connections_wait()
+
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, or refuse it; the next is given once the loop has seen to everything else."""
+    async def turn(self) -> AsyncIterator[bool]:
+        """Wait for a turn, or refuse it; false if a worker came free before."""
         loop = asyncio.get_running_loop()
         if self.busy:
-            await self._wait()
+            if not await self._wait(loop):
+                yield False
+                return
         else:
-            self.busy, self._computing = True, 1
+            self._taken, self._computing = True, 1
         began = loop.time()
         try:
-            yield
+            yield True
         finally:
             self._seconds += (loop.time() - began - self._seconds) / 10
             self._end(loop)
+
+    def pass_on(self) -> None:
+        """Have the first that waits go to a worker."""
+        self._give(own=False)
 
     def is_full(self) -> bool:
         """Whether the next request is refused."""
         return len(self._waiting) >= MOST_SMALL
 
-    async def _wait(self) -> None:
+    async def _wait(self, loop: asyncio.AbstractEventLoop) -> bool:
         if self.is_full():
             raise self.full()
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[bool] = loop.create_future()
         self._waiting.append(turn)
+        if not self._taken:
+            self._taken, self._ended = True, loop.time()
+            loop.call_soon(self._next, loop)
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._end(asyncio.get_running_loop())
+            if turn.done() and not turn.cancelled() and turn.result():
+                self._end(loop)
             raise
 
     def full(self) -> Problem:
@@ -376,10 +403,22 @@ class Turns:
             self._ended = loop.time()
             loop.call_soon(self._next, loop)
 
-    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _next(self, loop: asyncio.AbstractEventLoop, passed: int = 0) -> None:
+        if passed < LEAST_TURNS or (passed < MOST_TURNS and self._connections_wait()):
+            loop.call_soon(self._next, loop, passed + 1)
+            return
         number = int((loop.time() - self._ended) / max(self._seconds, 1e-4))
-        while self._waiting and self._computing < min(max(number, 1), MOST_IN_TURN):
+        while self._computing < min(max(number, 1), MOST_IN_TURN) and self._give(own=True):
+            self._computing += 1
+        self._taken = self._computing > 0
+
+    def _give(self, *, own: bool) -> bool:
+        """Tell the first that waits to go on, here or by a worker; false if none waits."""
+        while self._waiting:
             if not (turn := self._waiting.popleft()).done():
-                turn.set_result(None)
-                self._computing += 1
-        self.busy = self._computing > 0
+                turn.set_result(own)
+                return True
+        return False
+
+    def _connections_wait(self) -> bool:
+        return any(event & select.POLLIN for _, event in self._listening.poll(0))

@@ -75,13 +75,14 @@ async def answer(
 
 
 async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, client: str) -> Reply:
-    """Answer in this process, if it is its turn; else by a worker that has nothing to do; else in turn."""
-    if pool.turns.busy and pool.has_idle():
-        with pool.admit(client, small=True):
-            return await _while_connected(pool.run(call, body), upload.wait_for_disconnect())
-    with pool.count(client):
-        async with pool.turns.turn():
-            return pool.answer(call, Body.of(body))
+    """Answer in this process, if it is its turn; else by a worker that has nothing to do, now or before its turn."""
+    if not (pool.turns.busy and pool.has_idle()):
+        with pool.count(client):
+            async with pool.turns.turn() as own:
+                if own:
+                    return pool.answer(call, Body.of(body))
+    with pool.admit(client, small=True):
+        return await _while_connected(pool.run(call, body), upload.wait_for_disconnect())
 
 
 class Upload:

@@ -266,6 +266,7 @@ class Pool:
         else:
             self._idle.append(worker)
             worker.watch(partial(self._lose_idle, worker))
+            self.turns.pass_on()
 
     def _lose_idle(self, worker: Worker) -> None:
         """Replace a worker that ended while it had nothing to do."""

@@ -110,12 +110,18 @@ HOSTILE_CLIENT = {
         "test_small_json_that_is_quick_is_answered_here_and_all_else_by_a_worker",
         "tests/app/http/test_hostile.py",
         "test_a_small_body_that_may_be_slow_goes_to_a_worker",
+    ),
+    "Between two of them the event loop turns 16 times": (
+        ADMISSION,
+        "test_between_two_computations_everything_else_gets_several_turns_of_the_loop",
+        "test_connections_that_wait_are_taken_first_but_not_for_ever",
         FLOODED,
         "test_a_probe_does_not_wait_for_all_the_small_requests_before_it",
     ),
     "What comes meanwhile goes to workers that have nothing": (
         ADMISSION,
         "test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait",
+        "test_the_first_that_waits_for_its_turn_goes_to_a_worker_that_comes_free",
         FLOODED,
         "test_a_flood_of_small_requests_is_shared_with_workers_that_have_nothing_to_do",
         "test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_is_dropped",

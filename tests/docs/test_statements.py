@@ -46,7 +46,9 @@ def test_errors_md_says_when_an_upload_has_stalled() -> None:
         f"the last eighth of it only those of up to {uploads.SMALL // 2**20} MiB",
         f"less than {admission.STREAM_PACE // 1024} KiB a second is ended",
         f"Up to {admission.MOST_STREAMS} more wait, each for as long as",
-        f"or waits, {admission.MOST_SMALL} at once; the next is `busy`",
+        f"Between two of them the event loop turns {admission.LEAST_TURNS} times",
+        f"up to {admission.MOST_TURNS} times while there are connections to take",
+        f"or waits for them or its turn, {admission.MOST_SMALL} at once; the next is `busy`",
         "Small bodies (`MACE_INLINE_LIMIT`) have eight places in the queue that others cannot take",
         f"{logs.MOST_LINES:,} lines may wait for it",
         f"has not turned for {probes.STUCK_SECONDS:g} seconds",
@@ -59,8 +61,9 @@ def test_operations_md_states_the_numbers_of_the_service(sentence: str) -> None:
     assert sentence in page("operations.md")
 
 
-def test_what_operations_md_calls_eight_is_eight() -> None:
-    assert admission.SMALL_PLACES == admission.MOST_IN_TURN == connection.MOST_CREDIT // connection.PACE == 8
+def test_what_operations_md_spells_out_is_that_number() -> None:
+    assert admission.SMALL_PLACES == connection.MOST_CREDIT // connection.PACE == 8
+    assert admission.MOST_IN_TURN == 3
 
 
 def test_an_answer_repeats_the_columns_that_were_named_and_a_report_of_it_too() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from contextlib import ExitStack
+from itertools import pairwise
 
 import pytest
 
 from app.workers.admission import (
+    LEAST_TURNS,
     MOST_ARRIVING,
     MOST_SMALL,
+    MOST_TURNS,
     SMALL_PLACES,
     STREAM_PACE,
     Admission,
@@ -139,6 +143,60 @@ def test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait() -> None:
         return most, problems
 
     assert asyncio.run(scene()) == (1, ["busy", "busy"])
+
+
+def turns_between(number: int, *listening: int) -> list[int]:
+    """How often the event loop turned between computations of so many requests that come at once."""
+
+    async def scene() -> list[int]:
+        turns, passed, computed = Turns(), 0, []
+        turns.watch(listening)
+
+        async def compute() -> None:
+            async with turns.turn() as own:
+                assert own
+                computed.append(passed)
+
+        tasks = [asyncio.create_task(compute()) for _ in range(number)]
+        while not all(task.done() for task in tasks):
+            passed += 1
+            await asyncio.sleep(0)
+        return [after - before for before, after in pairwise(computed)]
+
+    return asyncio.run(scene())
+
+
+def test_between_two_computations_everything_else_gets_several_turns_of_the_loop() -> None:
+    assert min(turns_between(4)) >= LEAST_TURNS
+
+
+def test_connections_that_wait_are_taken_first_but_not_for_ever() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        without = turns_between(3, listening.fileno())
+        with socket.create_connection(listening.getsockname()):
+            waited = turns_between(3, listening.fileno())
+
+    assert min(waited) >= MOST_TURNS > max(without)
+
+
+def test_the_first_that_waits_for_its_turn_goes_to_a_worker_that_comes_free() -> None:
+    async def scene() -> list[tuple[int, bool]]:
+        turns, answers = Turns(), []
+
+        async def ask(number: int) -> None:
+            async with turns.turn() as own:
+                answers.append((number, own))
+                if number == 0:
+                    await asyncio.sleep(0)
+                    turns.pass_on()
+
+        await asyncio.gather(*(ask(number) for number in range(3)))
+        turns.pass_on()  # nobody waits
+        while turns.busy:
+            await asyncio.sleep(0)
+        return answers
+
+    assert asyncio.run(scene()) == [(0, True), (1, False), (2, True)]
 
 
 def test_as_many_as_work_and_wait_are_admitted() -> None:
