@@ -126,7 +126,6 @@ class Connection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Begin to answer; an answer that comes before the whole body ends the connection, once the rest has come."""
         cycle.transport = _Lingering(self.transport, self._end)  # type: ignore[assignment]
-        app = self._refusal(cycle) or app
 
         async def answer(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             async def note_start(message: ASGISendEvent) -> None:
@@ -134,7 +133,7 @@ class Connection(HttpToolsProtocol):
                     cycle.keep_alive = False
                 await send(message)
 
-            await app(scope, receive, note_start)
+            await (self._refusal(cycle) or app)(scope, receive, note_start)
 
         super()._start_asgi_task(cycle, answer)
 
@@ -164,6 +163,7 @@ class Connection(HttpToolsProtocol):
         path = cycle.scope["path"]
 
         async def refuse(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+            await asyncio.sleep(service.pool.refusals.delay(self.loop.time()))
             request_id = request_name(cycle.scope)  # type: ignore[arg-type]
             reply = problem.reply(request_id)
             exchange = Exchange(request_id, "POST", path, operation, reply.status, problem=reply.problem)

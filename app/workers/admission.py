@@ -88,6 +88,10 @@ to get on, and a new connection has to be taken, one in each. So many at least, 
 MOST_IN_TURN = 3
 """Small requests that are computed in one turn of the event loop, if what passed before took as long."""
 
+REFUSALS = 200
+"""Refusals for want of room that leave in a second; the next wait, but no longer than LONGEST_REFUSAL."""
+LONGEST_REFUSAL = 1.0
+
 
 class Arriving(Protocol):
     """A body that is still arriving."""
@@ -319,6 +323,22 @@ class Line:
                 self._small_next = not self._small_next
                 return waiting
         return None
+
+
+class Refusals:
+    """When those that are refused learn it: not so soon that refusing takes the time of answering.
+
+    Clients that ask again at once would otherwise be refused a thousand times a second.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def delay(self, now: float) -> float:
+        """For how many seconds to keep the next refusal."""
+        at = min(max(self._next, now), now + LONGEST_REFUSAL)
+        self._next = at + 1 / REFUSALS
+        return at - now
 
 
 class Turns:

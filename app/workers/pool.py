@@ -22,6 +22,7 @@ from app.workers.admission import (
     Admission,
     Arriving,
     Line,
+    Refusals,
     Streams,
     Turns,
     busy,
@@ -73,6 +74,7 @@ class Pool:
         self.budget = Budget(settings.spool_limit)
         self.streams = Streams(max(1, settings.processes - 1), min(settings.stall_limit, settings.time_limit))
         self.turns = Turns()
+        self.refusals = Refusals()
         self._perform = perform
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
         self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited)

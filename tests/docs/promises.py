@@ -128,6 +128,10 @@ HOSTILE_CLIENT = {
         LOAD,
         "test_more_clients_than_it_can_answer_are_answered_or_told_when_to_come_back",
     ),
+    "Of these refusals 200 leave in a second": (
+        ADMISSION,
+        "test_refusals_leave_at_a_pace_and_none_is_kept_for_long",
+    ),
     "A request that is refused before its body has come": (
         EARLY,
         "test_a_refusal_reaches_a_client_that_sends_its_whole_body_first",

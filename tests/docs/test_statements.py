@@ -49,6 +49,7 @@ def test_errors_md_says_when_an_upload_has_stalled() -> None:
         f"Between two of them the event loop turns {admission.LEAST_TURNS} times",
         f"up to {admission.MOST_TURNS} times while there are connections to take",
         f"or waits for them or its turn, {admission.MOST_SMALL} at once; the next is `busy`",
+        f"Of these refusals {admission.REFUSALS} leave in a second, more up to a second later",
         "Small bodies (`MACE_INLINE_LIMIT`) have eight places in the queue that others cannot take",
         f"{logs.MOST_LINES:,} lines may wait for it",
         f"has not turned for {probes.STUCK_SECONDS:g} seconds",
@@ -64,6 +65,7 @@ def test_operations_md_states_the_numbers_of_the_service(sentence: str) -> None:
 def test_what_operations_md_spells_out_is_that_number() -> None:
     assert admission.SMALL_PLACES == connection.MOST_CREDIT // connection.PACE == 8
     assert admission.MOST_IN_TURN == 3
+    assert admission.LONGEST_REFUSAL == 1
 
 
 def test_an_answer_repeats_the_columns_that_were_named_and_a_report_of_it_too() -> None:

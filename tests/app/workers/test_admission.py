@@ -11,13 +11,16 @@ import pytest
 
 from app.workers.admission import (
     LEAST_TURNS,
+    LONGEST_REFUSAL,
     MOST_ARRIVING,
     MOST_SMALL,
     MOST_TURNS,
+    REFUSALS,
     SMALL_PLACES,
     STREAM_PACE,
     Admission,
     Line,
+    Refusals,
     Streams,
     Turns,
 )
@@ -197,6 +200,16 @@ def test_the_first_that_waits_for_its_turn_goes_to_a_worker_that_comes_free() ->
         return answers
 
     assert asyncio.run(scene()) == [(0, True), (1, False), (2, True)]
+
+
+def test_refusals_leave_at_a_pace_and_none_is_kept_for_long() -> None:
+    refusals = Refusals()
+    delays = [refusals.delay(10.0) for _ in range(3 * REFUSALS)]
+
+    assert delays[:2] == pytest.approx([0, 1 / REFUSALS])
+    assert delays[REFUSALS // 2] == pytest.approx(0.5)
+    assert max(delays) == delays[-1] == LONGEST_REFUSAL
+    assert refusals.delay(20.0) == 0
 
 
 def test_as_many_as_work_and_wait_are_admitted() -> None:
