@@ -19,6 +19,7 @@ from macekit.reports.model import (
     Block,
     Bullets,
     Cell,
+    Fact,
     Facts,
     Figure,
     Headline,
@@ -110,7 +111,7 @@ def _block(block: Block) -> str:
             )
         case Facts(items):
             tiles = "".join(
-                f'<div><dt>{_text(fact.label)}</dt><dd class="value">{_cell(fact.value)}</dd>'
+                f'<div{_width(fact)}><dt>{_text(fact.label)}</dt><dd class="value">{_cell(fact.value)}</dd>'
                 f"<dd>{_words(fact.note)}</dd></div>"
                 for fact in items
             )
@@ -119,6 +120,11 @@ def _block(block: Block) -> str:
             return _table(block, block.caption)
         case Figure():
             return _figure(block)
+
+
+def _width(fact: Fact) -> str:
+    """A fact whose value is a list of names takes a line of its own."""
+    return ' class="wide"' if isinstance(fact.value, Phrase) else ""
 
 
 def _runs(blocks: Iterable[Block]) -> Iterator[tuple[bool, list[Block]]]:
