@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from app.workers.channel import Outcome, encode_call, receive_async, send_async
@@ -74,8 +75,43 @@ class Worker:
                 os.kill(self.pid, signal.SIGKILL)
 
 
+class Endings:
+    """Says when processes have ended, where the system does; elsewhere nothing."""
+
+    def __init__(self) -> None:
+        self._descriptors: set[int] = set()
+
+    def watch(self, pid: int, on_end: Callable[[], None]) -> None:
+        """Call back once this process has ended, whoever its parent is."""
+        try:
+            descriptor = os.pidfd_open(pid)
+        except (AttributeError, OSError):  # no such function here, or no such process any more
+            return
+
+        def end() -> None:
+            self._forget(descriptor)
+            on_end()
+
+        self._descriptors.add(descriptor)
+        asyncio.get_running_loop().add_reader(descriptor, end)
+
+    def close(self) -> None:
+        """Call back no more."""
+        for descriptor in list(self._descriptors):
+            self._forget(descriptor)
+
+    def _forget(self, descriptor: int) -> None:
+        asyncio.get_running_loop().remove_reader(descriptor)
+        self._descriptors.remove(descriptor)
+        os.close(descriptor)
+
+
 class ForkServer:
-    """The process that workers are forked from; when it has ended, the next ``spawn`` starts another."""
+    """The process that workers are forked from; when it has ended, the next ``spawn`` starts another.
+
+    Where the server is the first process of a container, the workers of a fork server that was lost become its own
+    children: they are reaped when they end.
+    """
 
     def __init__(self, perform: str, memory_limit: int, on_exit: Callable[[int, int], None]) -> None:
         self._perform = perform
@@ -83,14 +119,16 @@ class ForkServer:
         self._on_exit = on_exit
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._workers: set[int] = set()
+        """Processes that it has forked and not reported as exited."""
+        self._endings = Endings()
 
     def start(self) -> None:
         """Start the process, unless it runs; it takes a moment to import what workers need."""
         if self._process is not None:
-            if (status := self._process.poll()) is None:
-                return
-            log.warning("fork server lost", extra={"fields": {"pid": self._process.pid, "status": status}})
-        self.close()
+            self._look_after(self._process)
+        if self._process is not None:
+            return
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
@@ -104,6 +142,7 @@ class ForkServer:
             )
         self._control = ours
         asyncio.get_running_loop().add_reader(ours, self._read_exits)
+        self._endings.watch(self._process.pid, partial(self._look_after, self._process))
 
     async def spawn(self) -> Worker:
         """Have a worker forked; ``OSError`` or ``EOFError`` if that fails. One that takes too long is ended."""
@@ -121,16 +160,28 @@ class ForkServer:
             ours.close()
             if self._process is process:
                 log.warning("fork server stuck", extra={"fields": {"seconds": SPAWN_SECONDS}})
-                self.close()
+                self._end()
             raise
         except BaseException:
             ours.close()
             raise
         assert isinstance(pid, int)
+        self._workers.add(pid)
         return Worker(pid, ours)
 
     def close(self) -> None:
-        """End the process; workers end by their own sockets."""
+        """End the process for good; workers end by their own sockets."""
+        self._end()
+        self._endings.close()
+
+    def _look_after(self, process: subprocess.Popen[bytes]) -> None:
+        """Reap the process if it has ended."""
+        if (status := process.poll()) is not None and process is self._process:
+            log.warning("fork server lost", extra={"fields": {"pid": process.pid, "status": status}})
+            self._read_exits()
+            self._end()
+
+    def _end(self) -> None:
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control)
             self._control.close()
@@ -140,6 +191,16 @@ class ForkServer:
             with suppress(subprocess.TimeoutExpired):  # one that the system holds must not hold this one
                 self._process.wait(1.0)
             self._process = None
+        for pid in self._workers:
+            self._endings.watch(pid, partial(self._reap, pid))
+        self._workers.clear()
+
+    def _reap(self, pid: int) -> None:
+        """Reap a worker whose fork server is gone, and pass on how it exited, if it is this process's child now."""
+        with suppress(ChildProcessError):
+            child, status = os.waitpid(pid, os.WNOHANG)
+            if child:
+                self._on_exit(pid, status)
 
     def _read_exits(self) -> None:
         """Pass on which workers have exited."""
@@ -153,6 +214,7 @@ class ForkServer:
             asyncio.get_running_loop().remove_reader(self._control)
             return
         for pid, status in EXIT.iter_unpack(data):
+            self._workers.discard(pid)
             self._on_exit(pid, status)
 
 

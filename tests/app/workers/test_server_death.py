@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.app.workers.support import Gate, alive, until
+import pytest
+
+from tests.app.workers.support import Gate, alive, do, running, until
 
 SERVER = """
 import asyncio, os, signal, sys
@@ -51,6 +53,52 @@ def test_when_the_server_is_killed_its_workers_end_even_at_work(tmp_path: Path) 
         server.wait()
 
         asyncio.run(until(lambda: not any(map(alive, processes))))
+
+
+def test_a_fork_server_that_was_killed_is_reaped_though_no_worker_is_needed() -> None:
+    async def scene() -> None:
+        async with running() as pool:
+            fork_server = pool._fork_server._process
+            assert fork_server is not None
+            os.kill(fork_server.pid, signal.SIGKILL)
+            await until(lambda: not Path(f"/proc/{fork_server.pid}").exists())
+            assert (await do(pool, "size", b"123")).body == b"3"
+
+    asyncio.run(scene())
+
+
+FIRST_PROCESS = """
+import asyncio, ctypes, os, signal
+from pathlib import Path
+from tests.app.workers.support import children, do, running, settled, until
+
+PR_SET_CHILD_SUBREAPER = 36  # orphans become its children, as they do those of the first process
+
+async def main():
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    async with running() as pool:
+        orphans = list(pool._workers)
+        os.kill(pool._fork_server._process.pid, signal.SIGKILL)
+        await until(lambda: set(children()) == set(orphans))
+        print((await do(pool, "size", b"123")).body)
+        for orphan in orphans:
+            os.kill(orphan, signal.SIGKILL)
+        await until(lambda: not set(orphans) & set(pool._workers))
+        await settled(pool)
+        await until(lambda: children() == [pool._fork_server._process.pid])
+        print((await do(pool, "size", b"1234")).body)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody but the first process gets orphans")
+def test_as_first_process_of_a_container_it_reaps_workers_whose_fork_server_is_gone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PROCESS], capture_output=True, text=True, check=False, timeout=120
+    )
+
+    assert (done.stdout, done.returncode) == ("b'3'\nb'4'\n", 0), done.stderr
 
 
 def test_signals_to_the_servers_group_leave_workers_at_work(tmp_path: Path) -> None:
