@@ -140,11 +140,12 @@ class Connection(HttpToolsProtocol):
     def _refusal(self, cycle: RequestResponseCycle) -> ASGI3Application | None:
         """What refuses a request for which there is no room, at a small part of the cost of an answer.
 
-        It stands before every layer of the app; pages of other origins need what those add, so it is not for them.
+        It stands before every layer of the app; pages of other origins need what those add, and so does the audit file,
+        so it is not for them.
         """
         service = self.app_state.get("service")
         operation = BY_PATH.get(cycle.scope["path"])
-        if service is None or service.draining or service.settings.cors_origins:
+        if service is None or service.draining or service.settings.cors_origins or service.audit is not None:
             return None
         if operation is None or cycle.scope["method"] != "POST":
             return None
@@ -167,6 +168,7 @@ class Connection(HttpToolsProtocol):
             request_id = request_name(cycle.scope)  # type: ignore[arg-type]
             reply = problem.reply(request_id)
             exchange = Exchange(request_id, "POST", path, operation, reply.status, problem=reply.problem)
+            exchange.client = cycle.scope["client"][0] if cycle.scope.get("client") else None
             headers = [
                 (b"content-type", reply.media_type.encode()),
                 (b"content-length", str(len(reply.body)).encode()),

@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.audit import verify
 from app.workers.admission import MOST_SMALL
 from macekit.call import JSON, PROBLEM
 from tests.app.http.asked import answered, as_json, metric, post, workers_of, world
@@ -65,10 +67,15 @@ def begun_get(service: Running, path: str) -> Iterator[socket.socket]:
         yield connection
 
 
-def asked(service: Running, mark: str, number: int) -> list[str]:
-    """Which of these addresses were answered after a request of this id, in that order, once there are so many."""
+def requests_logged(service: Running) -> list[dict[str, Any]]:
+    """Lines of answers, as far as they are whole."""
     lines = [json.loads(line) for line in service.logged().rpartition("\n")[0].splitlines()]
-    answers = [line for line in lines if line["event"] == "request"]
+    return [line for line in lines if line["event"] == "request"]
+
+
+def asked(service: Running, mark: str, number: int) -> list[str]:
+    """Which addresses but /version were answered after a request of this id, in order, once there are so many."""
+    answers = requests_logged(service)
     ids = [line["request_id"] for line in answers]
     after = answers[ids.index(mark) + 1 :] if mark in ids else []
     routes = [line["route"] for line in after if line["route"] != "/version"]
@@ -108,6 +115,25 @@ def test_more_small_requests_than_may_wait_are_told_when_to_come_back_and_none_i
     assert metric(service, 'mace_problems_total{problem="busy"}') == statuses[503]
     assert post(service, "/v1/advantage", SMALL).status == 200
     assert metric(service, "mace_small_waiting") == 0.0
+
+
+def test_of_a_flood_each_refusal_has_its_line_in_the_audit_file_too(tmp_path: Path) -> None:
+    with running(tmp_path, audit_file=str(tmp_path / "audit")) as service:
+        until(lambda: service.ask("/readyz").status == 200)
+        answers = asked_at_once(service, 4 * MOST_SMALL)
+        assert {answer.status for answer in answers} == {200, 503}
+        assert service.stop() == 0
+
+    assert verify(tmp_path / "audit")[0] == len(answers)
+
+
+def test_a_refusal_names_its_client_in_the_log(service: Running) -> None:
+    asked_at_once(service, 4 * MOST_SMALL)
+
+    clients = until(
+        lambda: {line["client"] for line in requests_logged(service) if line["problem"] == "busy"}
+    )
+    assert clients == {"127.0.0.1"}
 
 
 def test_a_flood_of_small_requests_is_shared_with_workers_that_have_nothing_to_do(service: Running) -> None:
