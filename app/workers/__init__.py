@@ -6,6 +6,7 @@ processes   workers and their fork server as the service sees them
 forkserver  what runs in the fork server and in a worker
 admission   how much may be under way
 privileges  what the server and its workers give up
+landlock    how workers give up files
 uploads     where a body lies while it arrives
 channel     messages between service and worker
 """

@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ from app.workers.channel import (
     receive,
     send,
 )
+from app.workers.landlock import confine, needed
 from app.workers.privileges import forbid_looks, give_up_rights
 from app.workers.uploads import anonymous_file, write_all
 from macekit.call import Body, Call, Reply
@@ -37,11 +38,11 @@ from macekit.memory import MemoryLimit
 Perform: TypeAlias = Callable[[Call, Body], Reply]
 
 
-def serve(channel: socket.socket, perform: Perform, memory_limit: int) -> None:
+def serve(channel: socket.socket, perform: Perform, memory_limit: int, given_up: Sequence[str]) -> None:
     """Do every job that comes through the channel; return when the server has closed it."""
     threading.Thread(target=_exit_with_server, args=(channel,), daemon=True).start()
     limit = MemoryLimit.apply(memory_limit)
-    send(channel, encode({"pid": os.getpid()}))
+    send(channel, encode({"pid": os.getpid(), "given_up": given_up}))
     while (message := receive(channel)) is not None and _do_job(channel, message, perform, limit):
         pass
 
@@ -119,10 +120,12 @@ ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "ARROW_IO_THREADS": "1",
+    "JOBLIB_MULTIPROCESSING": "0",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """One thread for each worker: workers are as many as cores already, and a process with threads is not safe to fork.
+Nor does joblib, which scikit-learn imports, try out semaphores, for which it writes a file.
 
 Arrow's own pool reserves a gigabyte at its first use, so a worker would count as grown after its first table.
 """
@@ -142,15 +145,17 @@ def load_function(path: str) -> Perform:
     return function
 
 
-def main(descriptor: int, perform: str, memory_limit: int) -> None:
+def main(descriptor: int, perform: str, memory_limit: int, confined: bool) -> None:
     """Fork a worker for every socket that comes through the descriptor, until the server closes it."""
-    give_up_rights()  # before there are threads, and anything of a stranger's
+    given_up = give_up_rights()  # before there are threads, and anything of a stranger's
     forbid_looks()
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     function = load_function(perform)
     for name in PRELOAD:
         import_module(name)
+    if confined:
+        given_up += confine(needed())
     gc.collect()
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
     reader, writer = _wakeup_pipe()
@@ -167,7 +172,8 @@ def main(descriptor: int, perform: str, memory_limit: int) -> None:
             if not descriptors:
                 return
             if os.fork() == 0:
-                _run_worker((control.fileno(), reader, writer), descriptors[0], function, memory_limit)
+                channel, parents = descriptors[0], (control.fileno(), reader, writer)
+                _run_worker(parents, channel, lambda own: serve(own, function, memory_limit, given_up))
             os.close(descriptors[0])
 
 
@@ -180,7 +186,7 @@ def _wakeup_pipe() -> tuple[int, int]:
     return reader, writer
 
 
-def _run_worker(parents: tuple[int, ...], descriptor: int, perform: Perform, memory_limit: int) -> None:
+def _run_worker(parents: tuple[int, ...], descriptor: int, work: Callable[[socket.socket], None]) -> None:
     """Run as a worker in the forked process, and exit without unwinding what belongs to the fork server."""
     status = 1
     try:
@@ -188,7 +194,7 @@ def _run_worker(parents: tuple[int, ...], descriptor: int, perform: Perform, mem
         signal.set_wakeup_fd(-1)  # asyncio, from Python 3.12 on, has done so already in a forked child
         for fd in parents:
             os.close(fd)
-        serve(socket.socket(fileno=descriptor), perform, memory_limit)
+        work(socket.socket(fileno=descriptor))
         status = 0
     except BrokenPipeError:  # the server is gone
         status = 0

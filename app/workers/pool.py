@@ -69,7 +69,9 @@ class Snapshot:
 class Pool:
     """Worker processes, and the requests that are admitted to them."""
 
-    def __init__(self, settings: Settings, perform: str = "macekit.operations:perform") -> None:
+    def __init__(
+        self, settings: Settings, perform: str = "macekit.operations:perform", *, confined: bool = True
+    ) -> None:
         self.settings = settings
         self.budget = Budget(settings.spool_limit)
         self.streams = Streams(max(1, settings.processes - 1), min(settings.stall_limit, settings.time_limit))
@@ -77,7 +79,8 @@ class Pool:
         self.refusals = Refusals()
         self._perform = perform
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
-        self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited)
+        self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited, confined=confined)
+        self._given_up: tuple[str, ...] | None = None
         self._workers: dict[int, Worker] = {}
         self._idle: list[Worker] = []
         self._line = Line()
@@ -317,6 +320,9 @@ class Pool:
                 pause = min(2 * pause, 5.0)
             else:
                 log.debug("worker spawned", extra={"fields": {"pid": worker.pid}})
+                if worker.given_up != self._given_up:
+                    self._given_up = worker.given_up
+                    log.info("workers confined", extra={"fields": {"given_up": worker.given_up}})
                 self._workers[worker.pid] = worker
                 self._release(worker)
                 return

@@ -2,7 +2,7 @@
 
 The server: nobody may look into it, or make it write its memory down; the key leaves its environment. Workers, which
 read what strangers send: the same, and no way to rights that they have not, no network, no capability of root's but to
-read files.
+read files; and of these none but what they need (`landlock`).
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ def forget_variable(name: str) -> None:
             ctypes.memset(start + value, ord("*"), block.index(b"\0", value) - value)
 
 
-def give_up_rights() -> None:
-    """In a process that does strangers' work: have no network, and as few rights as the system lets it give up."""
+def give_up_rights() -> tuple[str, ...]:
+    """In a process that does strangers' work: have no network, and as few rights as the system lets it give up.
+
+    Return what was given up.
+    """
     if os.geteuid() == 0:
-        _call("unshare", CLONE_NEWNET)
+        apart = _call("unshare", CLONE_NEWNET)
     else:
         user, group = os.geteuid(), os.getegid()
-        if _call("unshare", CLONE_NEWUSER | CLONE_NEWNET):
+        if apart := _call("unshare", CLONE_NEWUSER | CLONE_NEWNET):
             with suppress(OSError):
                 Path("/proc/self/setgroups").write_text("deny")
                 Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
@@ -57,7 +60,8 @@ def give_up_rights() -> None:
     head = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     capabilities = CAN_READ if os.geteuid() == 0 else 0
     _call("capset", head, (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0))
-    _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    alone = _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return (*["rights"] * alone, *["network"] * apart)
 
 
 def _call(name: str, *arguments: object) -> bool:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+import msgspec
+
 from app.workers.channel import Outcome, encode_call, receive_async, send_async
 from app.workers.forkserver import EXIT, ONE_THREAD, REUSE_MEMORY
 from app.workers.uploads import Clock, Pipe, Spool
@@ -38,6 +40,8 @@ class Worker:
 
     pid: int
     channel: socket.socket
+    given_up: tuple[str, ...] = ()
+    """What it can do no more, as far as the system lets it give that up."""
     exited: bool = False
     has_watch: bool = False
 
@@ -113,9 +117,12 @@ class ForkServer:
     children: they are reaped when they end.
     """
 
-    def __init__(self, perform: str, memory_limit: int, on_exit: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, perform: str, memory_limit: int, on_exit: Callable[[int, int], None], *, confined: bool = True
+    ) -> None:
         self._perform = perform
         self._memory_limit = memory_limit
+        self._confined = confined
         self._on_exit = on_exit
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -132,7 +139,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
-            arguments = f"{theirs.fileno()}, {self._perform!r}, {self._memory_limit}"
+            arguments = f"{theirs.fileno()}, {self._perform!r}, {self._memory_limit}, {self._confined}"
             self._process = subprocess.Popen(
                 [sys.executable, "-c", START.format(arguments), json.dumps(sys.path)],
                 stdin=subprocess.DEVNULL,
@@ -155,7 +162,7 @@ class ForkServer:
             with theirs:
                 socket.send_fds(self._control, [b"w"], [theirs.fileno()])
             async with asyncio.timeout(SPAWN_SECONDS):
-                pid = (await receive_async(ours)).fields["pid"]
+                fields = (await receive_async(ours)).fields
         except TimeoutError:
             ours.close()
             if self._process is process:
@@ -165,9 +172,11 @@ class ForkServer:
         except BaseException:
             ours.close()
             raise
-        assert isinstance(pid, int)
-        self._workers.add(pid)
-        return Worker(pid, ours)
+        worker = Worker(
+            msgspec.convert(fields["pid"], int), ours, msgspec.convert(fields["given_up"], tuple[str, ...])
+        )
+        self._workers.add(worker.pid)
+        return worker
 
     def close(self) -> None:
         """End the process for good; workers end by their own sockets."""

@@ -24,6 +24,7 @@ POOL = "tests/app/workers/test_pool.py"
 INTAKE = "tests/app/workers/test_intake.py"
 ADMISSION = "tests/app/workers/test_admission.py"
 PRIVILEGES = "tests/app/http/test_privileges.py"
+CONFINED = "tests/app/workers/test_confined.py"
 CONNECTION = "tests/app/http/test_connection.py"
 LIMITS = "tests/app/http/test_v1_limits.py"
 REFUSALS = "tests/macekit/client/test_refusals.py"
@@ -161,6 +162,21 @@ HOSTILE_CLIENT = {
         "test_workers_can_gain_no_rights_and_have_none_that_would_let_them_trace",
         "test_workers_have_no_network_where_the_system_lets_them_give_it_up",
     ),
+    "Where the kernel has Landlock": (
+        CONFINED,
+        "test_it_cannot_read_the_file_that_holds_the_key",
+        "test_it_cannot_see_what_the_service_was_started_with",
+        "test_it_cannot_write_anywhere",
+        "test_it_cannot_run_a_program",
+        "test_it_reads_what_it_works_with",
+    ),
+    "Its later versions also keep them from TCP": (
+        CONFINED,
+        "test_it_cannot_connect",
+        "test_it_cannot_send_the_service_a_signal",
+    ),
+    "The log says what they have given up": (PRIVILEGES, "test_the_log_says_what_workers_have_given_up"),
+    "Files with a key can be read by workers where": (CONFINED, "test_one_that_is_not_confined_could"),
     "No process of the service writes a core": (
         PRIVILEGES,
         "test_no_process_of_it_writes_a_core",

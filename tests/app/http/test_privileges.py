@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.workers import landlock
 from tests.app.http.asked import workers_of
 from tests.app.running import Running, running, until
 
@@ -67,6 +69,14 @@ def test_workers_can_gain_no_rights_and_have_none_that_would_let_them_trace(serv
         assert status(pid, "NoNewPrivs") == "1"
         assert int(status(pid, "CapEff"), 16) & TRACE == 0
         assert int(status(pid, "CapPrm"), 16) & TRACE == 0
+
+
+def test_the_log_says_what_workers_have_given_up(service: Running) -> None:
+    (line,) = until(lambda: [line for line in service.logged().splitlines() if "workers confined" in line])
+
+    given_up = json.loads(line)["given_up"]
+    assert "rights" in given_up
+    assert ("files" in given_up) == (landlock.version() > 0)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the environment of the service is shown to root alone")

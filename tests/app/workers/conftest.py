@@ -18,7 +18,7 @@ class Workers:
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
-        self.pool = Pool(settings(time_limit=20.0, memory_limit=256 * 2**20), WORK)
+        self.pool = Pool(settings(time_limit=20.0, memory_limit=256 * 2**20), WORK, confined=False)
         runner.run(self.pool.start())
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:

@@ -28,8 +28,9 @@ async def settled(pool: Pool) -> None:
 
 
 @asynccontextmanager
-async def running(perform: str = WORK, **given: Any) -> AsyncIterator[Pool]:
-    pool = Pool(settings(**given), perform)
+async def running(perform: str = WORK, *, confined: bool = False, **given: Any) -> AsyncIterator[Pool]:
+    """A pool; workers that are not confined may write files, by which jobs tell these tests that they have begun."""
+    pool = Pool(settings(**given), perform, confined=confined)
     await pool.start()
     try:
         await settled(pool)

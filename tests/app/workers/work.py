@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +139,29 @@ def session(call: Call, body: Body) -> Reply:
 
 def environment(call: Call, body: Body) -> Reply:
     return said(sorted(os.environ))
+
+
+def attempted(call: Call, body: Body) -> Reply:
+    """What came of an attempt: nothing, or the kind of error."""
+    argument = bytes(body.view()).decode()
+    try:
+        ATTEMPTS[call.query[0][1]](argument)
+    except OSError as error:
+        return said(type(error).__name__)
+    return said("done")
+
+
+def _connect(port: str) -> None:
+    socket.create_connection(("127.0.0.1", int(port)), 5).close()
+
+
+ATTEMPTS: dict[str, Callable[[str], object]] = {
+    "read": lambda path: Path(path).read_bytes(),
+    "list": os.listdir,
+    "write": lambda path: Path(path).write_bytes(b"x"),
+    "append": lambda path: os.open(path, os.O_WRONLY | os.O_APPEND),
+    "remove": os.remove,
+    "run": lambda path: os.waitpid(os.posix_spawn(path, [path], {}), 0),
+    "signal": lambda pid: os.kill(int(pid), 0),
+    "connect": _connect,
+}
