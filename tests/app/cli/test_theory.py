@@ -156,6 +156,9 @@ def test_losses_may_come_in_two_files(capsys: Capture) -> None:
         *typed(pairs),
     )
 
+    names = (("members", "train.npy"), ("nonmembers", "heldout.npy"))
+    for column, (role, name) in zip(wanted["provenance"]["columns"], names, strict=True):
+        column |= {"role": role, "name": name}
     assert found == wanted
 
 
