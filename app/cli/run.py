@@ -145,7 +145,7 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
         if set(material.samples) != {""}:
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = material.samples[""]
-        columns += [replace(each, name=f"{name}: {each.name}") for each in columns_read(material)]
+        columns += [replace(each, name=f"{name}: {each.name}", query=name) for each in columns_read(material)]
     progress.now("computing")
     return DecodedBody(samples, dict(values), columns=tuple(columns))
 

@@ -290,15 +290,19 @@ def _sides(sample: Sample) -> dict[str, object]:
 
 def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     """The answer with the columns as they lie here, however they were packed for the wire."""
-    from macekit.operations.encode import columns_of
+    from macekit.decoding.account import columns_by_query
+    from macekit.operations.encode import columns, columns_of
 
     if not records.arrays and not records.columns:
         return answer
-    read = columns_of(records)
+    read, sources = columns_of(records), answer.get("provenance")
+    if isinstance(sources, list):  # of queries
+        for source, each in zip(sources, columns_by_query(records).values(), strict=True):
+            source["columns"] = columns(each)
+        return answer
     for part in (answer, answer.get("result", {})):
-        sources = part.get("provenance", [])
-        for source in sources if isinstance(sources, list) else [sources]:
-            source["columns"] = read
+        if "provenance" in part:
+            part["provenance"]["columns"] = read
     return {**answer, "columns": read} if "columns" in answer else answer
 
 

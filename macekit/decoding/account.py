@@ -25,10 +25,16 @@ class Account:
         self._entries: dict[object, _Entry] = {}
 
     def add(
-        self, key: object, role: str, name: str, values: Column | Labels, notes: Iterable[str] = ()
+        self,
+        key: object,
+        role: str,
+        name: str,
+        values: Column | Labels,
+        notes: Iterable[str] = (),
+        query: str = "",
     ) -> None:
         """The next values of a column, or all of them; ``key`` tells columns apart."""
-        entry = self._entries.setdefault(key, _Entry(role, name))
+        entry = self._entries.setdefault(key, _Entry(role, name, query))
         entry.kinds.add(kind_of(values))
         entry.notes.update(dict.fromkeys(notes))
         if entry.distinct is not None:
@@ -45,6 +51,7 @@ class Account:
 class _Entry:
     role: str
     name: str
+    query: str
     kinds: set[str] = field(default_factory=set)
     distinct: set[object] | None = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
@@ -58,6 +65,7 @@ class _Entry:
             kind,
             None if self.distinct is None or kind.startswith("rows") else len(self.distinct),
             tuple(self.notes),
+            self.query,
         )
 
 
@@ -66,27 +74,37 @@ def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:
     if body.columns:
         return body.columns
     account = Account()
-    for role, name, values in _fields(body):
-        account.add((role, name), role, name, values)
+    for role, query, values in _fields(body):
+        account.add((role, query), role, query or role, values, query=query)
     columns = account.columns()
     counts = tuple(
-        ColumnRead("counts", name or "counts", "counts", None)
+        ColumnRead("counts", name or "counts", "counts", None, query=name)
         for name, sample in body.samples.items()
         if sample.counts is not None
     )
     return columns + counts
 
 
+def columns_by_query(body: DecodedBody) -> dict[str, list[ColumnRead]]:
+    """Of several queries the columns of each, those of all included."""
+    columns: dict[str, list[ColumnRead]] = {name: [] for name in body.samples}
+    for each in columns_read(body):
+        for name in [each.query] if each.query else columns:
+            columns[name].append(each)
+    return columns
+
+
 def _fields(body: DecodedBody) -> Iterator[tuple[str, str, Column]]:
+    """What each field is, the query it is of, and its values."""
     for query, sample in body.samples.items():
         for role, values in (("members", sample.members), ("nonmembers", sample.nonmembers)):
             if values is not None:
-                yield role, query or role, values
+                yield role, query, values
     for role, values in (("targets", body.targets), ("groups", body.groups), ("units", body.units)):
         if values is not None:
-            yield role, role, values
+            yield role, "", values
     for name, values in body.arrays.items():
-        yield name, name, values
+        yield name, "", values
 
 
 def kind_of(values: Column | Labels) -> str:

@@ -28,7 +28,8 @@ class Sample:
 class ColumnRead:
     """A column that was read: its role and name, what it held, and what was dropped or understood.
 
-    ``distinct`` is how many different values it held; None if more than are counted.
+    ``distinct`` is how many different values it held; None if more than are counted. ``query`` is whose it is, if there
+    are several and it is not of all.
     """
 
     role: str
@@ -36,6 +37,7 @@ class ColumnRead:
     kind: str
     distinct: int | None
     notes: tuple[str, ...] = ()
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,8 @@ def take_account(account: Account, table: Table, layout: Layout) -> None:
         if isinstance(layout, Roles) and place == layout.member:
             notes += _meaning(column, layout.member_value)
         name = table.names[place] if table.names else role
-        account.add(place, role, name or str(place), column, notes)
+        query = name if isinstance(layout, Roles) and layout.queries and place in layout.scores else ""
+        account.add(place, role, name or str(place), column, notes, query)
 
 
 def _columns(table: Table, layout: Layout) -> tuple[ColumnRead, ...]:

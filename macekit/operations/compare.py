@@ -6,6 +6,7 @@ from itertools import combinations
 
 from estimators import Caution, LearnedTarget, compare
 from macekit.call import Call, Reply
+from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_estimator_acts
@@ -50,6 +51,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         pairs,
         question.paired,
     )
+    columns = columns_by_query(body)
     document: CompareAnswer = {
         "sentence": result.sentence,
         "maximum": encode.interval(result.maximum),
@@ -73,9 +75,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 result.ranking[0].advantage.provenance.method,
                 question.seed,
                 provenance_options(question, call),
-                encode.columns_of(body),
+                encode.columns(columns[name]),
             )
-            for each in samples.values()
+            for name, each in samples.items()
         ],
     }
     return reply_of(call, document, *samples.values())

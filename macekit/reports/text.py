@@ -68,7 +68,7 @@ def screen(operation: str, answer: Mapping[str, Any]) -> Screen:
 
     sentences, cautions = _sentences(answer), _cautions(answer)
     if HTML not in BY_NAME[operation].forms:
-        columns = notes(AnswerPath(answer.get("columns")))
+        columns = notes(list(AnswerPath(answer.get("columns"))))
         return Screen("", _numbers(answer), (*sentences, *([_read(columns)] if columns else [])), cautions)
     report = content(operation, answer)
     verdict = WORDS.get(report.headline.decision or "")

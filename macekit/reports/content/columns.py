@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from macekit.reports.model import READ, AnswerPath, Cell, Fact, Facts, Inline, Phrase, Report, Table
@@ -17,12 +18,12 @@ MORE = "more than a thousand different values"
 
 def with_columns(report: Report, answer: AnswerPath) -> Report:
     """The report with the columns that were read among its facts, if there is something to say of one."""
-    read = _columns(answer)
+    read = columns(answer["provenance"])
     how = notes(read)
     if not how:
         return report
     names: list[Cell] = []
-    for column in list(read)[:MOST]:
+    for column in read[:MOST]:
         names += [", "] if names else []
         names.append(column["name"].untrusted())
     if len(read) > MOST:
@@ -36,12 +37,12 @@ def _says_something(column: AnswerPath) -> bool:
     return column["name"].value != column["role"].value or bool(column["notes"].value)
 
 
-def notes(read: AnswerPath) -> Inline:
+def notes(read: Sequence[AnswerPath]) -> Inline:
     """How each of the first columns was taken; nothing, if there is nothing to say of any."""
     if not any(_says_something(column) for column in read):
         return ()
     parts: list[Cell] = []
-    for column in list(read)[:MOST]:
+    for column in read[:MOST]:
         parts += [", "] if parts else []
         parts.append(column["role"].untrusted())
         if column["name"].value != column["role"].value:
@@ -53,18 +54,23 @@ def notes(read: AnswerPath) -> Inline:
 
 def table(source: AnswerPath) -> Table | None:
     """Every column that was read."""
-    read = list(source["columns"])
+    read = columns(source)
     rows = tuple(_row(column) for column in read[:MOST_ROWS])
     head = ("Read as", "Column", "It holds", "Understood or dropped")
     more = max(0, len(read) - MOST_ROWS)
-    return Table(READ, head, rows, more=more, where="provenance.columns") if rows else None
+    where = "provenance" if isinstance(source.value, list) else "provenance.columns"
+    return Table(READ, head, rows, more=more, where=where) if rows else None
 
 
-def _columns(answer: AnswerPath) -> AnswerPath:
-    source = answer["provenance"]
-    if isinstance(source.value, list):
-        source = source[0] if source.value else AnswerPath(None)
-    return source["columns"]
+def columns(source: AnswerPath) -> Sequence[AnswerPath]:
+    """Every column that was read; of several queries those of each, then, once, those that they share."""
+    if not isinstance(source.value, list):
+        return list(source["columns"])
+    read: dict[tuple[str, str], list[AnswerPath]] = {}
+    for each in source:
+        for column in each["columns"]:
+            read.setdefault((str(column["role"].value), str(column["name"].value)), []).append(column)
+    return [same[0] for same in sorted(read.values(), key=lambda same: len(same) > 1)]
 
 
 def _row(column: AnswerPath) -> tuple[Cell, ...]:

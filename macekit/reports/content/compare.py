@@ -67,7 +67,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     sections += [
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
         limitations.section(limitations.of_sample(prior), answer["warnings"]),
-        _origin(provenance.section("compare", sources[0], context), sources),
+        _origin(provenance.section("compare", sources[0], context, sources=sources), sources),
     ]
     return Report(
         "Comparison of membership leakage",

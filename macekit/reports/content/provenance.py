@@ -34,12 +34,25 @@ COLUMNS: Inline = (
 )
 
 
-def section(operation: str, source: AnswerPath, context: Context, grouped: bool = False) -> Section:
-    """The facts, the options, and the question again: in a shell, over HTTP, from Python."""
+def section(
+    operation: str,
+    source: AnswerPath,
+    context: Context,
+    grouped: bool = False,
+    sources: AnswerPath | None = None,
+) -> Section:
+    """The facts, the options, and the question again: in a shell, over HTTP, from Python.
+
+    ``sources`` are those of all queries, where there are several; they differ in their records and columns alone.
+    """
     options = unusual(operation, source["options"].value or {})
     from_counts = str(source["query"].value).startswith(COUNTS_PREFIX)
     question = Reproduction(operation, options, context.source, grouped, context.others, from_counts)
-    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(question))
+    blocks: tuple[Block, ...] = (
+        *_tables(source, context, sources or source),
+        Paragraph(COLUMNS),
+        *listings(question),
+    )
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
@@ -49,7 +62,7 @@ def of_theory(source: AnswerPath, context: Context) -> Section:
     question = Reproduction(
         operation, unusual(operation, source["options"].value or {}), context.source, arrays=arrays
     )
-    blocks: tuple[Block, ...] = (*_tables(source, context), Paragraph(COLUMNS), *listings(question))
+    blocks: tuple[Block, ...] = (*_tables(source, context, source), Paragraph(COLUMNS), *listings(question))
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 
 
@@ -58,9 +71,9 @@ def _array_names(operation: AnswerPath, arrays: AnswerPath) -> tuple[str, ...]:
     return tuple(name for name in ARRAYS.get(operation.value, ()) if name in (arrays.value or ()))
 
 
-def _tables(source: AnswerPath, context: Context) -> Iterator[Table]:
+def _tables(source: AnswerPath, context: Context, sources: AnswerPath) -> Iterator[Table]:
     yield Table("Origin", ("", ""), tuple(origin(source, context)))
-    if (read := columns.table(source)) is not None:
+    if (read := columns.table(sources)) is not None:
         yield read
     options = tuple(_options(source["options"]))[:MOST]
     if options:

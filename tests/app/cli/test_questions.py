@@ -165,8 +165,8 @@ def test_several_files_are_compared_by_their_stems(folder: Path, capsys: Capture
     asked = json.loads(bytes(perform(Call("compare"), Body.of(posted)).body))
     read = [each.pop("columns") for each in found["provenance"]]  # type: ignore[attr-defined]
     assert [[(column["role"], column["name"]) for column in columns] for columns in read] == [
-        [(role, f"{file}: {role}") for file in ("before", "after") for role in ("score", "member")]
-    ] * 2
+        [(role, f"{file}: {role}") for role in ("score", "member")] for file in ("before", "after")
+    ]
     for each in asked["provenance"]:
         del each["columns"]
     assert found == asked
