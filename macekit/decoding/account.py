@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.sample.integers import LEAST, MOST, or_infinite
 from macekit.decoding.body import Column, ColumnRead, DecodedBody
-from macekit.decoding.columns import Labels
+from macekit.decoding.columns import FILLED, Labels
 
 MOST_DISTINCT = 1000
 """Different values that are counted; of more it is only said that there are more."""
+
+BEYOND = "integers of more than 64 bits"
 
 LOOKS = 4096
 """Values that are looked at before all are: scores are mostly all different."""
@@ -36,7 +40,8 @@ class Account:
         """The next values of a column, or all of them; ``key`` tells columns apart."""
         entry = self._entries.setdefault(key, _Entry(role, name, query))
         entry.kinds.add(kind_of(values))
-        entry.notes.update(dict.fromkeys(notes))
+        entry.reach(values)
+        entry.notes.update(notes)
         if entry.distinct is not None:
             distinct = _distinct(values)
             together = None if distinct is None else entry.distinct | distinct
@@ -54,19 +59,44 @@ class _Entry:
     query: str
     kinds: set[str] = field(default_factory=set)
     distinct: set[object] | None = field(default_factory=set)
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
+    low: int = 0
+    high: int = 0
+
+    def reach(self, values: Column | Labels) -> None:
+        """Widen the range of integers that 64 bits, or no 64 bits, hold."""
+        if not isinstance(values, np.ndarray) or not len(values):
+            return
+        if values.dtype in (np.int64, np.uint64) or _are_long(values):
+            self.low = min(self.low, int(values.min()))
+            self.high = max(self.high, int(values.max()))
 
     def column(self) -> ColumnRead:
         kinds = self.kinds - {"nothing"} or {"nothing"}
-        kind = "numbers" if kinds == {"integers", "numbers"} else min(kinds)
+        kind, distinct, notes = min(kinds), self.distinct, self.notes
+        if kinds == {"integers", "numbers"}:  # fractions among them: all are floats
+            kind, notes = "numbers", notes - {FILLED}
+            distinct = distinct and {or_infinite(cast("float", value)) for value in distinct}
+        elif self.high > (MOST if self.low < 0 else 2 * MOST + 1) or self.low < LEAST:
+            notes = {*notes, BEYOND}
         return ColumnRead(
             self.role,
             self.name,
             kind,
-            None if self.distinct is None or kind.startswith("rows") else len(self.distinct),
-            tuple(self.notes),
+            None if distinct is None or kind.startswith("rows") else len(distinct),
+            tuple(sorted(notes, key=_place)),
             self.query,
         )
+
+
+def _are_long(values: NDArray[np.generic]) -> bool:
+    """Whether values are Python's own integers."""
+    return values.dtype.kind == "O" and all(type(value) is int for value in values.tolist())
+
+
+def _place(note: str) -> tuple[bool, bool, str]:
+    """Where a note stands, whatever block it came from: who is a member last, members before nonmembers."""
+    return note.endswith(": nonmembers"), note.endswith(": members"), note
 
 
 def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:

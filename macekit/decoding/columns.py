@@ -72,6 +72,9 @@ MOST_LETTERS = 1000
 LONGEST_NAME = 200
 """Characters of the name of a query."""
 
+FILLED = "leading zeros dropped"
+"""What is understood of integers, and of none if fractions stand among them."""
+
 NUMBERS = {int, float}
 KINDS = {
     bool: "a boolean",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import InputError, MixedTypes
 from estimators.sample.integers import as_64_bit
-from macekit.decoding.columns import Labels, absent
+from macekit.decoding.columns import FILLED, Labels, absent
 from macekit.decoding.table import Values
 from macekit.decoding.typed import labels
 from macekit.problems import Problem
@@ -36,9 +36,7 @@ UNUSUAL = "[xX]|^[+-]?0[0-9]"
 """What Arrow reads as an integer and people may not mean as one: 0x1F, and 007."""
 
 TRIMMED = "blanks around values dropped"
-FILLED = "leading zeros dropped"
 TRUTH = "true and false, in any case, read as booleans"
-BEYOND = "integers of more than 64 bits, each told from the others"
 
 Finder = Callable[[int], tuple[str, int]]
 """What a column is called in messages and the number of a row in it, from the place among all that is read."""
@@ -51,6 +49,7 @@ class Spelling:
     names: bool = False
     kind: str | None = None
     notes: set[str] = field(default_factory=set)
+    fractions: bool = False
     lengths: set[int] = field(default_factory=set)
     filled: tuple[str, int] | None = None
     missing: tuple[str, int] | None = None
@@ -99,9 +98,18 @@ class Spelling:
         return Labels(column.codes, stripped) if padded else column
 
     def end(self) -> None:
-        """Nothing follows."""
+        """Nothing follows: refuse whole numbers of which some begin with zeros, and not all have as many digits."""
         if self.kind is None and self.missing is not None:
             raise absent(*self.missing)
+        if self.filled is not None and len(self.lengths) > 1 and not self.fractions:
+            what, row = self.filled
+            raise Problem(
+                "bad-records",
+                f"{what}: row {row} is a whole number that begins with zeros, and others have another number of "
+                "digits; write numbers without zeros, or say query=discrete if they are names",
+                field=what,
+                index=row,
+            )
 
     def _numbers(
         self, column: pa.Array | pa.ChunkedArray, looks: Sequence[str], find: Finder
@@ -135,8 +143,10 @@ class Spelling:
             if len(values):
                 self._be("numbers", find, 0)
                 if integers:
-                    sizes = pc.min_max(pc.binary_length(column)).as_py()
-                    self._measure({sizes["min"], sizes["max"]}, None)
+                    digits = pc.utf8_ltrim(column, "-") if int(values.min()) < 0 else column
+                    sizes = pc.min_max(pc.binary_length(digits)).as_py()
+                    self.lengths |= {sizes["min"], sizes["max"]}
+                self.fractions |= not integers
             return values
         return None
 
@@ -149,20 +159,6 @@ class Spelling:
             others = "text" if self.kind == "text" else self.kind
             raise _mixed(what, row, kind, others or kind)
         self.kind = kind
-
-    def _measure(self, lengths: set[int], filled: tuple[str, int] | None) -> None:
-        """Refuse whole numbers of which some begin with zeros, and not all have as many digits."""
-        self.lengths |= lengths
-        self.filled = self.filled or filled
-        if self.filled is not None and len(self.lengths) > 1:
-            what, row = self.filled
-            raise Problem(
-                "bad-records",
-                f"{what}: row {row} is a whole number that begins with zeros, and others have another number of "
-                "digits; write numbers without zeros, or say query=discrete if they are names",
-                field=what,
-                index=row,
-            )
 
     def _by_text(self, column: Labels, find: Finder) -> Values:
         """The same, text by text."""
@@ -201,11 +197,13 @@ class Spelling:
         """Numbers that are spelled in ways that Arrow does not read, or that need a second look."""
         self._be("numbers", find, 0)
         if not all(WHOLE.fullmatch(text) for text in texts):
+            self.fractions = True
             return np.take(np.array([float(text) for text in texts], dtype=np.float64), column.codes)
         digits = [text.lstrip("+-") for text in texts]
         first = column.first(_begin_with_zeros(texts))
-        self._measure(set(map(len, digits)), None if first is None else find(first))
+        self.lengths |= set(map(len, digits))
         if first is not None:
+            self.filled = self.filled or find(first)
             self.notes.add(FILLED)
         if max(map(len, digits)) > MOST_DIGITS:
             what, row = find(
@@ -214,10 +212,7 @@ class Spelling:
             raise Problem(
                 "out-of-range", f"{what}: row {row} has more than {MOST_DIGITS} digits", field=what, index=row
             )
-        integers = as_64_bit(np.array([int(text) for text in texts], dtype=object))
-        if integers.dtype.kind == "O":
-            self.notes.add(BEYOND)
-        return np.take(integers, column.codes)
+        return np.take(as_64_bit(np.array([int(text) for text in texts], dtype=object)), column.codes)
 
 
 def typed_texts(

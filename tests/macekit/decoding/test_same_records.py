@@ -427,6 +427,69 @@ def test_what_is_refused_is_refused_in_every_spelling_and_wherever_it_is_cut(nam
                     )
 
 
+CUTS = (64, 200, 2**18)
+SPELT = [
+    "1",
+    "-3",
+    "007",
+    "07",
+    "-12",
+    "012",
+    "1.5",
+    "1e30",
+    " 5",
+    "+7",
+    str(2**53 + 1),
+    str(2**63),
+    str(2**70),
+]
+
+
+def answer_in_blocks(body: bytes, size: int, **query: str) -> Any:
+    """The counts and the columns of a CSV that is read in blocks of a size, or the kind of the refusal."""
+    with pytest.MonkeyPatch.context() as patch, Body.of(body) as held:
+        patch.setattr("macekit.decoding.csv.BLOCK", size)
+        content = json.loads(bytes(perform(Call("counts", CSV, query=tuple(query.items())), held).body))
+    return (content["counts"], content["columns"]) if "counts" in content else content["type"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(SPELT), min_size=1, max_size=3, unique=True), st.booleans(), st.data())
+def test_numbers_are_what_they_are_wherever_a_column_is_cut(
+    pool: list[str], in_order: bool, data: st.DataObject
+) -> None:
+    values = data.draw(st.lists(st.sampled_from(pool), min_size=40, max_size=40))
+    values = sorted(values, key=pool.index) if in_order else values
+    _, body = CSVS["plain"](values, [k % 2 == 0 for k in range(40)])
+
+    require_one({str(size): answer_in_blocks(body, size, score="score") for size in CUTS})
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["-12", "012"], "bad-records"),
+        (["007", "7"], "bad-records"),
+        (["007", "7", "0.5"], []),
+        (["007", "012"], ["leading zeros dropped"]),
+        ([str(2**70), "0.5"], []),
+        ([str(2**70), "7"], ["integers of more than 64 bits"]),
+        ([" 7", "007", "-12"], "bad-records"),
+    ],
+)
+def test_what_is_said_of_zeros_and_of_long_integers_is_said_of_the_whole_column(
+    values: list[str], expected: object
+) -> None:
+    for order in (values, values[::-1]):
+        lines = [value for value in order for _ in range(20)]
+        _, body = CSVS["plain"](lines, [k % 2 == 0 for k in range(len(lines))])
+
+        found = require_one({str(size): answer_in_blocks(body, size, score="score") for size in CUTS})
+
+        said = found.rpartition(":")[2] if isinstance(found, str) else found[1][0]["notes"]
+        assert said == expected
+
+
 @settings(max_examples=20, deadline=None)
 @given(sides(-(2**63), 2**64 + 5))
 def test_identifiers_answer_as_their_texts_do(records: tuple[list[int], list[bool]]) -> None:
