@@ -116,6 +116,7 @@ HOSTILE_CLIENT = {
         ADMISSION,
         "test_between_two_computations_everything_else_gets_several_turns_of_the_loop",
         "test_connections_that_wait_are_taken_first_but_not_for_ever",
+        "test_more_compute_in_a_turn_where_all_else_takes_longer_but_few",
         FLOODED,
         "test_a_probe_does_not_wait_for_all_the_small_requests_before_it",
     ),

@@ -13,6 +13,7 @@ from app.workers.admission import (
     LEAST_TURNS,
     LONGEST_REFUSAL,
     MOST_ARRIVING,
+    MOST_IN_TURN,
     MOST_SMALL,
     MOST_TURNS,
     REFUSALS,
@@ -123,29 +124,40 @@ def test_a_slow_stream_gives_its_worker_to_one_that_waited_as_long_as_it_held_it
     assert asyncio.run(scene()) == (True, False)
 
 
-def test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait() -> None:
+def computed_at_once(seconds_between: float) -> tuple[int, list[str]]:
+    """How many compute in a turn of the loop at most, by a clock that goes on between them alone, and who may not."""
+
     async def scene() -> tuple[int, list[str]]:
-        turns, most, problems = Turns(), 0, []
-        computed: list[None] = []
+        loop = asyncio.get_running_loop()
+        turns, now, most, computed, problems = Turns(), 0.0, 0, 0, list[str]()
 
         async def compute() -> None:
-            async with turns.turn():
-                computed.append(None)
-
-        async def refused() -> None:
+            nonlocal computed
             try:
-                await compute()
+                async with turns.turn():
+                    computed += 1
             except Problem as problem:
                 problems.append(problem.kind.slug)
 
-        tasks = [asyncio.create_task(refused()) for _ in range(MOST_SMALL + 3)]
-        while not all(task.done() for task in tasks):
-            computed.clear()
-            await asyncio.sleep(0)
-            most = max(most, len(computed))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "time", lambda: now)
+            tasks = [asyncio.create_task(compute()) for _ in range(MOST_SMALL + 3)]
+            while not all(task.done() for task in tasks):
+                computed = 0
+                await asyncio.sleep(0)
+                most = max(most, computed)
+                now += 0 if computed else seconds_between
         return most, problems
 
-    assert asyncio.run(scene()) == (1, ["busy", "busy"])
+    return asyncio.run(scene())
+
+
+def test_only_one_computes_in_a_turn_of_the_loop_and_so_many_wait() -> None:
+    assert computed_at_once(seconds_between=0.0) == (1, ["busy", "busy"])
+
+
+def test_more_compute_in_a_turn_where_all_else_takes_longer_but_few() -> None:
+    assert computed_at_once(seconds_between=1.0)[0] == MOST_IN_TURN
 
 
 def turns_between(number: int, *listening: int) -> list[int]:
