@@ -63,8 +63,9 @@ class Service:
     port: int
     probe_port: int
     folder: Path
-    known: set[int] = field(default_factory=set)
-    """Its processes so far: workers outlive a fork server that was killed, and are then nobody's children."""
+    known: set[tuple[int, str]] = field(default_factory=set)
+    """Its processes so far, by number and start: workers outlive a fork server that was killed, and are then nobody's
+    children; and the number of one that has ended may be somebody else's."""
 
     @property
     def server(self) -> Server:
@@ -72,8 +73,12 @@ class Service:
 
     def family(self) -> list[int]:
         """The server and all that came of it and have not ended."""
-        self.known |= set(self.server.family())
-        return [pid for pid in sorted(self.known) if alive(pid)]
+        self.known |= {(pid, start) for pid in self.server.family() if (start := start_of(pid))}
+        return [pid for pid, start in sorted(self.known) if start_of(pid) == start]
+
+    def left(self) -> int:
+        """How many of its processes so far have not ended."""
+        return sum(start_of(pid) == start for pid, start in self.known)
 
     def fork_server(self) -> int | None:
         return next((pid for pid in self.family() if parent_of(pid) == self.process.pid), None)
@@ -116,12 +121,13 @@ def parent_of(pid: int) -> int:
         return 0
 
 
-def alive(pid: int) -> bool:
-    """Whether a process is there and has not ended: one that nobody has waited for yet is no orphan."""
+def start_of(pid: int) -> str:
+    """When a process began; empty if it is gone or has ended: one that nobody has waited for yet is no orphan."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
 
 
 def free_port() -> int:
@@ -580,8 +586,8 @@ def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[
         after = settled(service)
         files = service.files()
         service.family()
-    until(lambda: not any(map(alive, service.known)), 10)
-    orphans = sum(map(alive, service.known))
+    until(lambda: not service.left(), 10)
+    orphans = service.left()
     tally = tallies[0]
     row = (
         f"| {signal.Signals(number).name} to a {victim} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
@@ -619,9 +625,10 @@ def server_stopped(times: int, seed: int = 0) -> tuple[str, int]:
             service.process.send_signal(signal.SIGCONT)
         stop.set()
         clients.join()
-        after, files, seen = settled(service), service.files(), service.family()
-    until(lambda: not any(map(alive, seen)), 10)
-    orphans, tally = sum(map(alive, seen)), tallies[0]
+        after, files = settled(service), service.files()
+        service.family()
+    until(lambda: not service.left(), 10)
+    orphans, tally = service.left(), tallies[0]
     row = (
         f"| SIGSTOP, SIGCONT to the server | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
         f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
@@ -644,13 +651,13 @@ def server_killed(times: int, seed: int = 0) -> tuple[str, int]:
             )
             clients.start()
             time.sleep(rng.uniform(0.2, 1.0))
-            seen = service.family()
+            service.family()
             stop.set()
             service.process.kill()
             service.process.wait()
             clients.join()
-            until(lambda seen=seen: not any(map(alive, seen)), 10)  # type: ignore[misc]
-            orphans += sum(map(alive, seen))
+            until(lambda service=service: not service.left(), 10)  # type: ignore[misc]
+            orphans += service.left()
             files += service.files()
             good, cut = good + tallies[0].statuses[200], cut + tallies[0].reset
     row = f"| SIGKILL to the server | {times} | {good:,} | 0 | 0 | {cut} | 0 | {orphans} | {files} | |"
