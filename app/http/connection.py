@@ -168,7 +168,7 @@ class Connection(HttpToolsProtocol):
             request_id = request_name(cycle.scope)  # type: ignore[arg-type]
             reply = problem.reply(request_id)
             exchange = Exchange(request_id, "POST", path, operation, reply.status, problem=reply.problem)
-            exchange.client = cycle.scope["client"][0] if cycle.scope.get("client") else None
+            exchange.client = address[0] if (address := cycle.scope["client"]) else None
             headers = [
                 (b"content-type", reply.media_type.encode()),
                 (b"content-length", str(len(reply.body)).encode()),
