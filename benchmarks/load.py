@@ -562,33 +562,48 @@ def strike(service: Service, victim: str, number: int, rng: random.Random) -> No
             os.close(descriptor)
 
 
+@dataclass
+class Clients:
+    """Four clients that ask until they are told to stop, and what became of their requests."""
+
+    port: int
+    bodies: tuple[bytes, bytes]
+    tally: Tally = field(default_factory=Tally)
+
+    @contextmanager
+    def asking(self) -> Iterator[threading.Event]:
+        """A load beside what is done meanwhile; at its end, or once the event is set, it stops and is counted."""
+        stop = threading.Event()
+        thread = threading.Thread(target=lambda: self._ask(stop))
+        thread.start()
+        try:
+            yield stop
+        finally:
+            stop.set()
+            thread.join()
+
+    def _ask(self, stop: threading.Event) -> None:
+        self.tally = asyncio.run(closed(self.port, 4, 3600, lambda n: self.bodies[n % 2], stop))
+
+
 def faults_within(victim: str, number: int, times: int, seed: int = 0) -> tuple[str, int]:
     """Workers or fork servers that are stopped or killed at random moments of a load: a row, and what was wrong."""
-    rng, stop, body = random.Random(seed), threading.Event(), medium()
-    bodies = small(), body
+    rng, bodies = random.Random(seed), (small(), medium())
     with serving(time_limit="3") as service:
         asyncio.run(closed(service.port, 4, 1.0, lambda n: bodies[n % 2]))
         before, workers = settled(service), len(service.workers())
-        tallies: list[Tally] = []
-        clients = threading.Thread(
-            target=lambda: tallies.append(
-                asyncio.run(closed(service.port, 4, 3600, lambda n: bodies[n % 2], stop))
-            )
-        )
-        clients.start()
-        for _ in range(times):
-            time.sleep(rng.uniform(0.1, 1.0))
-            strike(service, victim, number, rng)
-        time.sleep(1)
-        stop.set()
-        clients.join()
+        clients = Clients(service.port, bodies)
+        with clients.asking():
+            for _ in range(times):
+                time.sleep(rng.uniform(0.1, 1.0))
+                strike(service, victim, number, rng)
+            time.sleep(1)
         until(lambda: len(service.workers()) == workers == service.metric("mace_workers"), 30)
         after = settled(service)
         files = service.files()
         service.family()
     until(lambda: not service.left(), 10)
-    orphans = service.left()
-    tally = tallies[0]
+    orphans, tally = service.left(), clients.tally
     row = (
         f"| {signal.Signals(number).name} to a {victim} | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
         f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
@@ -608,27 +623,20 @@ def settled(service: Service) -> int:
 
 def server_stopped(times: int, seed: int = 0) -> tuple[str, int]:
     """The server itself is stopped and goes on: nobody is lost."""
-    rng, stop, bodies = random.Random(seed), threading.Event(), (small(), medium())
+    rng, bodies = random.Random(seed), (small(), medium())
     with serving() as service:
         asyncio.run(closed(service.port, 4, 1.0, lambda n: bodies[n % 2]))
-        before, tallies = settled(service), list[Tally]()
-        clients = threading.Thread(
-            target=lambda: tallies.append(
-                asyncio.run(closed(service.port, 4, 3600, lambda n: bodies[n % 2], stop))
-            )
-        )
-        clients.start()
-        for _ in range(times):
-            time.sleep(rng.uniform(0.05, 0.5))
-            service.process.send_signal(signal.SIGSTOP)
-            time.sleep(rng.uniform(0.05, 0.5))
-            service.process.send_signal(signal.SIGCONT)
-        stop.set()
-        clients.join()
+        before, clients = settled(service), Clients(service.port, bodies)
+        with clients.asking():
+            for _ in range(times):
+                time.sleep(rng.uniform(0.05, 0.5))
+                service.process.send_signal(signal.SIGSTOP)
+                time.sleep(rng.uniform(0.05, 0.5))
+                service.process.send_signal(signal.SIGCONT)
         after, files = settled(service), service.files()
         service.family()
     until(lambda: not service.left(), 10)
-    orphans, tally = service.left(), tallies[0]
+    orphans, tally = service.left(), clients.tally
     row = (
         f"| SIGSTOP, SIGCONT to the server | {times} | {tally.statuses[200]:,} | {tally.statuses[503]} "
         f"| {tally.others} | {tally.reset} | {tally.late} | {orphans} | {files} | {before}, {after} |"
@@ -641,25 +649,18 @@ def server_killed(times: int, seed: int = 0) -> tuple[str, int]:
     rng, bodies = random.Random(seed), (small(), medium())
     orphans = files = good = cut = 0
     for _ in range(times):
-        stop = threading.Event()
         with serving() as service:
-            tallies: list[Tally] = []
-            clients = threading.Thread(
-                target=lambda stop=stop, tallies=tallies, port=service.port: tallies.append(  # type: ignore[misc]
-                    asyncio.run(closed(port, 4, 3600, lambda n: bodies[n % 2], stop))
-                )
-            )
-            clients.start()
-            time.sleep(rng.uniform(0.2, 1.0))
-            service.family()
-            stop.set()
-            service.process.kill()
-            service.process.wait()
-            clients.join()
+            clients = Clients(service.port, bodies)
+            with clients.asking() as stop:
+                time.sleep(rng.uniform(0.2, 1.0))
+                service.family()
+                stop.set()
+                service.process.kill()
+                service.process.wait()
             until(lambda service=service: not service.left(), 10)  # type: ignore[misc]
             orphans += service.left()
             files += service.files()
-            good, cut = good + tallies[0].statuses[200], cut + tallies[0].reset
+            good, cut = good + clients.tally.statuses[200], cut + clients.tally.reset
     row = f"| SIGKILL to the server | {times} | {good:,} | 0 | 0 | {cut} | 0 | {orphans} | {files} | |"
     return row, orphans + files
 

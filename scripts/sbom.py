@@ -181,7 +181,7 @@ def _component(part: Part) -> Json:
     ]
     index = {
         "type": "distribution",
-        "url": f"https://pypi.org/project/{part.pin.name}/{quote(str(part.pin.version))}/",
+        "url": part.purl,
         "comment": "one of the files with these hashes, from whichever index",
         "hashes": [{"alg": "SHA-256", "content": digest} for digest in sorted(part.pin.hashes)],
     }
@@ -221,7 +221,7 @@ def _asset(name: str, asset: Json) -> Json:
         "externalReferences": [
             {
                 "type": "distribution",
-                "url": f"https://registry.npmjs.org/{name}/-/{name}-{asset['version']}.tgz",
+                "url": purl,
                 "hashes": [
                     {
                         "alg": algorithm.upper().replace("SHA", "SHA-"),

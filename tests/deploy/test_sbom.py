@@ -101,6 +101,12 @@ def test_it_names_the_files_of_others_in_our_package(bill: dict[str, Any]) -> No
     assert redoc["pedigree"]["notes"].startswith("redoc.standalone.js: ")
 
 
+def test_it_names_packages_and_no_host_to_fetch_them_from(bill: dict[str, Any]) -> None:
+    for purl, part in components(bill).items():
+        places = [each["url"] for each in part["externalReferences"] if each["type"] == "distribution"]
+        assert places == [purl]
+
+
 def test_it_says_what_depends_on_what_down_to_the_last_part(bill: dict[str, Any]) -> None:
     purls = {part["name"]: part["purl"] for part in (bill["metadata"]["component"], *bill["components"])}
     names = {purl: name for name, purl in purls.items()}
