@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import io
 import json
+import lzma
 import mmap
 import os
 import signal
@@ -22,6 +24,8 @@ import struct
 import sys
 import time
 import traceback
+import warnings
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +38,7 @@ import numpy as np
 import pyarrow as pa
 
 from estimators import MaceError
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import blocks, decode
 from macekit.memory import MemoryLimit
 from macekit.operations import perform
@@ -320,6 +324,15 @@ def _places(document: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(value)
 
 
+def change_line(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """A value, or the nesting, of one line of JSON."""
+    lines = body.split(b"\n")
+    at = int(rng.integers(len(lines)))
+    change: Callable[..., bytes] = pick(rng, [change_tree, change_tree, deepen])
+    lines[at] = change(rng, lines[at], spare)
+    return b"\n".join(lines)
+
+
 def deepen(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     at, depth = anywhere(rng, body), int(rng.integers(1, 3000))
     opening, closing = pick(rng, [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")])
@@ -401,6 +414,53 @@ def write_npy_header(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     return b"\x93NUMPY" + bytes([version, 0]) + packed + header + data
 
 
+def change_archive(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """An archive written anew: entries with another head, another name, twice, in another order or compression."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as file:
+            arrays = [(name, file.read(name)) for name in file.namelist()]
+    except (
+        zipfile.BadZipFile,
+        lzma.LZMAError,
+        zlib.error,
+        struct.error,
+        EOFError,
+        LookupError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):
+        return change_bytes(rng, body, spare)
+    for _ in range(int(rng.integers(1, 4))):
+        at = int(rng.integers(len(arrays)))
+        name, data = arrays[at]
+        change: Callable[..., bytes] = pick(rng, [write_npy_header, change_bytes, truncate, drop_piece])
+        arrays[at] = pick(
+            rng,
+            [
+                (name, change(rng, data, spare)),
+                (pick(rng, [*NAMES, "../x", "/x", "a\\b", "members", "nonmembers"]) + ".npy", data),
+                (name, pick(rng, arrays)[1]),
+                (name, data + bytes(pick(rng, [1, 2**16, 2**22]))),
+            ],
+        )
+        if rng.random() < 0.2:
+            arrays.append(pick(rng, arrays))
+    sink = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(sink, "w", pick(rng, [0, 8, 8, 12, 14])) as file:
+        warnings.simplefilter("ignore")
+        for name, data in arrays:
+            file.writestr(zipfile.ZipInfo(name), data, file.compression)
+    return sink.getvalue()
+
+
+def change_directory(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
+    """An integer of the directory at the end of an archive, or of the head of its first entry."""
+    start = max(0, body.find(b"PK\x01\x02"))
+    return _with_integer(rng, body, *pick(rng, [(start, len(body)), (4, min(len(body), 160))]))
+
+
 def move_messages(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
     """An Arrow stream's messages dropped, repeated or in another order, with another's among them."""
     messages = _messages(body)
@@ -479,7 +539,9 @@ def change_page(rng: Random, body: bytes, spare: list[Entry]) -> bytes:
 OWN: dict[str, list[Callable[[Random, bytes, list[Entry]], bytes]]] = {
     CSV: [*TEXT, recode],
     JSON: [*TEXT, change_tree, change_tree, change_tree, change_tree, deepen, recode],
+    NDJSON: [*TEXT, change_line, change_line, change_line, recode],
     NPY: [write_npy_header],
+    NPZ: [change_archive, change_archive, change_directory],
     ARROW: [change_metadata, change_metadata, move_messages],
     ARROW_FILE: [change_metadata],
     PARQUET: [change_footer, change_footer, move_footer_piece, change_page],

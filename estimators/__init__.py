@@ -18,17 +18,23 @@ from estimators.attack import (
 from estimators.audit.exposure import Exposure, exposure
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
+from estimators.matching import Match, match_sides
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.individual import IndividualMetric, individual_metric
 from estimators.metric.presets import PRESETS, preset
 from estimators.plan import Decision, Plan, Verdict, plan_verdict, plan_width, verdict
+from estimators.release_size import ReleaseSize, release_size
+from estimators.releases import ReleaseComparison, compare_releases
 from estimators.report import Assessment, AssessOptions, assess
 from estimators.risk.individual import IndividualRisk, individual_risk
 from estimators.risk.mean import MeanRisk, mean_risk
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores, one_per_unit
+from estimators.series import Series, advantage_series
+from estimators.split import Control, SplitCheck, check_split, control
 from estimators.statement import VERSION, Caution, Estimate, Guarantee, Interval
+from estimators.synthetic import SyntheticAudit, audit_synthetic, release_queries
 from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
 
 __all__ = [
@@ -40,6 +46,7 @@ __all__ = [
     "AttackAdvantage",
     "Caution",
     "CellsTarget",
+    "Control",
     "Counts",
     "Decision",
     "Estimate",
@@ -51,27 +58,39 @@ __all__ = [
     "Interval",
     "LearnedTarget",
     "MaceError",
+    "Match",
     "MeanRisk",
     "Metric",
     "MetricEstimate",
     "Plan",
     "QuantileRule",
     "Query",
+    "ReleaseComparison",
+    "ReleaseSize",
     "Scores",
+    "Series",
+    "SplitCheck",
+    "SyntheticAudit",
     "ThresholdRule",
     "ThresholdTarget",
     "TopRule",
     "TwoSidedTarget",
     "Verdict",
     "advantage",
+    "advantage_series",
     "assess",
     "attack_advantage",
+    "audit_synthetic",
     "by_group",
+    "check_split",
     "compare",
+    "compare_releases",
+    "control",
     "difference",
     "exposure",
     "individual_metric",
     "individual_risk",
+    "match_sides",
     "mean_risk",
     "metric_optimum",
     "one_per_unit",
@@ -79,5 +98,7 @@ __all__ = [
     "plan_verdict",
     "plan_width",
     "preset",
+    "release_queries",
+    "release_size",
     "verdict",
 ]

@@ -7,7 +7,7 @@ end is the best adversary of a declared class on the records it was chosen on, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from estimators.adversary.insample import (
 )
 from estimators.adversary.learned import LearnedScore, learn_score, learned_validation
 from estimators.adversary.paired import Rules
-from estimators.errors import IncompatibleCells, InputError, require_count, require_open_unit
+from estimators.clusters.design import Clusters, Labels, names_of
+from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
+from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
+    CLUSTERED,
     IID,
     MLR,
     UNIMODAL,
@@ -81,6 +84,7 @@ class Advantage:
         cautions: What to know before using the numbers.
         provenance: Method, version, numbers of records, prior and seed.
         target: The adversaries that were asked about.
+        clusters: How many clusters the rows come in and what that costs; None if none were named.
 
     Example:
         >>> from estimators import Counts, advantage
@@ -101,6 +105,7 @@ class Advantage:
     cautions: tuple[Caution, ...]
     provenance: Provenance
     target: Target = field(repr=False)
+    clusters: ClusterSummary | None = None
 
     @property
     def value(self) -> float:
@@ -181,10 +186,11 @@ class Advantage:
         reader = "vector" if self.target.name == "learned" else "score"
         interval = self.estimate.interval
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
+        clusters = "" if self.clusters is None else f" {self.clusters.sentence}"
         return (
             f"With {percent(interval.confidence)} confidence the best attacker who reads this {reader} has an "
             f"advantage {bound}, {self.over}{self.excess}. "
-            f"The upper end covers attackers who {self.attacker}; no others."
+            f"The upper end covers attackers who {self.attacker}; no others.{clusters}"
         )
 
 
@@ -208,6 +214,7 @@ def advantage(
     confidence: float = 0.95,
     seed: int = 0,
     shuffles: int = SHUFFLES,
+    cluster: Labels | None = None,
 ) -> Advantage:
     """Estimate the optimal advantage at ``prior`` from scores or from counts.
 
@@ -220,6 +227,9 @@ def advantage(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
             depend less on the seed and take longer.
+        cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
+            columns of labels that cross (a person and a model), by name or in a list. A cluster may have rows on both
+            sides. Both ends then hold for rows that are alike within a cluster.
 
     Returns:
         an ``Advantage``: estimate, interval, guarantee and the result as a sentence.
@@ -241,7 +251,7 @@ def advantage(
         True
     """
     confidence = require_open_unit("confidence", confidence)
-    return checked_ends(data, prior, target, seed, shuffles).at(confidence)
+    return checked_ends(data, prior, target, seed, shuffles, cluster).at(confidence)
 
 
 def checked_ends(
@@ -250,6 +260,7 @@ def checked_ends(
     target: Target | None,
     seed: int,
     shuffles: int = SHUFFLES,
+    cluster: Labels | None = None,
 ) -> Ends:
     """``ends_of`` of arguments that are in their range."""
     prior = require_open_unit("prior", prior)
@@ -257,7 +268,7 @@ def checked_ends(
     require_count("seed", seed, 0)
     require_data(data, Scores, Counts)
     require_target(target)
-    return ends_of(data, prior, target, seed, shuffles)
+    return ends_of(data, prior, target, seed, shuffles, cluster)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -268,9 +279,10 @@ class Ends:
     counts: Counts
     prior: float
     target: Target
-    validation: Validation
+    validation: Validation | ClusteredEnds
     source: Provenance
     learned: LearnedScore | None = None
+    clusters: ClusterSummary | None = None
 
     def lower(self, alpha: float) -> float:
         """The lower end of level 1 - alpha."""
@@ -278,6 +290,8 @@ class Ends:
 
     def upper(self, alpha: float) -> float:
         """The upper end of level 1 - alpha, for the adversaries that the target names."""
+        if isinstance(self.validation, ClusteredEnds):
+            return self.validation.upper(alpha)
         if isinstance(self.target, ThresholdTarget):
             return changes_upper(self.fine, self.prior, alpha, 1)
         if isinstance(self.target, TwoSidedTarget):
@@ -286,6 +300,16 @@ class Ends:
         if self.changes is None:
             return cells_upper(self.counts, self.prior, alpha, universe)
         return cells_or_changes_upper(self.counts, self.fine, self.prior, alpha, self.changes)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some rows belong together."""
+        return isinstance(self.validation, ClusteredEnds)
+
+    @property
+    def by_betting(self) -> bool:
+        """Whether there are so few clusters that limits are found by betting."""
+        return isinstance(self.validation, ClusteredEnds) and self.validation.limits.finite_sample
 
     @property
     def changes(self) -> int | None:
@@ -310,8 +334,12 @@ class Ends:
         alpha = (1.0 - confidence) / 2.0
         below, above = self.validation.at(alpha), self.upper(alpha)
         rejected = above < below.lower
-        point = (below.value + _flattered(below.leader, self.fine, self.counts, self.prior)) / 2.0
-        guarantee = _guarantee(self.counts, self.target, self.changes, below.exact)
+        if isinstance(self.validation, ClusteredEnds):
+            flattered, assumed = self.validation.flattered, CLUSTERED
+        else:
+            flattered, assumed = _flattered(below.leader, self.fine, self.counts, self.prior), IID
+        point = (below.value + flattered) / 2.0
+        guarantee = _guarantee(self.counts, self.target, self.changes, below.exact, assumed)
         # a rejected class bounds nothing from above: the only honest upper end left is 1
         interval = Interval(below.lower, 1.0 if rejected else above, confidence, guarantee)
         return Advantage(
@@ -323,16 +351,27 @@ class Ends:
             below.leader,
             rejected,
             above,
-            tuple(_cautions(self.counts, self.target, rejected)),
+            (
+                *_cautions(self.counts, self.target, rejected),
+                *(self.clusters.cautions if self.clusters else ()),
+            ),
             self.source,
             self.target,
+            self.clusters,
         )
 
 
 def ends_of(
-    data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int = SHUFFLES
+    data: Scores | Counts,
+    prior: float,
+    target: Target | None,
+    seed: int,
+    shuffles: int = SHUFFLES,
+    cluster: Labels | None = None,
 ) -> Ends:
     """Fit and judge the target's adversaries."""
+    if cluster is not None:
+        return _clustered(data, prior, target, seed, shuffles, cluster)
     target = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
     source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     if isinstance(target, LearnedTarget):
@@ -351,6 +390,43 @@ def ends_of(
     else:
         validation = validate_anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
     return Ends(fine, counts, prior, target, validation, source)
+
+
+def _clustered(
+    data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int, cluster: Labels
+) -> Ends:
+    """The same by whole clusters; as without any where no two rows share a label."""
+    if not isinstance(data, Scores):
+        raise OptionError("cluster: counts do not say whose a row is; send scores", field="cluster")
+    clusters = Clusters.of(cluster, data.n_members, data.n_nonmembers, prior)
+    if clusters is None:
+        plain = ends_of(data, prior, target, seed, shuffles)
+        rows = data.n_members + data.n_nonmembers
+        names = names_of(cluster)
+        alone = ClusterSummary(names, (rows,) * len(names), 1.0, float(rows), ALONE)
+        return replace(plain, clusters=alone)
+    if isinstance(target, LearnedTarget) or (target is None and data.dimension > 1):
+        raise OptionError(
+            "cluster: a learned adversary does not allow for clusters; give one number a record",
+            field="cluster",
+        )
+    target = target or CellsTarget()
+    fine = _finest(data, target)
+    at = np.concatenate([fine.cells.locate(side) for side in (data.members, data.nonmembers)])
+    if isinstance(target, CellsTarget):
+        if not fine.cells.ordered:
+            fine.require_shared_cells()
+        bins, changes = target.bins, target.changes if fine.cells.ordered else None
+    else:
+        cells_for(fine, target)  # scores without an order are refused
+        bins, changes = None, 1 if isinstance(target, ThresholdTarget) else 2
+    ends = clustered_ends(clusters, at, fine, bins, isinstance(target, CellsTarget), changes, seed, shuffles)
+    source = Provenance(
+        f"{target.name}+{ends.summary.method}", VERSION, data.n_members, data.n_nonmembers, prior, seed
+    )
+    fine = Counts.trusted(fine.members, fine.nonmembers, fine.cells, doubts_left(clusters, at, fine))
+    counts = fine.join(fine.group_starts(ends.size)) if fine.cells.ordered else fine
+    return Ends(fine, counts, prior, target, ends, source, None, ends.summary)
 
 
 def _finest(scores: Scores, target: Target) -> Counts:
@@ -388,9 +464,9 @@ def upper_by_changes(
         >>> scores = Scores.of(rng.normal(0.5, 1, 1000), rng.normal(0, 1, 1000))
         >>> for limit in upper_by_changes(scores, changes=(1, 2, 8)):
         ...     print(limit.changes, round(limit.upper, 3))
-        1 0.226
-        2 0.226
-        8 0.281
+        1 0.225
+        2 0.227
+        8 0.274
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_data(data, Scores, Counts)
@@ -433,7 +509,9 @@ def _flattered(leader: str, fine: Counts, counts: Counts, prior: float) -> float
     return min(value, second_moment(counts, prior)) if counts.size > MANY_CELLS else value
 
 
-def _guarantee(counts: Counts, target: Target, changes: int | None, exact_lower: bool) -> Guarantee:
+def _guarantee(
+    counts: Counts, target: Target, changes: int | None, exact_lower: bool, assumed: str = IID
+) -> Guarantee:
     cells = f"the optimal advantage of adversaries that see the score at a resolution of {counts.size} cells"
     if changes is not None:
         cells = (
@@ -450,7 +528,9 @@ def _guarantee(counts: Counts, target: Target, changes: int | None, exact_lower:
             IID,
         ),
     }[target.name]
-    return Guarantee(covers, assumes, finite_sample=exact_lower and counts.size <= MANY_CELLS)
+    return Guarantee(
+        covers, assumes.replace(IID, assumed), finite_sample=exact_lower and counts.size <= MANY_CELLS
+    )
 
 
 def _cautions(counts: Counts, target: Target, rejected: bool) -> list[Caution]:

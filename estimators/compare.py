@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.advantage import Advantage, Ends, advantage, ends_of, groups_for
 from estimators.adversary.paired import Judged
+from estimators.clusters.design import Labels
+from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.risk.groups import group_counts
@@ -19,6 +22,7 @@ from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.statement import (
+    CLUSTERED,
     IID,
     Caution,
     Estimate,
@@ -32,6 +36,7 @@ from estimators.statement import (
 from estimators.targets import Target, require_target
 
 Floats = NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
 
 STEPS = 13
 """Levels at which both ends of an answer are taken for a difference, besides the lowest."""
@@ -71,7 +76,7 @@ class Comparison:
         return (
             f"With {percent(interval.confidence)} confidence the riskiest of {len(self.ranking)} queries has an "
             f"advantage between {at_least(interval.lower)} and {at_most(interval.upper)}, "
-            f"{worst.advantage.over}; {worst.name!r} comes first, its true rank is {_ranks(worst)}."
+            f"{worst.advantage.over}; {worst.name!r} comes first, its true rank is {ranks(worst)}."
         )
 
 
@@ -107,6 +112,7 @@ def compare(
     seed: int = 0,
     pairs: Sequence[tuple[str, str]] = (),
     paired: bool = True,
+    cluster: Labels | None = None,
 ) -> Comparison:
     """Rank queries by advantage, bound the largest, and state the differences of pairs of them.
 
@@ -123,6 +129,8 @@ def compare(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         pairs: Names of two queries each; the second is subtracted from the first.
         paired: Whether all queries scored the same records in the same order, or independent samples.
+        cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
+            columns of labels that cross. It is that of every query.
 
     Returns:
         a ``Comparison``: ``maximum`` with its interval, ``ranking``, where each query has its advantage and the
@@ -154,9 +162,31 @@ def compare(
     require_target(target)
     for data in queries.values():
         require_data(data, Scores, Counts)
-    ends = {name: ends_of(data, prior, target, seed) for name, data in queries.items()}
+    ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in queries.items()}
     answers = {name: each.at(corrected) for name, each in ends.items()}
-    above = max(_sound_upper(each, (1.0 - confidence) / 2.0) for each in ends.values())
+    above = max(sound_upper(each, (1.0 - confidence) / 2.0) for each in ends.values())
+    apart = _differences(queries, ends, pairs, paired, confidence, seed) if pairs else ()
+    return side_by_side(answers, above, confidence, apart, "query", "queries")
+
+
+def side_by_side(
+    answers: Mapping[str, Advantage],
+    above: float,
+    confidence: float,
+    apart: tuple[Difference, ...],
+    one: str,
+    many: str,
+) -> Comparison:
+    """Answers whose intervals hold together as a ranking, the largest first, and the largest of them.
+
+    Args:
+        answers: The answer of each under its name.
+        above: The upper end of the largest, which needs no correction.
+        confidence: Probability that all intervals hold together.
+        apart: Differences of some of them.
+        one: What each is, such as ``query``.
+        many: The same of several.
+    """
     names = sorted(answers, key=lambda name: -answers[name].value)
     lower = np.array([answers[name].lower for name in names])
     upper = np.array([answers[name].upper for name in names])
@@ -166,23 +196,22 @@ def compare(
     )
     top = answers[names[0]]
     guarantee = Guarantee(
-        f"the largest of the queries' advantages, each as: {top.estimate.interval.guarantee.covers}",
-        IID,
+        f"the largest of the {many}' advantages, each as: {top.estimate.interval.guarantee.covers}",
+        _rows(*answers.values()),
         all(a.estimate.interval.guarantee.finite_sample for a in answers.values()),
     )
     interval = Interval(float(lower.max()), max(above, float(lower.max())), confidence, guarantee)
     note = Caution(
         "joint_query_may_exceed",
-        "an adversary who sees all queries together may do better than with any one; ask for the vector to bound it",
+        f"an adversary who sees all {many} together may do better than with any one; ask for the vector to bound it",
     )
     doubts = [
-        Caution(odd.code, f"query {name!r}: {odd.message}")
+        Caution(odd.code, f"{one} {name!r}: {odd.message}")
         for name, answer in answers.items()
         for odd in answer.cautions
-        if odd.code in DOUBTS
+        if odd.code in DOUBTS | {FEW_CLUSTERS}
     ]
-    found = _differences(queries, ends, pairs, paired, confidence, seed) if pairs else ()
-    return Comparison(Estimate(top.value, interval), ranking, (*doubts, note), found)
+    return Comparison(Estimate(top.value, interval), ranking, (*doubts, note), apart)
 
 
 def difference(
@@ -192,6 +221,7 @@ def difference(
     target: Target | None = None,
     confidence: float = 0.95,
     seed: int = 0,
+    clusters: tuple[Labels, Labels] | None = None,
 ) -> Difference:
     """Advantage against the first minus that against the second, from samples drawn independently.
 
@@ -206,6 +236,7 @@ def difference(
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        clusters: Whom each row of the first and of the second belongs to, as in ``advantage``; no label is in both.
 
     Returns:
         a ``Difference``: ``estimate`` with its interval, the two advantages as ``first`` and ``second``, and
@@ -219,9 +250,11 @@ def difference(
         With 95% confidence the advantage against the first minus that against the second lies between 0.231 and 0.654:
         they differ.
     """
-    return differences(
-        {"first": first, "second": second}, [("first", "second")], False, prior, target, confidence, seed
-    )[0]
+    queries, labels = (
+        {"first": first, "second": second},
+        dict(zip(("first", "second"), clusters or (), strict=False)),
+    )
+    return differences(queries, [("first", "second")], False, prior, target, confidence, seed, labels)[0]
 
 
 def paired_difference(
@@ -231,13 +264,15 @@ def paired_difference(
     target: Target | None = None,
     confidence: float = 0.95,
     seed: int = 0,
+    cluster: Labels | None = None,
 ) -> Difference:
     """Advantage against the first minus that against the second, for records scored by both models.
 
     Row i of both must be the same record: then what both models' best rules get right, or both wrong, says nothing
     about the difference, and the more alike they are the narrower the interval. Counts do not tell which record is
-    which, nor do samples of different sizes: each end then shares its error between the two limits that it is made of
-    (Bonferroni), which holds whatever the dependence and is wider than for independent samples.
+    which, nor do samples of different sizes, and rows of one cluster are not judged one by one: each end then shares
+    its error between the two limits that it is made of (Bonferroni), which holds whatever the dependence and is wider
+    than for independent samples.
 
     Args:
         first: Scores of the first model, or counts.
@@ -247,6 +282,8 @@ def paired_difference(
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        cluster: Whom each row belongs to, if some belong together: a label for each row, members' rows first, or two
+            columns of labels that cross.
 
     Returns:
         a ``Difference``, as ``difference`` does.
@@ -264,9 +301,8 @@ def paired_difference(
         0.169
     """
     confidence = require_open_unit("confidence", confidence)
-    return differences(
-        {"first": first, "second": second}, [("first", "second")], True, prior, target, confidence, seed
-    )[0]
+    queries, labels = {"first": first, "second": second}, dict.fromkeys(("first", "second"), cluster)
+    return differences(queries, [("first", "second")], True, prior, target, confidence, seed, labels)[0]
 
 
 def differences(
@@ -277,6 +313,7 @@ def differences(
     target: Target | None = None,
     confidence: float = 0.95,
     seed: int = 0,
+    clusters: Mapping[str, Labels | None] | None = None,
 ) -> tuple[Difference, ...]:
     """The differences of pairs of queries, all holding together (Bonferroni); each query is worked out once.
 
@@ -288,6 +325,7 @@ def differences(
         target: Which adversaries the interval speaks of. None: cells, or a learned adversary if scores are vectors.
         confidence: Probability that all intervals hold together, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        clusters: Whom each row belongs to, under the query's name, as in ``advantage``.
 
     Returns:
         a ``Difference`` for each pair.
@@ -295,7 +333,8 @@ def differences(
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     require_target(target)
     names = dict.fromkeys(name for pair in pairs for name in pair)
-    ends = {name: ends_of(queries[name], prior, target, seed) for name in names}
+    labels = clusters or {}
+    ends = {name: ends_of(queries[name], prior, target, seed, cluster=labels.get(name)) for name in names}
     return _differences(queries, ends, pairs, paired, confidence, seed)
 
 
@@ -310,27 +349,50 @@ def _differences(
     alpha = (1.0 - confidence) / 2.0 / max(1, len(pairs))
     names = dict.fromkeys(name for pair in pairs for name in pair)
     answers = {name: ends[name].at(1.0 - 2.0 * alpha) for name in names}
-    lower = cache(lambda name, level: ends[name].lower(level))
-    upper = cache(lambda name, level: _sound_upper(ends[name], level))
-    judged = cache(lambda name: _judged(queries[name], ends[name], seed))
+    limits = DifferenceLimits(queries, ends, paired, seed)
     results = []
     for first, second in pairs:
-        one, other = (judged(first), judged(second)) if paired else (None, None)
-        if one is not None and other is not None and one.sizes == other.sizes:
-            room, assumes = 1.0 - baseline(ends[first].prior), ROWS
-            least, most = max(-room, one.minus(other, alpha)), min(room, -other.minus(one, alpha))
-        else:
-            assumes = ANY if paired else APART
-            levels = [(alpha / 2.0, alpha / 2.0)] if paired else _levels(ends[first], ends[second], alpha)
-            least = min(lower(first, a) - upper(second, b) for a, b in levels)
-            most = max(upper(first, a) - lower(second, b) for a, b in levels)
-        results.append(_difference(answers[first], answers[second], least, most, confidence, assumes))
+        least, most, assumes = limits.of(first, second, alpha)
+        results.append(difference_of(answers[first], answers[second], least, most, confidence, assumes))
     return tuple(results)
 
 
+class DifferenceLimits(Generic[Name]):
+    """Both ends of how much more one query gives away than another; what several pairs need is worked out once.
+
+    Args:
+        queries: Scores or counts of each query under its name.
+        ends: Both ends of each, at any level.
+        paired: Whether the same records were scored each time, or independent samples.
+        seed: Whole number from which everything random is drawn.
+    """
+
+    def __init__(
+        self, queries: Mapping[Name, Scores | Counts], ends: Mapping[Name, Ends], paired: bool, seed: int
+    ) -> None:
+        self._ends, self._paired = ends, paired
+        self._lower = cache(lambda name, level: ends[name].lower(level))
+        self._upper = cache(lambda name, level: sound_upper(ends[name], level))
+        self._judged = cache(lambda name: _judged(queries[name], ends[name], seed))
+
+    def of(self, first: Name, second: Name, alpha: float) -> tuple[float, float, str]:
+        """Lower and upper end, each of level 1 - alpha, and what is taken for granted."""
+        one, other = (self._judged(first), self._judged(second)) if self._paired else (None, None)
+        if one is not None and other is not None and one.sizes == other.sizes:
+            room = 1.0 - baseline(self._ends[first].prior)
+            return max(-room, one.minus(other, alpha)), min(room, -other.minus(one, alpha)), ROWS
+        levels = [(alpha / 2.0, alpha / 2.0)]
+        few = any(self._ends[each].by_betting for each in (first, second))  # each level takes long
+        if not self._paired and not few:
+            levels = _levels(self._ends[first], self._ends[second], alpha)
+        least = min(self._lower(first, a) - self._upper(second, b) for a, b in levels)
+        most = max(self._upper(first, a) - self._lower(second, b) for a, b in levels)
+        return least, most, ANY if self._paired else APART
+
+
 def _judged(data: Scores | Counts, ends: Ends, seed: int) -> Judged | None:
-    """Record by record; None where records cannot be told apart, or too many rules are covered to pair them."""
-    if not isinstance(data, Scores) or ends.rules is None:
+    """Record by record; None where they cannot be told apart, belong together, or too many rules are covered."""
+    if not isinstance(data, Scores) or ends.clustered or ends.rules is None:
         return None
     groups = groups_for(ends.fine, ends.counts, ends.target)
     return Judged.of(data, ends.fine, ends.rules, groups, ends.prior, seed)
@@ -358,25 +420,33 @@ def _error(ends: Ends) -> float:
     return float(np.sqrt(p**2 / source.n_members + (1.0 - p) ** 2 / source.n_nonmembers))
 
 
-def _sound_upper(ends: Ends, alpha: float) -> float:
-    """The upper end, or 1 where the lower end contradicts it."""
+def sound_upper(ends: Ends, alpha: float) -> float:
+    """The upper end of level 1 - alpha, or 1 where the lower end contradicts it."""
     upper = ends.upper(alpha)
     return upper if upper >= ends.lower(alpha) else 1.0
 
 
-def _difference(
+def difference_of(
     a: Advantage, b: Advantage, lower: float, upper: float, confidence: float, assumes: str
 ) -> Difference:
+    """The difference with its interval and what it covers; the point estimate lies within."""
     guarantee = Guarantee(
         f"the difference of two advantages, each as: {a.estimate.interval.guarantee.covers}",
-        f"{assumes}; {IID}",
+        f"{assumes}; {_rows(a, b)}",
         False,
     )
     interval = Interval(lower, max(lower, upper), confidence, guarantee)
     return Difference(Estimate(min(max(a.value - b.value, lower), interval.upper), interval), a, b)
 
 
-def _ranks(place: RankedQuery) -> str:
+def _rows(*answers: Advantage) -> str:
+    """What is taken for granted of the rows."""
+    clustered = any(each.clusters is not None and each.clusters.method != ALONE for each in answers)
+    return CLUSTERED if clustered else IID
+
+
+def ranks(place: RankedQuery) -> str:
+    """The ranks that a place may truly have, in words."""
     if place.best_rank == place.worst_rank:
         return str(place.best_rank)
     return f"between {place.best_rank} and {place.worst_rank}"

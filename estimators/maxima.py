@@ -21,7 +21,7 @@ from estimators.audit.closeness import (
     records_to_pass,
     tail_cells,
 )
-from estimators.audit.epsilon import epsilon_lower_bound
+from estimators.audit.epsilon import Direction, direction_of, epsilon_lower_bound
 from estimators.audit.roc import operating_point
 from estimators.errors import (
     InputError,
@@ -171,6 +171,8 @@ class MaxTpr:
     Args:
         maximum: Largest true positive rate that is acceptable, from 0 to 1.
         fpr: The false positive rate: share of nonmembers that may be accused, strictly between 0 and 1.
+        direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``. Knowing it
+            makes the limits sharper; it has to be known before the scores are looked at.
 
     Example:
         >>> from estimators import Counts
@@ -183,9 +185,10 @@ class MaxTpr:
 
     maximum: float
     fpr: float
+    direction: Direction | str = Direction.EITHER
 
     def judge(self, sample: GateSample) -> JudgedLimit:
-        """By operating points of both directions, of which the higher counts.
+        """By operating points of both directions, of which the higher counts, or of the one that is known.
 
         Which it is is fixed, if unknown, so upper ends need no correction; lower ends share the error.
 
@@ -201,15 +204,16 @@ class MaxTpr:
                 "max_tpr: categories have no order, so they have no true positive rate at a false positive rate",
                 field="max_tpr",
             )
+        ends = direction_of(self.direction)
         turned = Counts.trusted(fine.members[::-1], fine.nonmembers[::-1], fine.cells)
-        shared = 1.0 - (1.0 - sample.below) / 2.0
-        above = [operating_point(side, rate, sample.confidence) for side in (fine, turned)]
-        below = [operating_point(side, rate, shared) for side in (fine, turned)]
-        guarantee = Guarantee(
-            "the TPR of the threshold with the FPR asked for, in the direction in which it is higher",
-            IID,
-            False,
+        ways = [fine] * (ends is not Direction.LOW) + [turned] * (ends is not Direction.HIGH)
+        shared = 1.0 - (1.0 - sample.below) / len(ways)
+        above = [operating_point(side, rate, sample.confidence) for side in ways]
+        below = [operating_point(side, rate, shared) for side in ways]
+        which = (
+            "in the direction in which it is higher" if len(ways) == 2 else f"accusing {ends.value} scores"
         )
+        guarantee = Guarantee(f"the TPR of the threshold with the FPR asked for, {which}", IID, False)
         interval = Interval(
             max(each.estimate.lower for each in below),
             max(each.estimate.upper for each in above),

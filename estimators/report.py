@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import Advantage, ChangesLimit, checked_ends, upper_by_changes
+from estimators.advantage import Advantage, ChangesLimit, Ends, checked_ends, upper_by_changes
 from estimators.adversary.learned import LearnedScore
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound, check_claim, epsilon_lower_bound
 from estimators.audit.exposure import Exposure, exposure
@@ -19,10 +19,13 @@ from estimators.audit.roc import (
     OperatingPoint,
     RocCurve,
     auc,
+    clustered_auc,
     operating_points,
     roc,
 )
-from estimators.errors import NotFinite, OutOfRange, require_open_unit
+from estimators.clusters.design import Labels
+from estimators.clusters.ends import ClusteredEnds
+from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
@@ -38,7 +41,7 @@ from estimators.paper import (
 from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.scores import Query, Scores
+from estimators.sample.scores import MIN_RECORDS, Query, Scores
 from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
 
@@ -110,6 +113,8 @@ class Assessment:
         upper_by_changes: Upper ends for attackers who may change their guess more and more often along the score, each
             by itself; none without an order.
         fine: The counts that the numbers were computed from; of vectors those of the learned score.
+        lone: Where rows come in clusters, those that the numbers but for advantage and area are computed from: no two
+            of them share a label. None otherwise.
         learned: The learned score of vectors; None where nothing was learned but the advantage.
 
     Example:
@@ -137,6 +142,7 @@ class Assessment:
     input_sha256: str
     upper_by_changes: tuple[ChangesLimit, ...] = ()
     fine: Counts | None = field(default=None, repr=False, compare=False)
+    lone: Scores | None = field(default=None, repr=False, compare=False)
     learned: LearnedScore | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -147,12 +153,16 @@ class Assessment:
         return f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {self.advantage.sentence}"
 
 
-def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Assessment:
+def assess(
+    data: Scores | Counts, options: AssessOptions | None = None, cluster: Labels | None = None
+) -> Assessment:
     """Answer everything at once; scores are counted a single time.
 
     Args:
         data: Scores of both sides (``Scores.of``) or their counts (``Counts``).
         options: What to answer, as ``AssessOptions``. None: their defaults.
+        cluster: Whom each row belongs to, as in ``advantage``. The advantage and the area under the ROC curve then
+            allow for it; everything else is that of rows of which no two share a label, drawn at random.
 
     Returns:
         an ``Assessment``.
@@ -173,15 +183,23 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
     """
     require_data(data, Scores, Counts)
     options = options or AssessOptions()
+    submitted, clustered = data, None
+    if cluster is not None:
+        clustered = checked_ends(data, options.prior, options.target, options.seed, cluster=cluster)
+        data = _lone(clustered, data)
     vector = isinstance(data, Scores) and data.dimension > 1
     counted = data if isinstance(data, Counts) else None if vector else finest(data)
     whole = data if counted is None or isinstance(options.target, LearnedTarget) else counted
     confidence = require_open_unit("confidence", options.confidence)
-    ends = checked_ends(whole, options.prior, options.target, options.seed)
+    ends = clustered or checked_ends(whole, options.prior, options.target, options.seed)
     fine = ends.fine if counted is None else counted
     learned = ends.learned if counted is None else None
     ordered = fine if fine.cells.ordered else None
-    area = None if ordered is None else auc(ordered, options.confidence)
+    area = None
+    if ordered is not None and cluster is not None and isinstance(submitted, Scores):
+        area = clustered_auc(submitted, cluster, options.confidence)
+    elif ordered is not None:
+        area = auc(ordered, options.confidence)
     points = (
         () if ordered is None else operating_points(ordered, options.operating_points, options.confidence)
     )
@@ -240,6 +258,7 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
             [
                 fine.doubts,
                 () if learned is None else (learned.caution,),
+                _lone_caution(data, submitted),
                 first,
                 beneath,
                 result.cautions,
@@ -248,11 +267,40 @@ def assess(data: Scores | Counts, options: AssessOptions | None = None) -> Asses
                 *(each.cautions for each in parts),
             ]
         ),
-        fingerprint(data),
+        fingerprint(submitted),
         () if ordered is None else upper_by_changes(ordered, options.prior, options.confidence),
         fine,
+        data if data is not submitted and isinstance(data, Scores) else None,
         learned,
     )
+
+
+def _lone(ends: Ends, data: Scores | Counts) -> Scores | Counts:
+    """Of rows that come in clusters some that are independent; all, where no two share a label."""
+    if not isinstance(ends.validation, ClusteredEnds) or not isinstance(data, Scores):
+        return data
+    rows = ends.validation.clusters.lone_rows(ends.source.seed or 0)
+    sides = rows[rows < data.n_members], rows[rows >= data.n_members] - data.n_members
+    for name, side in zip(("member", "nonmember"), sides, strict=True):
+        if len(side) < MIN_RECORDS:
+            raise TooFewRecords(
+                f"cluster: {len(side)} {name} rows can be drawn of which no two share a label; need at least "
+                f"{MIN_RECORDS}",
+                field="cluster",
+            )
+    return Scores.of(data.members[sides[0]], data.nonmembers[sides[1]], data.query)
+
+
+def _lone_caution(lone: Scores | Counts, submitted: Scores | Counts) -> tuple[Caution, ...]:
+    """From which rows the numbers are that do not allow for clusters."""
+    if lone is submitted:
+        return ()
+    few, rows = lone.n_members + lone.n_nonmembers, submitted.n_members + submitted.n_nonmembers
+    message = (
+        f"only the advantage and the area under the ROC curve use all {rows} rows; everything else is that of {few} "
+        "rows of which no two share a cluster, drawn at random"
+    )
+    return (Caution("lone_rows", message),)
 
 
 def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
 from math import inf, isfinite
 
 VERSION = "2"
@@ -143,6 +143,10 @@ DIGITS = 330
 """More digits after the point than any float has that is worth saying."""
 
 IID = "records of each side are independent draws from that side's distribution"
+CLUSTERED = (
+    "clusters are independent draws, and how many rows one has says nothing of their scores; "
+    "rows that share no label are independent"
+)
 MLR = IID + "; the likelihood ratio is monotone in the score, so the best adversary is a threshold"
 UNIMODAL = (
     IID
@@ -197,13 +201,20 @@ def baseline(prior: float) -> float:
     return abs(2.0 * prior - 1.0)
 
 
+DIVIDED = 14
+"""Digits that nobody writes: a share that has so many comes from a division."""
+
+
 def percent(share: float) -> str:
     """``0.95`` as ``95%``, with every digit of it: 0.99999999 is not 100%.
 
-    Fifteen digits are all that a float keeps of what was written; further ones come from arithmetic, as in 1 - 0.95.
+    Fifteen digits are all that a float keeps of what was written; further ones come from arithmetic, as in 1 - 0.95. A
+    confidence that was divided, as by twelve queries, is rounded down: 99.791% for 1 - 0.05/24.
     """
     exact = Decimal(repr(float(share)))
-    rounded = Context(prec=15).plus(exact)
+    rounded = Context(prec=15).plus(exact).normalize()
+    if len(rounded.as_tuple().digits) >= DIVIDED and rounded != 1:
+        rounded = 1 - Context(prec=3, rounding=ROUND_UP).plus(1 - exact)
     return f"{(exact if rounded == 1 else rounded).scaleb(2).normalize():f}%"
 
 

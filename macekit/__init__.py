@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from macekit.client.problems import MaceProblem, MaceUnreachable
     from macekit.client.result import Result
     from macekit.client.server import Mace
+    from macekit.engines import counts_by as counts_by
+    from macekit.engines import merged as merged
+    from macekit.engines import partial as partial
+    from macekit.engines import risk_table as risk_table
+    from macekit.engines import sql as sql
+    from macekit.model import audit_model as audit_model
 
     _here = Local()
 
@@ -26,7 +32,13 @@ if TYPE_CHECKING:
     metrics = _here.metrics
     attack = _here.attack
     compare = _here.compare
+    compare_releases = _here.compare_releases
+    advantage_series = _here.advantage_series
     audit = _here.audit
+    audit_synthetic = _here.audit_synthetic
+    audit_predictions = _here.audit_predictions
+    check_split = _here.check_split
+    release_size = _here.release_size
     plan = _here.plan
     counts = _here.counts
     gate = _here.gate
@@ -38,25 +50,43 @@ __all__ = [
     "MaceProblem",
     "MaceUnreachable",
     "Result",
+    "advantage_series",
     "attack",
     "audit",
+    "audit_model",
+    "audit_predictions",
+    "audit_synthetic",
+    "check_split",
     "compare",
+    "compare_releases",
     "counts",
+    "counts_by",
     "estimate",
     "gate",
+    "merged",
     "metrics",
+    "partial",
     "plan",
+    "release_size",
     "report",
     "risk",
+    "risk_table",
+    "sql",
     "theory",
 ]
 
-_CLASSES = {
+_OWNERS = {
     "Chart": "macekit.client.display",
     "Mace": "macekit.client.server",
     "MaceProblem": "macekit.client.problems",
     "MaceUnreachable": "macekit.client.problems",
     "Result": "macekit.client.result",
+    "audit_model": "macekit.model",
+    "counts_by": "macekit.engines",
+    "merged": "macekit.engines",
+    "partial": "macekit.engines",
+    "risk_table": "macekit.engines",
+    "sql": "macekit.engines",
 }
 
 
@@ -65,15 +95,16 @@ def __getattr__(name: str) -> object:
     if name.startswith("_") or (name not in __all__ and not _is_command(name)):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _require_own_estimators()
-    owner = import_module(_CLASSES.get(name, "macekit.client.client"))
-    value = getattr(owner if name in _CLASSES else owner.Local(), name)
+    owner = import_module(_OWNERS.get(name, "macekit.client.client"))
+    value = getattr(owner if name in _OWNERS else owner.Local(), name)
     globals()[name] = value
     return value
 
 
 def _is_command(name: str) -> bool:
     """Whether the table of operations has a command of this name: what has no typed function here can be asked, too."""
-    return any(each.command == name for each in import_module("macekit.catalogue").OPERATIONS)
+    operations = import_module("macekit.catalogue").OPERATIONS
+    return any(each.python == name for each in operations)
 
 
 def _require_own_estimators() -> None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PNG, SVG, Call
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG, Call
 
-TABLES = (CSV, NPY, ARROW, PARQUET)
+TABLES = (CSV, NDJSON, NPY, NPZ, ARROW, PARQUET)
 ANY_BODY = (JSON, *TABLES)
 WORDS = (JSON, HTML, MARKDOWN, CSV)
 PICTURES = (*WORDS, SVG, PNG)
@@ -44,12 +44,22 @@ class Operation:
     """Files the shell takes; None for any number."""
     arrays: tuple[str, ...] = ()
     """Fields that hold arrays; a body that is one array, or a table, fills the first."""
+    tables: tuple[str, ...] = ()
+    """Fields that hold whole tables; a body that is one table says of each row to which it belongs."""
+    python: str = ""
+    """Its function in ``macekit``: the command, unless said otherwise."""
+    decides: bool = False
+    """Whether the shell's exit status tells what was decided."""
+    several: bool = False
+    """Whether it is asked of several queries by name, each with scores of its own; the columns of a table are these."""
     sides: bool = False
     """Whether the two arrays are the two sides of a table: what was trained on, and what was not."""
     takes_counts: bool = False
     """Whether counts as /v1/counts answers them may stand in place of scores."""
     counts_suffice: bool = False
     """Whether the shell may count a large file as it reads it and ask about the counts."""
+    by_clusters: bool = False
+    """Whether rows may come in clusters that ``cluster`` names."""
     inline: bool = False
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
 
@@ -57,6 +67,15 @@ class Operation:
     def paper(self) -> bool:
         """Whether it is one of ``/v1/theory``."""
         return self.name.startswith("theory/")
+
+    def __post_init__(self) -> None:
+        if not self.python:
+            object.__setattr__(self, "python", self.command.replace(" ", ".").replace("-", "_"))
+
+    @property
+    def needed_tables(self) -> tuple[str, ...]:
+        """The tables that must be there: all but the reference."""
+        return tuple(name for name in self.tables if name != "reference")
 
     @property
     def key(self) -> str:
@@ -89,6 +108,7 @@ OPERATIONS = (
         ),
         takes_counts=True,
         counts_suffice=True,
+        by_clusters=True,
         inline=True,
     ),
     Operation(
@@ -141,6 +161,106 @@ OPERATIONS = (
             "mace compare a.npy b.npy c.npy --no-paired",
         ),
         most_files=None,
+        several=True,
+        by_clusters=True,
+    ),
+    Operation(
+        "compare-releases",
+        "compare-releases",
+        "Which of several releases of one training set gives away least, each by its riskiest query",
+        "A query called `model/loss` is the query `loss` of the release `model`; without a stroke it is a release by "
+        "itself. Row i is the same record in all of them, so that differences are judged record by record. Intervals "
+        "hold for all releases together.",
+        (
+            "mace compare-releases scores.csv --score model/loss,model/layer,table/closeness --against model",
+            "mace compare-releases model.npz table.npz --max-advantage 0.1 -o releases.html",
+        ),
+        most_files=None,
+        several=True,
+    ),
+    Operation(
+        "series",
+        "series",
+        "Up to which checkpoint, or step of any series, a limit is kept, with the advantage at every step",
+        "Steps come in their order, which was fixed before the scores were seen. `early/loss` and `early/margin` are "
+        "two queries of the step `early`, which counts by the riskiest.",
+        (
+            "mace series scores.csv --score epoch_1,epoch_5,epoch_20 --max-advantage 0.1",
+            "mace series epoch_1.npz epoch_5.npz epoch_20.npz --max-advantage 0.1 -o series.html",
+        ),
+        most_files=None,
+        several=True,
+        python="advantage_series",
+        decides=True,
+    ),
+    Operation(
+        "synthetic",
+        "synthetic",
+        "What a released table gives away about the rows it was made from, with a verdict",
+        "Give the training, the hold-out and the released table. Every query is asked of every row of both sides: how "
+        "near the release comes to it, whether it stands in it, whether its rare values do. Limits are held against "
+        "the riskiest of them. One table may hold all: `table` names the column that says of each row whether it is "
+        "of train, holdout, synthetic or reference.",
+        (
+            "mace synthetic --train train.csv --holdout holdout.csv --synthetic released.csv",
+            "mace synthetic --train t.parquet --holdout h.parquet --synthetic s.parquet --reference r.parquet "
+            "--max-advantage 0.1 --max-copies-over-holdout 0 -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout", "synthetic", "reference"),
+        python="audit_synthetic",
+        decides=True,
+    ),
+    Operation(
+        "release-size",
+        "release-size",
+        "How many rows of a released table may go out: the advantage against their number",
+        "The released rows are put in a random order, and every query is asked of the first so many of them, for each "
+        "size of a grid that was fixed in advance. `rows` are the places of those that keep the limit.",
+        (
+            "mace release-size --train train.csv --holdout holdout.csv --synthetic released.csv --max-advantage 0.1",
+            "mace release-size --train t.csv --holdout h.csv --synthetic s.csv --sizes 100,1000,10000 -o size.json",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout", "synthetic", "reference"),
+        decides=True,
+    ),
+    Operation(
+        "model",
+        "model",
+        "What a model's predictions give away about the rows it was trained on, with a verdict",
+        "Give what the model predicts for its training rows and for hold-out rows, beside what is true of them: "
+        "probabilities, logits, predictions of a regressor, or labels. Every query that they allow is asked of both "
+        "sides, and limits are held against the riskiest of them. One table may hold both: `table` names the column "
+        "that says of each row whether it is of train or holdout.",
+        (
+            "mace model --train train.csv --holdout holdout.csv --truth label",
+            "mace model --train t.parquet --holdout h.parquet --truth y --outputs logits --max-advantage 0.1 "
+            "-o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout"),
+        python="audit_predictions",
+        decides=True,
+    ),
+    Operation(
+        "check",
+        "check",
+        "Whether training and hold-out rows differ without any model: is the hold-out fair?",
+        "Give the rows that a model was trained on, and those that were held out, as they are. What tells them apart "
+        "by their columns alone is no leak, and every score that depends on them inherits it.",
+        (
+            "mace check --train train.csv --holdout holdout.csv",
+            "mace check --train t.parquet --holdout h.parquet --leave-out id -o report.html",
+        ),
+        bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
+        most_files=0,
+        tables=("train", "holdout"),
+        python="check_split",
+        decides=True,
     ),
     Operation(
         "audit",
@@ -166,6 +286,7 @@ OPERATIONS = (
         ),
         takes_counts=True,
         counts_suffice=True,
+        by_clusters=True,
     ),
     Operation(
         "gate",
@@ -181,6 +302,7 @@ OPERATIONS = (
             "mace gate scores.csv --max-group-risk 0.5 --group age_band",
         ),
         counts_suffice=True,
+        decides=True,
     ),
     Operation(
         "plan",
@@ -196,7 +318,8 @@ OPERATIONS = (
         "columns",
         "",
         "The columns of a table, read from its first bytes",
-        "The body may be cut off: 256 KiB of CSV, Arrow or NPY are enough. Of Parquet, send `PAR1` and the footer.",
+        "The body may be cut off: 256 KiB of CSV, JSON lines, Arrow or NPY are enough. Of Parquet, send `PAR1` and the "
+        "footer; of NPZ, all of it.",
         bodies=TABLES,
         forms=(JSON,),
     ),
@@ -204,7 +327,7 @@ OPERATIONS = (
         "counts",
         "counts",
         "Scores in, counts out that can be merged with any others",
-        "NPY, Arrow and CSV are counted as they arrive, so a body may be larger than memory.",
+        "CSV, JSON lines, NPY and Arrow are counted as they arrive, so a body may be larger than memory.",
         ("mace counts shard1.parquet -o shard1.json", "mace counts scores.csv --json"),
         forms=(JSON,),
         takes_counts=True,
@@ -362,6 +485,8 @@ OPERATIONS = (
 
 BY_NAME = {each.name: each for each in OPERATIONS}
 FORMS = {each.name: each.forms for each in OPERATIONS}
+SEVERAL = frozenset(each.name for each in OPERATIONS if each.several)
+BY_CLUSTERS = frozenset(each.name for each in OPERATIONS if each.by_clusters)
 ARRAYS = {each.name: each.arrays for each in OPERATIONS if each.paper}
 SIDED = {each.name: each.arrays for each in OPERATIONS if each.sides}
 

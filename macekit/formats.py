@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from pathlib import PurePath
 
-from macekit.call import ARROW, ARROW_FILE, CSV, HTML, JSON, MARKDOWN, NPY, PARQUET, PNG, SVG
+from macekit.call import ARROW, ARROW_FILE, CSV, HTML, JSON, MARKDOWN, NDJSON, NPY, NPZ, PARQUET, PNG, SVG
 
-FORMATS = {"csv": CSV, "tsv": CSV, "npy": NPY, "parquet": PARQUET, "arrow": ARROW, "json": JSON}
+FORMATS = {
+    "csv": CSV,
+    "tsv": CSV,
+    "jsonl": NDJSON,
+    "npy": NPY,
+    "npz": NPZ,
+    "parquet": PARQUET,
+    "arrow": ARROW,
+    "json": JSON,
+}
 """Formats by their short names, as the service calls them."""
 
 SUFFIXES = {f".{name}": name for name in FORMATS} | {
+    ".ndjson": "jsonl",
     ".pq": "parquet",
     ".arrows": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
 }
 
-TABLES = {FORMATS[name]: name for name in ("csv", "npy", "arrow", "parquet")}
+TABLES = {FORMATS[name]: name for name in ("csv", "jsonl", "npy", "npz", "arrow", "parquet")}
 """The suffix, without its dot, of each media type of scores other than JSON."""
+
+ALIASES = {"application/jsonl": NDJSON, "application/ndjson": NDJSON, "application/x-jsonlines": NDJSON}
+"""Media types by which a format goes, too."""
 
 REPORTS = {HTML: "html", MARKDOWN: "md", CSV: "csv", SVG: "svg", PNG: "png"}
 """The suffix, without its dot, of each form of a report."""
@@ -29,12 +43,34 @@ ENCODINGS = ("identity", "gzip", "zstd")
 ARROW_MAGIC = b"ARROW1"
 """What the form of Arrow begins with that is a file, not a stream."""
 
-MAGIC = {b"\x93NUMPY": "npy", b"PAR1": "parquet", ARROW_MAGIC: "arrow", b"\xff\xff\xff\xff": "arrow"}
+ZIP = b"PK\x03\x04"
+MAGIC = {
+    ZIP: "npz",
+    b"\x93NUMPY": "npy",
+    b"PAR1": "parquet",
+    ARROW_MAGIC: "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+}
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 COMPRESSED_SUFFIXES = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 HEAD = 4096
 """First bytes of a file that are enough to tell."""
+
+PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth"})
+"""What files of pickles are called."""
+
+PICKLE = re.compile(
+    rb"\x80[\x02-\x05]"  # protocols 2 to 5 say which they are; the two before them begin with a value:
+    rb"|\(?c[A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(p\d+\n|q|\()"  # something to import, then to be called
+    rb"|\([ldt]p\d+\n|\([ldt]\.|\([FIL]-?\d[-+.\deE]*L?\n"  # a list, a dictionary or a tuple, in text
+    rb"|[\]}\)][q.]|\(?[\]}]q|\(G[?@\xbf\xc0].{7}[Gt]",  # the same in bytes
+    re.DOTALL,
+)
+"""How a pickle begins."""
+
+ZLIB = tuple(b"\x78" + level for level in (b"\x01", b"\x5e", b"\x9c", b"\xda"))
+"""How what joblib compresses begins, where it does so by zlib."""
 
 
 def format_of(path: str, head: bytes) -> str:
@@ -66,12 +102,43 @@ def encoding_named(path: str) -> str | None:
     return COMPRESSED_SUFFIXES.get(PurePath(path).suffix.lower())
 
 
+def is_pickle(head: bytes) -> bool:
+    """Whether what begins like this is a pickle: of any protocol, joblib's, or PyTorch's, which is a ZIP of one."""
+    if head.startswith(ZIP):
+        return b".pkl" in head
+    return PICKLE.match(_inflated(head) if head.startswith(ZLIB) else head) is not None
+
+
+def holds_pickle(path: str, head: bytes) -> bool:
+    """Whether a file is a pickle, compressed or not; its suffix counts if nothing in it says otherwise."""
+    plain = _expanded(head, encoding_of(head))
+    if is_pickle(plain):
+        return True
+    pure = PurePath(path)
+    if encoding_named(path) is not None:
+        pure = pure.with_suffix("")
+    return pure.suffix.lower() in PICKLE_SUFFIXES and _by_magic(plain) is None
+
+
+def _inflated(head: bytes) -> bytes:
+    """The first bytes of what zlib compressed; nothing if it did not."""
+    try:
+        return zlib.decompressobj().decompress(head[:HEAD], HEAD)
+    except zlib.error:
+        return b""
+
+
 def _by_magic(head: bytes) -> str | None:
     return next((form for magic, form in MAGIC.items() if head.startswith(magic)), None)
 
 
 def _by_first_letter(head: bytes) -> str:
-    return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv"
+    """JSON begins with a brace; if its first line is an object and another begins below it, each line is one."""
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not text.startswith(b"{"):
+        return "csv"
+    line, _, rest = text.partition(b"\n")
+    return "jsonl" if rest.lstrip().startswith(b"{") and line.rstrip().endswith(b"}") else "json"
 
 
 def _expanded(head: bytes, encoding: str) -> bytes:

@@ -45,6 +45,7 @@ KINDS = {
         Kind("memory-limit", 413, "The request needs more memory than this service allows"),
         Kind("too-long-address", 414, "The address is longer than this service accepts"),
         Kind("unsupported-media-type", 415, "The format or the compression of the body is not supported"),
+        Kind("pickle", 415, "The body is a pickle, or holds one, and is never opened"),
         Kind("too-few-records", 422, "A side has too few records for any statement"),
         Kind("not-finite", 422, "A score is NaN or infinite"),
         Kind("mixed-types", 422, "The scores of one request have more than one type"),
@@ -179,6 +180,18 @@ def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:
     near = closest(name, names)
     hint = f"did you mean {near!r}?" if near else f"known are {', '.join(names)}"
     return Problem("unknown-field", f"{where}: a field is not known; {hint}", field=near)
+
+
+def pickle_problem(what: str = "this is a pickle, which", field: str | None = None) -> Problem:
+    """That pickles are never opened, and what to write in place of one; ``what`` ends in a relative pronoun."""
+    return Problem(
+        "pickle",
+        f"{what} runs whatever code it holds when it is opened, so mace never opens one (.pkl, .joblib, .pt). Load it "
+        "yourself, if you trust where it comes from, and write plain scores: "
+        "numpy.savez('scores.npz', members=a, nonmembers=b), or of a table with the columns score and member "
+        "frame.to_parquet('scores.parquet') or frame.to_csv('scores.csv', index=False)",
+        field=field,
+    )
 
 
 def _again(slug: str, detail: str, field: str | None, index: int | None, retry_after: int | None) -> Problem:

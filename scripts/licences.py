@@ -22,6 +22,8 @@ SPELLINGS = {
     "2-clause bsd": "BSD-2-Clause",
     "3-clause bsd license": "BSD-3-Clause",
     "apache 2.0": "Apache-2.0",
+    "apache license 2.0": "Apache-2.0",
+    "apache license, version 2.0": "Apache-2.0",
     "apache software license": "Apache-2.0",
     "bsd": "BSD-3-Clause",
     "bsd 2-clause license": "BSD-2-Clause",

@@ -16,7 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements"
 PROJECT = "mace-audit"
 
-EXTRAS = {"run": ("learned", "report", "serve"), "accounting": ("accounting",), "otel": ("otel",)}
+EXTRAS = {
+    "run": ("learned", "report", "serve"),
+    "accounting": ("accounting",),
+    "neighbours": ("neighbours",),
+    "otel": ("otel",),
+}
 """The requirement files of what runs, and the extras of ours that each of them pins; `run` has those of `all`."""
 
 

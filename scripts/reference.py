@@ -254,7 +254,27 @@ GROUPS = (
             "macekit:gate",
             "macekit:plan",
             "macekit:counts",
+            "macekit:counts_by",
+            "macekit:partial",
+            "macekit:merged",
+            "macekit:risk_table",
+            "macekit:sql",
             "macekit:Mace",
+        ),
+    ),
+    Group(
+        "Ask a model itself, or a release",
+        "From a fitted model and its rows, from its predictions, or from a training, a hold-out and a released table "
+        "to a verdict: every query that applies. [models.md](models.md) and [synthetic.md](synthetic.md) say which, "
+        "and what a pass covers.",
+        (
+            "macekit:audit_model",
+            "macekit:audit_predictions",
+            "macekit:audit_synthetic",
+            "macekit:check_split",
+            "estimators.model:audit_model",
+            "estimators.model:ModelAudit",
+            "estimators.model:Shadows",
         ),
     ),
     Group(
@@ -331,6 +351,39 @@ GROUPS = (
             "estimators.adversary.learned:boxes",
             "estimators.adversary.learned:boosting",
             "estimators.adversary.learned:Learner",
+        ),
+    ),
+    Group(
+        "A released table, and is the hold-out fair?",
+        "From a training, a hold-out and a released table to one verdict; and what tells the sides apart without it.",
+        (
+            "estimators:audit_synthetic",
+            "estimators:SyntheticAudit",
+            "estimators.synthetic:Copies",
+            "estimators:check_split",
+            "estimators:SplitCheck",
+            "estimators:control",
+            "estimators:Control",
+            "estimators:match_sides",
+            "estimators:Match",
+        ),
+    ),
+    Group(
+        "How much to release, and what",
+        "How many rows of a table may go out, which release gives away least, and from which checkpoint on too much. "
+        "[releases.md](releases.md) says what each claim covers.",
+        (
+            "macekit:release_size",
+            "macekit:compare_releases",
+            "macekit:advantage_series",
+            "estimators:release_size",
+            "estimators:ReleaseSize",
+            "estimators:compare_releases",
+            "estimators:ReleaseComparison",
+            "estimators:release_queries",
+            "estimators:advantage_series",
+            "estimators:Series",
+            "estimators.series:Step",
         ),
     ),
     Group(

@@ -91,12 +91,11 @@ def complaints() -> list[str]:
         one = copy_sources(scratch / "one", 0o644, 1_400_000_000, reverse=False)
         other = copy_sources(scratch / "other" / "further down", 0o600, 1_800_000_000, reverse=True)
         try:
-            here = build(ROOT, scratch / "a")
-            first = build(one, scratch / "b", umask=0o022, **early)
-            second = build(other, scratch / "c", umask=0o077, **late)
+            first = build(one, scratch / "a", umask=0o022, **early)
+            second = build(other, scratch / "b", umask=0o077, **late)
+            return differences(first, second) or differences(build(ROOT, scratch / "c"), first)
         except Failed as error:
             return str(error).splitlines()
-        return differences(first, second) or differences(here, first)
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from app.cli import commands, config, demo, gate, keys, serve, verify
+from app.cli import commands, config, demo, gate, keys, serve, shadows, text, verify
 from app.cli.parsing import MISUSE, Parser
 from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors
 from macekit.call import __version__
@@ -19,6 +19,8 @@ COMMANDS = (
     demo.add,
     commands.add,
     gate.add,
+    text.add,
+    shadows.add,
     commands.add_theory,
     serve.add,
     config.add,

@@ -21,10 +21,10 @@ from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import MISUSE
-from app.cli.run import Sides, answer_inputs, require_question
+from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question
 from app.cli.terminal import Progress, screen_width, write_line
 from macekit.call import JSON, Call, Reply
-from macekit.catalogue import Operation
+from macekit.catalogue import SIDED, Operation
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS
 from macekit.problems import Problem
@@ -32,6 +32,7 @@ from macekit.reports.model import TOP_RECORDS, Context
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.query import takes_arrays
+from macekit.sources.shards import Shards, is_address, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
 # --- saved answers ------------------------------------------------------------------------------------------
@@ -41,11 +42,13 @@ _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 """The fields that only an answer has; everything else is skipped."""
 
 
-def saved_answer(sources: Sequence[Source], call: Call, values: Mapping[str, object]) -> Answer | None:
+def saved_answer(inputs: Inputs, call: Call, values: Mapping[str, object]) -> Answer | None:
     """The answer that the one input holds; None if it holds scores or a request."""
-    if len(sources) != 1 or sources[0].media_type != JSON or sources[0].size is None:
+    if not isinstance(inputs, list) or len(inputs) != 1:
         return None
-    (source,) = sources
+    (source,) = inputs
+    if isinstance(source, Shards) or source.media_type != JSON or source.size is None:
+        return None
     try:
         with source.body() as body:
             data = expanded(Call(call.operation, JSON, source.encoding), body)
@@ -141,16 +144,18 @@ def answer_question(question: Operation, arguments: argparse.Namespace) -> Answe
     accept = JSON if output is None else output.form.accept
     call = Call(question.name, query=columns_of(options, arguments), accept=accept)
     _check(call, values, options, complete=question.most_files == 0)
-    paths = _paths(question, arguments)
+    tables = _tables(question, arguments)
+    paths = list(tables.values()) or paths_of(question, arguments)
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
-        sources = [stack.enter_context(open_source(path, arguments.format)) for path in paths]
-        inputs = Sides(*sources) if getattr(arguments, "members", None) else sources
-        answer = saved_answer(sources, call, values) if question.name == "report" else None
+        inputs = _inputs(question, tables, paths, arguments, stack)
+        if _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
+            progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
+        answer = saved_answer(inputs, call, values) if question.name == "report" else None
         if answer is None:
             answer = Answer(question.name, _reply(call, values, inputs, progress))
         if output is not None:
             progress.now("writing")
-            context = Context() if answer.file else _context(paths)
+            context = Context() if answer.file else _context(inputs, paths)
             with blame_file(answer):
                 output.target.write(output.form.file(answer, context))
     with blame_file(answer):
@@ -176,8 +181,11 @@ def _output(question: Operation, arguments: argparse.Namespace) -> Output | None
     return Output(target, form_of(question.name, target.suffix, card, chart))
 
 
-def _context(paths: list[str]) -> Context:
+def _context(inputs: Inputs, paths: list[str]) -> Context:
     """The names of the files without their folders, because a report is sent to others; and the time."""
+    if isinstance(inputs, list) and any(isinstance(each, Shards) for each in inputs):
+        first, *others = (each.name for each in inputs)
+        return Context.now(first, tuple(others))
     if not paths or "-" in paths:
         return Context.now()
     first, *others = (PurePath(path).name.encode("utf-8", "backslashreplace").decode() for path in paths)
@@ -196,7 +204,7 @@ def _check(call: Call, values: dict[str, object], options: Sequence[Option], *, 
         raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
 
 
-def _paths(question: Operation, arguments: argparse.Namespace) -> list[str]:
+def paths_of(question: Operation, arguments: argparse.Namespace) -> list[str]:
     """The files to read; standard input, if there is none and it is not a terminal."""
     if question.most_files == 0:
         return []
@@ -211,9 +219,8 @@ def _paths(question: Operation, arguments: argparse.Namespace) -> list[str]:
         raise Misuse("--members and --nonmembers go together, and without another file")
     if sides:
         return sides
-    if question.most_files == 1 and len(files) > 1:
-        several = "" if takes_arrays(question.name) else "; mace compare takes several"
-        raise Misuse(f"takes one file, got {len(files)}{several}")
+    if question.most_files == 1 and len(files) > 1 and not _takes_shards(question):
+        raise Misuse(f"takes one file, got {len(files)}")
     if not files and sys.stdin is not None and sys.stdin.isatty():
         raise Misuse(
             f"no file\nName a file ({question.examples[0]}), or pipe one in."
@@ -224,7 +231,57 @@ def _paths(question: Operation, arguments: argparse.Namespace) -> list[str]:
     return files or ["-"]
 
 
-def _reply(call: Call, values: dict[str, object], inputs: list[Source] | Sides, progress: Progress) -> Reply:
+def _tables(question: Operation, arguments: argparse.Namespace) -> dict[str, str]:
+    """The files of the tables of a question, by what they are."""
+    files = {name: getattr(arguments, name) for name in question.tables}
+    missing = [name for name in question.needed_tables if files[name] is None]
+    if missing:
+        raise Misuse(f"--{missing[0]}: is required ({question.examples[0]})")
+    return {name: path for name, path in files.items() if path is not None}
+
+
+def _takes_shards(question: Operation) -> bool:
+    """Whether several files are one sample together."""
+    return question.most_files == 1 and not takes_arrays(question.name) and question.name not in SIDED
+
+
+def _inputs(
+    question: Operation,
+    tables: dict[str, str],
+    paths: list[str],
+    arguments: argparse.Namespace,
+    stack: ExitStack,
+) -> Inputs:
+    """What is read: a file for each table, for each side, or for each query; or many files for one sample."""
+    together = _takes_shards(question) and not getattr(arguments, "members", None)
+    if together and (len(paths) > 1 or is_address(paths[0])):
+        return [_shards(paths, arguments)]
+    apart = question.most_files is None
+    sources = [
+        _shards([path], arguments)
+        if apart and is_address(path)
+        else stack.enter_context(open_source(path, arguments.format))
+        for path in paths
+    ]
+    if apart:
+        return sources
+    files = [source for source in sources if not isinstance(source, Shards)]
+    if tables:
+        return Tables(dict(zip(tables, files, strict=True)))
+    return Sides(*files) if getattr(arguments, "members", None) else sources
+
+
+def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:
+    """The files that what was typed stands for."""
+    if arguments.format is not None:
+        raise Misuse("--format: of several files, each is read in its own format; remove it")
+    try:
+        return shards_of(paths)
+    except Problem as problem:
+        raise Misuse(problem.detail) from None
+
+
+def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Progress) -> Reply:
     reply = answer_inputs(call, values, inputs, progress)
     if reply.problem is not None:
         prefix = f"{inputs[0].name}: " if isinstance(inputs, list) and len(inputs) == 1 else ""

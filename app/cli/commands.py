@@ -10,7 +10,7 @@ from typing import Any
 from app.cli.parsing import Parser
 from macekit.catalogue import OPERATIONS, Operation
 
-QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each.name != "gate")
+QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and not each.decides)
 """Operations that one function asks, whatever they are; `mace gate` has more to say (``app.cli.gate``)."""
 
 THEORY = tuple(each for each in OPERATIONS if each.paper)
@@ -40,7 +40,8 @@ def describe(
     """One command that asks a question, what runs it and adds its options, and what its exit statuses mean."""
     summary = f"{question.summary[0].lower()}{question.summary[1:]}"
     examples = "".join(f"\n  {line}" for line in question.examples)
-    files = {None: " [FILE ...]", 0: "", 1: " [FILE]"}[question.most_files]
+    shards = question.most_files == 1 and not question.paper
+    files = {None: " [FILE ...]", 0: "", 1: " [FILE ...]" if shards else " [FILE]"}[question.most_files]
     command = commands.add_parser(
         question.command.rpartition(" ")[2],
         help=summary,
@@ -70,16 +71,27 @@ def fill(question: Operation, parser: Parser) -> None:
     from macekit.formats import FORMATS
     from macekit.schemas.query import takes_arrays
 
-    add_to(parser, options_of(question.name))
-    if question.most_files != 0:
+    options = options_of(question.name)
+    add_to(parser, options)
+    if "unit" in {each.name for each in options} and not question.by_clusters:
+        able = [f"mace {each.command}" for each in OPERATIONS if each.by_clusters]
+        parser.elsewhere["--cluster"] = f" here: {', '.join(able)} take it; --unit keeps one record of each"
+    if question.tables:
+        _add_tables(question, parser)
+    elif question.most_files != 0:
         arrays = takes_arrays(question.name)
+        shards = question.most_files == 1 and not question.paper
         source = parser.add_argument_group(f"where the {'numbers' if arrays else 'scores'} are")
         names = (
-            "CSV, TSV, NPY, Parquet, Arrow, or a JSON request as sent to the service; each may be "
+            "CSV, TSV, JSON lines, NPY, NPZ, Parquet, Arrow, or a JSON request as sent to the service; each may be "
             "compressed (.gz, .zst)"
         )
         source.add_argument(
-            "files", nargs="*", metavar="FILE", default=[], help=f"{names}; - is standard input"
+            "files",
+            nargs="*",
+            metavar="FILE",
+            default=[],
+            help=f"{names}; - is standard input{'' if arrays else ELSEWHERE}{TOGETHER if shards else ''}",
         )
         source.add_argument(
             "--format",
@@ -108,6 +120,35 @@ def fill(question: Operation, parser: Parser) -> None:
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
     more.add_argument("--force", action="store_true", help="replace the file of -o if it exists")
     more.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")
+
+
+def _add_tables(question: Operation, parser: Parser) -> None:
+    """A file for each table."""
+    from macekit.formats import FORMATS
+
+    source = parser.add_argument_group(
+        "where the tables are: CSV, TSV, JSON lines, Parquet or Arrow, compressed or not"
+    )
+    for name in question.tables:
+        source.add_argument(f"--{name}", metavar="FILE", help=TABLES[name])
+    source.add_argument(
+        "--format",
+        metavar="NAME",
+        help=f"format of the files, in place of their suffixes: {', '.join(FORMATS)}",
+    )
+
+
+ELSEWHERE = (
+    "; a folder, a pattern in quotes or an address (s3:// gs:// abfs:// hdfs://) stands for the files there"
+)
+TOGETHER = ", and several files are one table"
+TABLES = {
+    "train": "training rows: what the model was fitted to, or the release made from",
+    "holdout": "rows like these that were held out",
+    "synthetic": "the released rows",
+    "reference": "further rows, of neither side; queries that need them are asked only with it",
+}
+"""What each table is."""
 
 
 # --- theory -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`mace gate`: limits that must hold before a model goes out, and an exit status that says whether they do."""
+"""`mace gate`, `mace series` and the audits of tables: an exit status that says what was decided."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.cli.outputs import Target
 
 GATE = BY_NAME["gate"]
-STATUS = {"pass": 0, "fail": 1, "inconclusive": 3}
+STATUS = {"pass": 0, "fail": 1, "fail, or drift": 1, "inconclusive": 3}
 
 ENDINGS = """exit status:
   0    pass: every limit holds
@@ -30,10 +30,21 @@ ENDINGS = """exit status:
   130  interrupted
   141  the program that read the answer stopped reading"""
 
+ENDINGS_OF_CHECK = """exit status:
+  0    nothing shows that the sides differ
+  1    the sides differ without any model
+  2    misuse, or input that cannot be used; standard error says why
+  70   an error in mace itself
+  130  interrupted
+  141  the program that read the answer stopped reading"""
+
 
 def add(commands: Any) -> None:
-    """Describe the command; its options are added when it is named."""
+    """Describe the commands; their options are added when one is named."""
     describe(commands, GATE, run, ENDINGS, _fill)
+    for name in ("series", "synthetic", "release-size", "model"):
+        describe(commands, BY_NAME[name], run_audit, ENDINGS, fill)
+    describe(commands, BY_NAME["check"], run_check, ENDINGS_OF_CHECK, fill)
 
 
 def run(question: Operation, arguments: argparse.Namespace) -> int:
@@ -43,8 +54,28 @@ def run(question: Operation, arguments: argparse.Namespace) -> int:
     return run_command(question.command, partial(_decide, question, arguments))
 
 
+def run_audit(question: Operation, arguments: argparse.Namespace) -> int:
+    """Ask, print, and end with the decision; 0 if nothing was limited."""
+    from app.cli.ask import answer_question, run_command
+
+    def work() -> int:
+        return STATUS.get(answer_question(question, arguments).content["decision"], 0)
+
+    return run_command(question.command, work)
+
+
+def run_check(question: Operation, arguments: argparse.Namespace) -> int:
+    """Ask, print, and end with 1 if the sides differ."""
+    from app.cli.ask import answer_question, run_command
+
+    return run_command(question.command, lambda: int(answer_question(question, arguments).content["differs"]))
+
+
 def _fill(question: Operation, parser: Parser) -> None:
+    from app.cli.sequential import add_options
+
     fill(question, parser)
+    add_options(parser)
     group = parser.add_argument_group("files for a pipeline; an existing file is replaced")
     group.add_argument("--junit", metavar="FILE", help="JUnit XML (.xml): a test case for each limit")
     group.add_argument(
@@ -59,7 +90,13 @@ def _fill(question: Operation, parser: Parser) -> None:
 
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
+    from app.cli.inputs import Misuse
+    from app.cli.sequential import look
 
+    if arguments.state is not None:
+        return STATUS[look(question, arguments)]
+    if arguments.planned is not None:
+        raise Misuse("--planned: goes with --state")
     writers = _writers(arguments)
     answer = answer_question(question, arguments).content
     for write in writers:

@@ -16,7 +16,16 @@ import msgspec
 
 from macekit.call import ARROW_FILE, PARQUET, READ, Body, Reply
 from macekit.catalogue import command, flag
-from macekit.formats import COMPRESSED_SUFFIXES, HEAD, SUFFIXES, encoding_of, format_of, media_type_of
+from macekit.formats import (
+    COMPRESSED_SUFFIXES,
+    HEAD,
+    SUFFIXES,
+    encoding_of,
+    format_of,
+    holds_pickle,
+    media_type_of,
+)
+from macekit.problems import pickle_problem
 from macekit.text import printable
 
 if TYPE_CHECKING:
@@ -107,6 +116,8 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         size = status.st_size if mapped else len(head) if len(head) < PIPE_MEMORY else None
         if not head:
             raise Misuse(f"{name}: empty")
+        if holds_pickle(path, head):
+            raise Misuse(f"{name}: {in_shell(pickle_problem().detail)}")
         encoding = encoding_of(head)
         form = format_name or format_of(path, head)
         if not mapped and size is not None:

@@ -17,7 +17,8 @@ import msgspec
 from pydantic import BaseModel
 
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
-from macekit.catalogue import flag
+from macekit.catalogue import BY_NAME, flag
+from macekit.schemas.query import WHOLE
 from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.records import Question
 
@@ -35,6 +36,11 @@ COLUMNS = {
     ),
     "group": ("NAME", "the column of group labels"),
     "unit": ("NAME", "the column with the person (or other unit) of each record; one record of each is kept"),
+    "cluster": (
+        "NAME,…",
+        "the column with the person (or document, …) of each record, or two that cross; all records are used, and "
+        "intervals allow for records of one cluster that are alike",
+    ),
     "members_column": ("NAME", "a table with a column for each side: the scores of members"),
     "nonmembers_column": ("NAME", "a table with a column for each side: the scores of nonmembers"),
     "members": ("N", "NPY of one dimension: the number of values at its start that are members"),
@@ -79,7 +85,8 @@ class Option:
 def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
     schemas = parameters(operation) or _fields(QUESTIONS[operation])
-    return tuple(_option(operation, each) for each in schemas if each["name"] != PRESET)
+    apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
+    return tuple(_option(operation, each) for each in schemas if each["name"] not in apart)
 
 
 def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
@@ -144,7 +151,7 @@ def _item(schema: Schema, text: str) -> object:
 
 def _option(operation: str, parameter: dict[str, Any]) -> Option:
     question, name, schema = QUESTIONS[operation], parameter["name"], parameter["schema"]
-    if name in COLUMNS:
+    if name in COLUMNS and not BY_NAME[operation].tables:
         return Option(flag(name), name, *COLUMNS[name], COLUMN, schema)
     text = parameter["description"].removeprefix(ABOUT_TABLE)
     if text != parameter["description"]:
@@ -153,7 +160,7 @@ def _option(operation: str, parameter: dict[str, Any]) -> Option:
     if names and not all(each in text for each in names):
         text += f": {', '.join(names)}"
     default = _default(question, name)
-    if default is not None:
+    if default not in (None, []):
         text += f" (default {_text(default)})"
     kind = schema.get("items", schema).get("type")
     metavar = "NAME" if names else "N" if kind in {"number", "integer"} else "TEXT"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import msgspec
 
@@ -35,12 +36,18 @@ class Target:
 
     def write(self, data: bytes | memoryview) -> None:
         """Write the data beside its place, then move it there."""
+        with self.writing() as file:
+            file.write(data)
+
+    @contextmanager
+    def writing(self) -> Iterator[BinaryIO]:
+        """A file beside its place, which is moved there once all is written, and removed if something goes wrong."""
         beside = self.path.with_name(f".mace-{secrets.token_hex(8)}.part")
         try:
             fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             try:
                 with os.fdopen(fd, "wb") as file:
-                    file.write(data)
+                    yield file
                     file.flush()
                     if self.path.exists():
                         os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))

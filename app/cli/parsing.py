@@ -67,6 +67,8 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, Once)
         self.register("action", "either", OnceEither)
         self._fill = fill
+        self.elsewhere: dict[str, str] = {}
+        """Options of other commands, and what to say of them."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -80,7 +82,8 @@ class Parser(argparse.ArgumentParser):
             if word.startswith("-") and word != "-":
                 flags = [name for name in self._option_string_actions if name.startswith("--")]
                 name = word.split("=")[0]
-                self.error(f"{printable(name)} is not an option{nearest(name, flags)}")
+                hint = self.elsewhere.get(name) or nearest(name, flags)
+                self.error(f"{printable(name)} is not an option{hint}")
         if extra and "files" not in options:
             self.error(f"{printable(extra[0])} is more than this command takes")
         if extra:

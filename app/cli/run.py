@@ -11,46 +11,49 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
-from estimators import MaceError
+from estimators import Caution, MaceError
 from macekit.call import JSON, Body, Call, Reply
-from macekit.catalogue import BY_NAME, SIDED, flag
+from macekit.catalogue import SIDED, flag
 from macekit.decoding import decode
 from macekit.decoding.account import columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.compression import expanded
 from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
+from macekit.decoding.whole import Columns, columns_of
 from macekit.operations import answer, perform
-from macekit.operations.counts import streams
+from macekit.operations.counts import EXPANSION, LARGE, counts_suffice, streams
 from macekit.operations.options import validate
 from macekit.problems import Problem
-from macekit.schemas.query import FIRST_MEMBERS, TABLE, WIDE, of_table
+from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
-
-LARGE = 128 * 2**20
-"""Bytes from which an input is counted as a stream, if counts are enough for the question."""
-
-EXPANSION = 4
-"""How much larger compressed data is taken to be than its file."""
+from macekit.sources.reading import read
+from macekit.sources.shards import Shards
 
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
-NEED_RECORDS = frozenset({"kde", "learned"})
-
-NEED_ROWS = frozenset({"unit", "group", *WIDE})
-"""Columns that say something of each record, which counts do not keep, or that are read as a whole."""
-
 OK = 200
+
+Inputs: TypeAlias = "list[Source | Shards] | Sides | Tables"
+"""What a question is asked of: an input for each query, or for each side, or for each table."""
 
 T = TypeVar("T")
 
 Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A file for each table of a question, by their names."""
+
+    files: Mapping[str, Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,13 @@ class Sides:
     nonmembers: Source
 
 
-def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, progress: Progress) -> Reply:
+def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress) -> Reply:
     """The answer to one call about what is in the inputs; what is wrong with them is an answer, too."""
+    if isinstance(inputs, Tables):
+        progress.now("reading")
+        tables = {name: _table_of(call, source) for name, source in inputs.files.items()}
+        progress.now("computing")
+        return answer(call, DecodedBody(options=dict(values), tables=tables))
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
@@ -75,6 +83,8 @@ def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, 
     if len(inputs) > 1:
         return answer(call, _queries(call, values, inputs, progress))
     (source,) = inputs
+    if isinstance(source, Shards):
+        return answer(call, _of_shards(call, values, source, progress))
     if counts_first(call, values, source):
         return answer(call, _counts_of(call, values, source, progress))
     if source.media_type == JSON:
@@ -87,6 +97,12 @@ def answer_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides, 
         return perform(about, body, values)
 
 
+def decode_inputs(call: Call, values: Values, inputs: Sequence[Source] | Sides) -> DecodedBody:
+    """The records of one input, or of one for each side, as they are."""
+    call = replace(call, names=values.get("query") == "discrete")
+    return _both(call, inputs) if isinstance(inputs, Sides) else _decode(call, inputs[0])
+
+
 def require_question(operation: str, values: Values) -> None:
     """Refuse a question that could not be answered whatever the records are."""
     validate(QUESTIONS[operation], values)
@@ -96,16 +112,7 @@ def counts_first(call: Call, values: Values, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
     grown = 1 if source.encoding == "identity" else EXPANSION
     large = source.size is None or source.size * grown > LARGE
-    columns = dict(call.query)
-    estimator = cast("Values", values.get("estimator", {}))
-    return (
-        large
-        and BY_NAME[call.operation].counts_suffice
-        and estimator.get("kind") not in NEED_RECORDS
-        and not NEED_ROWS & columns.keys()
-        and "," not in columns.get("score", "")
-        and streams(*_counts_call(call, values, source))
-    )
+    return large and counts_suffice(call, values) and streams(*_counts_call(call, values, source))
 
 
 def _call_about(call: Call, source: Source) -> Call:
@@ -127,17 +134,22 @@ def _require_none(call: Call, names: Sequence[str], why: str) -> None:
         raise Misuse(f"{flag(name)}: {why}")
 
 
-def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Progress) -> DecodedBody:
+def _queries(
+    call: Call, values: Values, sources: Sequence[Source | Shards], progress: Progress
+) -> DecodedBody:
     """One query from each input, called by its stem."""
-    stems = [source.stem for source in sources]
+    stems = [_stem(source) for source in sources]
     single = replace(call, operation="advantage", names=values.get("query") == "discrete")
     samples: dict[str, Sample] = {}
     columns: list[ColumnRead] = []
+    cautions: list[Caution] = []
     for source in sources:
-        name = source.name if stems.count(source.stem) > 1 else source.stem
+        name = source.name if stems.count(_stem(source)) > 1 else _stem(source)
         if name in samples:
             raise Misuse(f"{source.name}: was given twice")
-        if counts_first(single, values, source):
+        if isinstance(source, Shards):
+            material = _of_shards(single, values, source, progress)
+        elif counts_first(single, values, source):
             material = _counts_of(single, values, source, progress)
         else:
             progress.now("reading")
@@ -145,9 +157,37 @@ def _queries(call: Call, values: Values, sources: Sequence[Source], progress: Pr
         if set(material.samples) != {""}:
             raise Misuse(f"{source.name}: holds several queries; each of several files is one")
         samples[name] = material.samples[""]
+        cautions += [replace(each, message=f"{name}: {each.message}") for each in material.cautions]
         columns += [replace(each, name=f"{name}: {each.name}", query=name) for each in columns_read(material)]
     progress.now("computing")
-    return DecodedBody(samples, dict(values), columns=tuple(columns))
+    return DecodedBody(samples, dict(values), columns=tuple(columns), cautions=tuple(cautions))
+
+
+def _stem(source: Source | Shards) -> str:
+    return source.name if isinstance(source, Shards) else source.stem
+
+
+def _of_shards(call: Call, values: Values, shards: Shards, progress: Progress) -> DecodedBody:
+    """The records of many files, or their counts."""
+    progress.now("counting" if call.operation == "counts" else "reading")
+    try:
+        material = read(
+            shards,
+            call.operation,
+            values,
+            call.query,
+            lambda: _say_counted(call, shards, progress),
+        )
+    except (Problem, MaceError) as error:
+        raise Misuse(in_shell(Problem.of(error).detail)) from None
+    progress.now("computing")
+    return material
+
+
+def _say_counted(call: Call, source: Source | Shards, progress: Progress) -> None:
+    progress.say(f"{source.name} is large, so mace counts it while reading and answers from the counts")
+    if call.operation in ("advantage", "report"):
+        progress.say("the paper's statistic is then W_N over those cells, which is biased upward")
 
 
 def _decode(call: Call, source: Source) -> DecodedBody:
@@ -156,6 +196,12 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     if source.media_type == JSON:
         about = replace(about, query=())
     return _read(source, partial(decode, about))
+
+
+def _table_of(call: Call, source: Source) -> Columns:
+    """Every column of one input."""
+    about = _call_about(call, source)
+    return _read(source, lambda body: columns_of(about, expanded(about, body)))
 
 
 def _both(call: Call, inputs: Sides) -> DecodedBody:
@@ -191,9 +237,7 @@ def _misuse(problem: Problem, source: Source) -> Misuse:
 
 def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -> DecodedBody:
     """The counts of a large input, with the question that is asked of them."""
-    progress.say(f"{source.name} is large, so mace counts it while reading and answers from the counts")
-    if call.operation in ("advantage", "report"):
-        progress.say("the paper's statistic is then W_N over those cells, which is biased upward")
+    _say_counted(call, source, progress)
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")

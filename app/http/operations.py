@@ -17,9 +17,9 @@ from app.telemetry.logs import Exchange
 from app.workers import intake
 from macekit.call import HTML, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
-from macekit.formats import ENCODINGS, REPORTS
+from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operations.counts import streams
-from macekit.problems import Problem
+from macekit.problems import Problem, pickle_problem
 from macekit.reports.html import CSP
 
 MOST_RANGES = 32
@@ -32,6 +32,9 @@ REST = ("*/*", 0.001)
 def media_type(headers: Headers, choices: Sequence[str]) -> str:
     """The body's format, without parameters."""
     value = headers.get("content-type", "").partition(";")[0].strip().lower()
+    value = ALIASES.get(value, value)
+    if "pickle" in value or "joblib" in value:
+        raise pickle_problem()
     if value not in choices:
         problem = "one that is not known here" if value else "none"
         raise Problem(

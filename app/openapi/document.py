@@ -24,7 +24,7 @@ FILE = "x-example-file"
 TEXTS = (HTML, MARKDOWN, CSV, SVG)
 """Forms of answers that are text."""
 
-WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 500, 503)
+WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 431, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
 LATER = (429, 503)
@@ -153,7 +153,7 @@ def _content(row: Operation) -> Schema:
             "examples": bodies,
         }
     for file, media_type in files_of(row.name).items():
-        if media_type not in row.bodies or (row.name == "compare" and media_type == NPY):
+        if media_type not in row.bodies or (row.several and media_type == NPY):
             continue
         if media_type == CSV:
             example = {"summary": "A table with a header", "value": file_bytes(file).decode()}

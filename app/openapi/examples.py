@@ -5,6 +5,8 @@ Their scores are those of a model that has overfitted: members are predicted wit
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.openapi import theory
 from app.openapi.theory import Example
 
@@ -17,10 +19,36 @@ NONMEMBERS = [
     0.51, 0.48, 0.66, 0.35, 0.36, 0.65, 0.65, 0.39, 0.64, 0.48, 0.75, 0.71,
 ]  # fmt: skip
 SAMPLE = {"members": MEMBERS, "nonmembers": NONMEMBERS}
+PEOPLE = [f"person {row // 2}" for row in range(48)]
 GROUPS = ["adult", "child", "adult"] * 16
 COUNTS = {"members": [120, 300, 580], "nonmembers": [310, 420, 270], "edges": [0.4, 0.7]}
 LOSS = [round(1.0 - score, 2) for score in MEMBERS], [round(1.0 - score, 2) for score in NONMEMBERS]
 OTHER = [0.61, 0.55, 0.72, 0.48, 0.66, 0.59, 0.70, 0.52], [0.58, 0.49, 0.63, 0.51, 0.60, 0.47, 0.68, 0.54]
+
+
+def people(seed: int, count: int) -> dict[str, list[Any]]:
+    """Rows of a table of people, made by arithmetic that looks like chance."""
+    draws = [(seed * 7919 + place * 104_729) % 1009 for place in range(count)]
+    return {
+        "age": [20 + draw % 61 for draw in draws],
+        "income": [round(1.2 + (draw * 37 % 500) / 100, 2) for draw in draws],
+        "job": [("baker", "judge", "nurse")[draw % 3] for draw in draws],
+    }
+
+
+def predictions(own: list[float], classes: list[int]) -> dict[str, list[Any]]:
+    """Probabilities of two classes and the truth, from the probability of each row's own class."""
+    truth = [classes[place % 2] for place in range(len(own))]
+    second = [round(p if true else 1.0 - p, 2) for p, true in zip(own, truth, strict=True)]
+    return {"label": truth, "p_0": [round(1.0 - p, 2) for p in second], "p_1": second}
+
+
+TRAIN, HOLDOUT, RELEASED = people(1, 12), people(2, 12), people(5, 10)
+TABLES = {
+    "train": TRAIN,
+    "holdout": HOLDOUT,
+    "synthetic": {name: [*column, *TRAIN[name][:2]] for name, column in RELEASED.items()},
+}
 
 
 JSON_EXAMPLES: dict[str, dict[str, Example]] = {
@@ -40,6 +68,7 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
                 "confidence": 0.9,
             },
         ),
+        "cluster": Example("People with two records each: who is whose", {**SAMPLE, "cluster": PEOPLE}),
     },
     "individual-risk": {
         "records": Example("Every record, with a table of groups", {**SAMPLE, "groups": GROUPS}),
@@ -104,6 +133,133 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
             {
                 "queries": {"before": SAMPLE, "after": {"members": OTHER[0], "nonmembers": OTHER[1]}},
                 "paired": False,
+            },
+        ),
+    },
+    "compare-releases": {
+        "releases": Example(
+            "A model with two queries, and another, on the same records; the first must keep a limit, too",
+            {
+                "queries": {
+                    "before/confidence": SAMPLE,
+                    "before/loss": {"members": LOSS[0], "nonmembers": LOSS[1]},
+                    "after": {"members": OTHER[0], "nonmembers": OTHER[1]},
+                },
+                "max_advantage": 0.8,
+                "paired": False,
+            },
+        ),
+    },
+    "series": {
+        "checkpoints": Example(
+            "Two checkpoints in their order, the second with two queries, and the advantage that is acceptable",
+            {
+                "queries": {
+                    "epoch 1": {"members": OTHER[0], "nonmembers": OTHER[1]},
+                    "epoch 20/confidence": SAMPLE,
+                    "epoch 20/loss": {"members": LOSS[0], "nonmembers": LOSS[1]},
+                },
+                "max_advantage": 0.7,
+            },
+        ),
+    },
+    "synthetic": {
+        "release": Example(
+            "Twelve people, twelve who were held out, and a release that has two of the first word for word",
+            {**TABLES, "max_copies_over_holdout": 0, "max_advantage": 0.5},
+        ),
+        "reference": Example(
+            "The same with a reference, two queries alone, and no look at the sides themselves",
+            {
+                **TABLES,
+                "reference": people(3, 12),
+                "queries": ["closeness", "calibrated_closeness"],
+                "check_sides": False,
+            },
+        ),
+        "control": Example(
+            "The same release, and how near each person is to one that was made of others",
+            {
+                **TABLES,
+                "train": {**TRAIN, "to_another": MEMBERS[:12]},
+                "holdout": {**HOLDOUT, "to_another": NONMEMBERS[:12]},
+                "control": "to_another",
+                "max_copies_over_holdout": 0,
+            },
+        ),
+    },
+    "release-size": {
+        "sizes": Example(
+            "Three sizes of a release of twelve rows, and the advantage that is acceptable",
+            {**TABLES, "sizes": [4, 8, 12], "max_advantage": 0.8, "queries": ["closeness", "exact_copy"]},
+        ),
+        "limits": Example(
+            "Two sizes that must keep three limits: on the advantage, on exposed members and on copies",
+            {
+                **TABLES,
+                "sizes": [4, 12],
+                "max_advantage": 0.9,
+                "max_exposed": 0.6,
+                "at_precision": 0.8,
+                "max_copies_over_holdout": 1,
+            },
+        ),
+    },
+    "model": {
+        "probabilities": Example(
+            "What a classifier says of eight training rows and of eight others, and a limit",
+            {
+                "train": predictions(MEMBERS[:8], [0, 1]),
+                "holdout": predictions(NONMEMBERS[:8], [1, 0]),
+                "max_advantage": 0.5,
+            },
+        ),
+        "features": Example(
+            "The same with a column that the model read: what tells the sides apart by it alone is no leak",
+            {
+                "train": {**predictions(MEMBERS[:8], [0, 1]), "age": [61, 58, 64, 70, 66, 59, 73, 62]},
+                "holdout": {**predictions(NONMEMBERS[:8], [1, 0]), "age": [31, 28, 44, 39, 25, 36, 41, 33]},
+                "features": ["age"],
+                "max_advantage": 0.5,
+            },
+        ),
+        "control": Example(
+            "The same with the score of a model that saw neither side",
+            {
+                "train": {**predictions(MEMBERS[:8], [0, 1]), "other_model": OTHER[0][:8]},
+                "holdout": {**predictions(NONMEMBERS[:8], [1, 0]), "other_model": OTHER[1][:8]},
+                "control": "other_model",
+                "max_advantage": 0.5,
+            },
+        ),
+        "regressor": Example(
+            "Predictions of a regressor beside the targets",
+            {
+                "train": {
+                    "y": [1.5, 2.25, 3.5, 4.75, 6.0, 7.5, 8.25, 9.0],
+                    "guess": [1.5, 2.5, 3.5, 4.5, 6.0, 7.5, 8.0, 9.0],
+                },
+                "holdout": {
+                    "y": [1.25, 2.0, 3.75, 4.5, 6.25, 7.0, 8.5, 9.5],
+                    "guess": [2.0, 3.0, 3.0, 5.5, 5.0, 8.5, 7.0, 9.0],
+                },
+                "truth": "y",
+                "outputs": "predictions",
+            },
+        ),
+    },
+    "check": {
+        "people": Example(
+            "Twelve people whom a model was trained on, and twelve who were held out",
+            {"train": TRAIN, "holdout": HOLDOUT},
+        ),
+        "control": Example(
+            "The same, with a score of a model that saw neither, and the rows that are alike",
+            {
+                "train": {**TRAIN, "other_model": MEMBERS[:12]},
+                "holdout": {**HOLDOUT, "other_model": NONMEMBERS[:12]},
+                "control": "other_model",
+                "match": True,
             },
         ),
     },

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,18 +15,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.openapi.examples import GROUPS, JSON_EXAMPLES, MEMBERS, NONMEMBERS
-from macekit.call import ARROW, CSV, NPY, PARQUET
-from macekit.catalogue import ARRAYS, BY_NAME, SIDED
+from macekit.call import ARROW, CSV, NDJSON, NPY, NPZ, PARQUET
+from macekit.catalogue import ARRAYS, BY_NAME, OPERATIONS, SIDED
 from macekit.formats import TABLES
-from macekit.schemas.query import TABLE, takes_arrays
+from macekit.schemas.query import TABLE, WHOLE, takes_arrays
 from macekit.schemas.questions import columns_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FILES = {"scores.csv": CSV, "scores.npy": NPY, "scores.arrow": ARROW, "scores.parquet": PARQUET}
+FILES = {
+    "scores.csv": CSV,
+    "scores.jsonl": NDJSON,
+    "scores.npy": NPY,
+    "scores.npz": NPZ,
+    "scores.arrow": ARROW,
+    "scores.parquet": PARQUET,
+}
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
 
+
+WITH_FILES = (*ARRAYS, *(each.name for each in OPERATIONS if each.tables))
+"""Operations that have files of their own."""
 
 Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -33,6 +44,12 @@ Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
 @cache
 def files_of(operation: str) -> Mapping[str, str]:
     """The files that can be posted to an operation, and how each is written."""
+    if BY_NAME[operation].tables:
+        return {
+            f"{operation}.{suffix}": form
+            for form, suffix in TABLES.items()
+            if form in BY_NAME[operation].bodies
+        }
     if not ARRAYS.get(operation):
         return FILES
     return {f"{operation.replace('/', '-')}.{suffix}": form for form, suffix in TABLES.items()}
@@ -40,7 +57,7 @@ def files_of(operation: str) -> Mapping[str, str]:
 
 def files() -> dict[str, str]:
     """Every file there is, and how it is written."""
-    return FILES | {name: form for operation in ARRAYS for name, form in files_of(operation).items()}
+    return FILES | {name: form for operation in WITH_FILES for name, form in files_of(operation).items()}
 
 
 def options_with(operation: str) -> Mapping[str, object]:
@@ -57,8 +74,9 @@ def file_bytes(name: str) -> bytes:
         return csv_text().encode()
     if name in FILES:
         return _written(_scores(FILES[name]), FILES[name])
-    operation = next(operation for operation in ARRAYS if name in files_of(operation))
-    return _written(_columns(operation), files_of(operation)[name])
+    operation = next(operation for operation in WITH_FILES if name in files_of(operation))
+    columns = _parts(operation) if BY_NAME[operation].tables else _columns(operation)
+    return _written(columns, files_of(operation)[name])
 
 
 def csv_text() -> str:
@@ -84,9 +102,15 @@ def _written(columns: Columns, form: str) -> bytes:
     sink = io.BytesIO()
     if form == CSV:
         return _csv(columns)
+    if form == NDJSON:
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        return "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows).encode()
     if form == NPY:
         several = len(columns) > 1
         np.save(sink, np.column_stack(list(columns.values())) if several else next(iter(columns.values())))
+        return sink.getvalue()
+    if form == NPZ:
+        np.savez(sink, **columns)  # type: ignore[arg-type]  # mypy takes the columns for its option
         return sink.getvalue()
     import pyarrow as pa
 
@@ -112,6 +136,17 @@ def _write(table: pa.Table, form: str, sink: io.BytesIO) -> None:
     else:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
+
+
+def _parts(operation: str) -> Columns:
+    """Several tables in one: a column says of each row to which it belongs."""
+    example: Any = next(iter(JSON_EXAMPLES[operation].values())).value
+    parts: Mapping[str, Any] = {name: example[name] for name in BY_NAME[operation].needed_tables}
+    columns = {
+        name: np.array([value for part in parts.values() for value in part[name]]) for name in parts["train"]
+    }
+    sizes = [len(next(iter(part.values()))) for part in parts.values()]
+    return columns | {WHOLE: np.repeat([*parts], sizes)}
 
 
 def _example(operation: str) -> Mapping[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any
 
-from macekit.catalogue import ARRAYS, SIDED
-from macekit.schemas.query import COLUMN, JSON_ONLY, of_table, takes_arrays
+from macekit.catalogue import ARRAYS, BY_NAME, SIDED
+from macekit.schemas.query import COLUMN, JSON_ONLY, WHOLE, of_table, takes_arrays
 from macekit.schemas.questions import QUESTIONS, columns_of
 
 Schema = dict[str, Any]
@@ -18,7 +18,8 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
     (
         "score",
         {"type": "string"},
-        "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare: one query each)",
+        "table: the column of scores, or several, separated by commas, for a vector (in /v1/compare, "
+        "/v1/compare-releases and /v1/series: one query each)",
     ),
     (
         "member",
@@ -31,6 +32,12 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
         {"type": "string"},
         "table: the column with the person (or other unit) of each record; one record of each is kept",
     ),
+    (
+        "cluster",
+        {"type": "string"},
+        "table: the column with the person (or document, ...) of each record, or two that cross, separated by a comma; "
+        "all records are used, and intervals allow for records of one cluster that are alike",
+    ),
     ("members_column", {"type": "string"}, "table with a column for each side: the scores of members"),
     ("nonmembers_column", {"type": "string"}, "table with a column for each side: the scores of nonmembers"),
     (
@@ -40,7 +47,7 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
     ),
 )
 
-_NEEDS = {"group": "groups", "unit": "units", "members": "members"}
+_NEEDS = {"group": "groups", "unit": "units", "cluster": "cluster", "members": "members"}
 
 
 def parameters(operation: str) -> list[Schema]:
@@ -50,9 +57,20 @@ def parameters(operation: str) -> list[Schema]:
         return []
     schema = question.model_json_schema()
     flat = _flatten(schema, schema.get("$defs", {}), "", columns_of(operation) | JSON_ONLY)
-    about_table = _of_arrays(operation) if takes_arrays(operation) else _of_sides(operation)
+    about_table = _about_table(operation)
     options = {**flat, **{name: {"schema": kind, "description": text} for name, kind, text in about_table}}
     return [{"name": name, "in": "query", "required": False, **rest} for name, rest in options.items()]
+
+
+def _about_table(operation: str) -> Iterator[tuple[str, Schema, str]]:
+    """What may be said of the table that is the body."""
+    if BY_NAME[operation].tables:
+        words = ", ".join(BY_NAME[operation].tables)
+        text = (
+            f"{ABOUT_TABLE}the column that says of each row to which it belongs ({words}); table, if left out"
+        )
+        return iter(((WHOLE, {"type": "string"}, text),))
+    return _of_arrays(operation) if takes_arrays(operation) else _of_sides(operation)
 
 
 def _of_sides(operation: str) -> Iterator[tuple[str, Schema, str]]:

@@ -200,7 +200,9 @@ class Upload:
         return Problem(
             "too-large",
             f"the body {size}is larger than the {self._most} bytes taken here; "
-            "post counts (POST /v1/counts), compress it, or send fewer records",
+            "count where the records lie (mace counts FILES, macekit.counts) and post the counts, send CSV, "
+            "JSON lines, NPY or Arrow to POST /v1/counts, which counts as it comes, compress the body, "
+            "or send fewer records",
         )
 
 

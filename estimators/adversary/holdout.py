@@ -23,6 +23,7 @@ from estimators.statement import baseline
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 GROWTH = 1.35
 SHUFFLES = 5
@@ -195,7 +196,7 @@ def _guess_record(
 
 
 def rules_from_past(
-    members: Integers, nonmembers: Integers, prior: float, families: Sequence[Family]
+    members: Numbers, nonmembers: Numbers, prior: float, families: Sequence[Family]
 ) -> Guesses:
     """The rule of each family for each block but the first, (families, shuffles, blocks, cells)."""
     gain = prior * _past_shares(members) - (1.0 - prior) * _past_shares(nonmembers)
@@ -203,7 +204,7 @@ def rules_from_past(
     return np.stack([family.fit(rows, prior > 0.5).reshape(gain.shape) for family in families])
 
 
-def _past_shares(blocks: Integers) -> Floats:
+def _past_shares(blocks: Numbers) -> Floats:
     """Share of each cell among the records before each block but the first."""
     past = blocks[:, :-1].cumsum(axis=1)
     shares: Floats = past / np.maximum(past.sum(axis=2, keepdims=True), 1)
@@ -221,17 +222,25 @@ def follow_leader(
 
     Right guesses are (shuffles, rules, blocks), numbers of records (shuffles, blocks).
     """
-    records = [np.maximum(n.cumsum(axis=1), 1)[:, None] for n in (n_members, n_nonmembers)]
-    accuracy = prior * true_positives.cumsum(axis=2) / records[0]
-    accuracy += (1.0 - prior) * true_negatives.cumsum(axis=2) / records[1]
+    leaders, accuracy = leaders_so_far(true_positives, n_members, true_negatives, n_nonmembers, prior)
     shuffles, blocks = n_members.shape
-    leaders = np.zeros((shuffles, blocks), dtype=np.intp)  # before the first block the simplest rule
-    leaders[:, 1:] = accuracy[:, :, :-1].argmax(axis=1)
     of_leader = np.arange(shuffles)[:, None], leaders, np.arange(blocks)
     return GuessRecord(
         true_positives[of_leader].sum(axis=1),
         n_members.sum(axis=1),
         true_negatives[of_leader].sum(axis=1),
         n_nonmembers.sum(axis=1),
-        2.0 * accuracy[:, :, -1] - 1.0,
+        2.0 * accuracy - 1.0,
     )
+
+
+def leaders_so_far(
+    true_positives: Numbers, n_members: Numbers, true_negatives: Numbers, n_nonmembers: Numbers, prior: float
+) -> tuple[NDArray[np.intp], Floats]:
+    """The rule that was best before each block, (shuffles, blocks), and the accuracy of every rule in the end."""
+    records = [np.maximum(n.cumsum(axis=1), 1)[:, None] for n in (n_members, n_nonmembers)]
+    accuracy = prior * true_positives.cumsum(axis=2) / records[0]
+    accuracy += (1.0 - prior) * true_negatives.cumsum(axis=2) / records[1]
+    leaders = np.zeros(n_members.shape, dtype=np.intp)  # before the first block the simplest rule
+    leaders[:, 1:] = accuracy[:, :, :-1].argmax(axis=1)
+    return leaders, accuracy[:, :, -1]

@@ -261,7 +261,7 @@ def exposure(
     ends = direction_of(direction)
     counts = data if isinstance(data, Counts) else finest(data)
     ordered = counts.cells.ordered
-    candidates = _tails(counts, alpha, ends) if ordered else _labels(counts, alpha)
+    candidates = tails_of(counts, alpha, ends) if ordered else _labels(counts, alpha)
     tail, alarm = _clearest(counts, candidates, prior)
     level = (
         float(candidates.levels[0]) if len(candidates.levels) else 0.0
@@ -293,8 +293,14 @@ class _Candidates:
     levels: Floats
 
 
-def _tails(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
-    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers."""
+def tails_of(counts: Counts, alpha: float, ends: Direction) -> _Candidates:
+    """Both ends of ordered cells: as many whole cells as hold at most 0, 1, 2, 4, ... nonmembers.
+
+    Args:
+        counts: Counts of cells with an order.
+        alpha: The error that all tails share.
+        ends: Which ends of the score are looked at.
+    """
     n1, n0 = counts.n_members, counts.n_nonmembers
     members, nonmembers = np.cumsum(counts.members), np.cumsum(counts.nonmembers)
     most = np.array([0] + [2**j for j in range(62) if 2 * 2**j <= n0], dtype=np.int64)

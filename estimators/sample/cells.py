@@ -142,7 +142,10 @@ class Grid:
 
     def locate(self, scores: NDArray[np.generic]) -> Integers:
         """Cell of each score, -1 where no record fell."""
-        keys = grid_keys(np.asarray(scores, dtype=np.float64), self.exponent)
+        with np.errstate(over="ignore"):  # the end of the last cell may be beyond what floats hold
+            beside = np.ldexp(np.array([self.keys[0] - 1, self.keys[-1] + 1], dtype=float), self.exponent)
+        near = np.clip(np.asarray(scores, dtype=np.float64), *beside)  # a key further out may be no integer
+        keys = grid_keys(near, self.exponent)
         at = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
         return np.where(self.keys[at] == keys, at, -1)
 
@@ -280,9 +283,23 @@ class Halves:
 
 
 def grid_keys(scores: Floats, exponent: int) -> Integers:
-    """floor(score / 2**exponent): exact, because scaling by a power of two does not round."""
+    """floor(score / 2**exponent): exact, because scaling by a power of two does not round, or rounds to 0."""
     scaled = np.multiply(scores, 2.0**-exponent)
-    return np.floor(scaled, out=scaled).astype(np.int64)
+    keys = np.floor(scaled, out=scaled)
+    return mend_underflow(keys, scores, exponent).astype(np.int64)
+
+
+def grid_ends(low: float, high: float, exponent: int) -> tuple[int, int]:
+    """The keys of two scores."""
+    first, last = grid_keys(np.array([low, high]), exponent).tolist()
+    return first, last
+
+
+def mend_underflow(keys: Floats, scores: Floats, exponent: int) -> Floats:
+    """The same keys, in place, with -1 for scores just below 0 that a large step took to 0: their cell ends there."""
+    if exponent > 0:
+        keys[(keys == 0) & (scores < 0)] = -1
+    return keys
 
 
 def cells_from_dict(value: dict[str, object]) -> Cells:

@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import InputError, InvalidCounts, TooManyCells, require_count
 from estimators.sample import doubts
-from estimators.sample.cells import Boxes, Categories, Cells, Grid, Intervals, Lattice, Values, grid_keys
+from estimators.sample.cells import (
+    Boxes,
+    Categories,
+    Cells,
+    Grid,
+    Intervals,
+    Lattice,
+    Values,
+    grid_ends,
+    grid_keys,
+)
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
@@ -268,6 +278,26 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd)
 
 
+def finest_exponent(low: float, high: float) -> int:
+    """The exponent of the finest grid of at most ``GRID_CELLS`` cells that holds both ends, and floats between.
+
+    Args:
+        low: Least score.
+        high: Largest score.
+
+    Example:
+        >>> from estimators.sample.counting import finest_exponent
+        >>> finest_exponent(0.0, 1.0), finest_exponent(-3.0, 3.0)
+        (-15, -13)
+    """
+    exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
+    while True:
+        first, last = grid_ends(low, high, exponent)
+        if last - first < GRID_CELLS:
+            return exponent
+        exponent += 1
+
+
 def by_grid(scores: Scores) -> Counts:
     """A grid of power-of-two step: counts of shards that merge without an agreed range or a first pass.
 
@@ -287,15 +317,13 @@ def by_grid(scores: Scores) -> Counts:
         (2000, 0.4)
     """
     a, b = _line(scores)
-    low, high = min(a.min(), b.min()), max(a.max(), b.max())
-    exponent = int(np.frexp(max(abs(low), abs(high), 2.0**-900))[1]) - 52
-    while np.floor(np.ldexp(high, -exponent)) - np.floor(np.ldexp(low, -exponent)) >= GRID_CELLS:
-        exponent += 1
+    low, high = float(min(a.min(), b.min())), float(max(a.max(), b.max()))
+    exponent = finest_exponent(low, high)
     if len(a) + len(b) < FEW_ON_GRID:
         keys = grid_keys(np.concatenate([a, b]), exponent)
         distinct, cell = np.unique(keys, return_inverse=True)
         return _tabulate(cell.reshape(-1), len(a), Grid(exponent, distinct))
-    first = int(np.floor(np.ldexp(low, -exponent)))
+    first, _ = grid_ends(low, high, exponent)
     at = [grid_keys(side, exponent) - first for side in (a, b)]
     span = max(int(at[0].max()), int(at[1].max())) + 1
     columns = [np.bincount(side, minlength=span) for side in at]

@@ -81,7 +81,7 @@ def of_values(
             Caution(
                 REPEATED,
                 f"{sides} repeat another one of their side, far more than chance makes; if rows stand there more than "
-                "once, the interval is narrower than it may be: give each record once",
+                "once, the interval is narrower than it may be: give each record once, or say as cluster whose it is",
             )
         )
     if on_both:

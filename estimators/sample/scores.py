@@ -196,6 +196,8 @@ def labels_of(values: object, name: str) -> NDArray[np.generic]:
         raise DimensionMismatch(
             f"{name}: got an array of {labels.ndim} dimensions, need one label per record", field=name
         )
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return labels  # nothing that could be missing, and no need to look at each
     items = values if isinstance(values, list | tuple) else labels.tolist()
     kinds = {"NaN" if isinstance(v, float) and v != v else _kind(v) for v in items}
     if "NaN" in kinds or (labels.dtype.kind == "f" and np.isinf(labels.astype(np.float64)).any()):

@@ -11,18 +11,16 @@ from fast_histogram import histogram1d
 from numpy.typing import NDArray
 
 from estimators.errors import InputError, MixedTypes, NotFinite, TooFewRecords, TooManyCells
-from estimators.sample.cells import Categories, Grid, Values, grid_keys
+from estimators.sample.cells import Categories, Grid, Values, grid_ends, grid_keys, mend_underflow
 from estimators.sample.counting import SMALL_INTEGER_RANGE
 from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import as_64_bit, as_one_type, as_text, or_infinite
+from estimators.sample.parts import MOST_VALUES, Part
 from estimators.sample.scores import MIN_RECORDS, as_floats, require_no_spelled_number
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.uint64]
 SIDES = ("member", "nonmember")
-
-MOST_VALUES = 2**20
-"""Integers of more distinct values than this go to the grid; as many labels of text are refused."""
 
 PIECE = 2**18
 """Numbers counted at a time: two megabytes of scratch, and a table of cells is small beside it."""
@@ -113,6 +111,10 @@ class CountStream:
         assert self.table is not None  # there are records
         return self.table.counts()
 
+    def part(self) -> Part | None:
+        """What was counted, however little it is, to be brought together with other parts; None if it is nothing."""
+        return None if self.table is None else self.table.part()
+
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
@@ -153,8 +155,7 @@ class _Grid:
         cells = np.flatnonzero(self.columns[0] + self.columns[1]).astype(np.int64)
         ours = [self.first + int(cell) for cell in (cells[0], cells[-1])] if cells.size else []
         while True:
-            theirs = [int(np.floor(np.ldexp(end, -exponent))) for end in (low, high)]
-            keys = theirs + [key >> (exponent - self.exponent) for key in ours]
+            keys = [*grid_ends(low, high, exponent)] + [key >> (exponent - self.exponent) for key in ours]
             least, most = min(keys), max(keys)
             if most - least < GRID_CELLS:
                 break
@@ -186,14 +187,20 @@ class _Grid:
             keys, reach = self.scratch[: len(scores)], (float(self.first), float(self.first + GRID_CELLS))
             with np.errstate(over="ignore", invalid="ignore"):
                 np.floor(np.multiply(scores, 2.0**-self.exponent, out=keys), out=keys)
+            mend_underflow(keys, scores, self.exponent)
         column: Floats = histogram1d(keys, GRID_CELLS, reach)
         return column if column.sum() == len(scores) else None
 
     def counts(self) -> Counts:
         """Occupied cells as counts."""
+        part = self.part()
+        return Counts(part.members, part.nonmembers, Grid(part.exponent, part.keys))
+
+    def part(self) -> Part:
+        """The same as a part."""
         cells = np.flatnonzero(self.columns[0] + self.columns[1])
         members, nonmembers = (column[cells].astype(np.int64) for column in self.columns)
-        return Counts(members, nonmembers, Grid(self.exponent, self.first + cells))
+        return Part("grid", self.exponent, self.first + cells, members, nonmembers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +246,10 @@ class _Values:
         narrow = int(self.labels[-1]) - int(self.labels[0]) < SMALL_INTEGER_RANGE
         return counts if narrow else counts.require_shared_cells()
 
+    def part(self) -> Part:
+        """The same as a part."""
+        return Part("integers", 0, self.labels, *self.columns)
+
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
@@ -271,11 +282,20 @@ class _Labels:
 
     def counts(self) -> Counts:
         """Each label as a cell."""
+        labels, members, nonmembers = self._cells()
+        return Counts(members, nonmembers, Categories(labels)).require_shared_cells()
+
+    def part(self) -> Part:
+        """The same as a part; integers as what they are."""
+        labels, members, nonmembers = self._cells()
+        if not self.integers:
+            return Part("text", 0, labels, members, nonmembers)
+        return Part("integers", 0, np.array([int(label) for label in labels], object), members, nonmembers)
+
+    def _cells(self) -> tuple[NDArray[np.str_], NDArray[np.int64], NDArray[np.int64]]:
         labels = sorted(self.columns[0].keys() | self.columns[1].keys())
         columns = [np.array([column[label] for label in labels], dtype=np.int64) for column in self.columns]
-        return Counts(
-            columns[0], columns[1], Categories(np.array(labels, dtype=np.str_))
-        ).require_shared_cells()
+        return np.array(labels, dtype=np.str_), columns[0], columns[1]
 
 
 def _flat_array(values: NDArray[np.generic], name: str) -> NDArray[np.generic]:

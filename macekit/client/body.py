@@ -33,13 +33,23 @@ class File:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> File:
         """The file at a path."""
-        from macekit.formats import HEAD, encoding_of, format_of, media_type_of
+        from macekit.formats import HEAD, encoding_of, format_of, holds_pickle, media_type_of
+        from macekit.problems import pickle_problem
 
         name = os.fspath(path)
         require_regular(name)
         with open(name, "rb") as file:
             head = file.read(HEAD)
+        if holds_pickle(name, head):
+            raise pickle_problem()
         return cls(name, media_type_of(format_of(name, head), head), encoding_of(head))
+
+    @property
+    def size(self) -> int:
+        """Bytes that its columns may take: compressed, a multiple of its own."""
+        from macekit.operations.counts import EXPANSION
+
+        return os.stat(self.path).st_size * (1 if self.encoding == "identity" else EXPANSION)
 
     def call(self, operation: str, query: tuple[tuple[str, str], ...]) -> Call:
         """The call about this file."""

@@ -13,18 +13,24 @@ from macekit.client.options import (
     AdvantageOptions,
     AttackOptions,
     AuditOptions,
+    CheckOptions,
     CompareOptions,
+    CompareReleasesOptions,
     CountsOptions,
     Data,
     GateOptions,
     MetricsOptions,
+    ModelOptions,
     PlanOptions,
+    ReleaseSizeOptions,
     ReportOptions,
     RiskOptions,
+    SeriesOptions,
+    SyntheticOptions,
     Values,
 )
 from macekit.client.problems import answer_of, as_mace_problems
-from macekit.client.question import Question, pose, pose_several
+from macekit.client.question import Question, pose, pose_several, pose_tables
 from macekit.client.result import Result
 from macekit.client.theory import Theory
 
@@ -51,7 +57,9 @@ class Client(ABC):
         Args:
             members: Scores of the records that the model was trained on, one each: a list, a NumPy array, a column of
                 a frame, or the path of a ``.npy`` file; a higher score need not mean member. Or a table of both sides
-                (a frame, an Arrow table, a dict of columns), or the path of a file that holds one.
+                (a frame, an Arrow table, a dict of columns), or the path of a file that holds one; or several paths, a
+                folder, a pattern, an address (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``) and whatever gives Arrow
+                batches, read in blocks and counted as they come where they are many.
             nonmembers: Scores of records that it has never seen, likewise. None with a table, a file of both sides,
                 or ``counts``.
             threshold: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
@@ -76,6 +84,10 @@ class Client(ABC):
                 Not needed if they are called ``score`` and ``member``.
             members_column, nonmembers_column: In place of both: names of two columns, one with the scores of each side.
             group, unit: Names of the table's columns of groups and of units.
+            cluster: Whom each record belongs to, if several belong together (a person, a document): the name of a
+                column of the table, or two that cross in a list; or labels, members first, or as a dict of ``members``
+                and ``nonmembers``, two columns that cross in a dict by their names. All records are used, and intervals
+                allow for records that are alike. ``report`` and ``compare`` take it, too; other questions refuse it.
             counts: Counts in place of scores: ``estimators.Counts``, what ``macekit.counts`` answered under
                 ``counts``, or a dict of ``members``, ``nonmembers`` and ``edges``.
             units: Whom each record belongs to, members first, or as a dict of ``members`` and ``nonmembers``. Of each
@@ -118,7 +130,7 @@ class Client(ABC):
             members, nonmembers: As for ``estimate``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
-            prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -164,7 +176,7 @@ class Client(ABC):
                 prior - 1, which is that of every record if nothing leaks.
             over: What the expected share of false flags, at most 1 - confidence, is a share of: ``"records"``, the
                 default, or ``"cells"``.
-            prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -202,7 +214,7 @@ class Client(ABC):
                 kernel densities where scores are numbers, else by their cells.
             bins: Into how many cells of about equal size scores with an order are joined, at least 2. The cube root
                 of the number of records by default.
-            prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -236,7 +248,7 @@ class Client(ABC):
                 was chosen by looking at these records: the interval then holds however it was chosen. By default
                 (``{"kind": "guesses"}``) the scores are guesses.
             metrics: Metrics of the attack, written as for ``metrics``. Every name by default.
-            prior, confidence, seed, query, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
             counts: Not taken: an attack is judged record by record.
 
@@ -268,7 +280,7 @@ class Client(ABC):
             against: Name of the query that all others are subtracted from. All pairs by default.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
-            estimator, prior, seed, query, score, member, group, unit: As for ``estimate``.
+            estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -286,7 +298,241 @@ class Client(ABC):
             >>> round(result.maximum.lower, 3), round(result.maximum.upper, 3)
             (0.132, 0.293)
         """
-        return self._result_of(lambda: pose_several(queries, options))
+        return self._result_of(lambda: pose_several("compare", queries, options))
+
+    def compare_releases(self, releases: Data, **options: Unpack[CompareReleasesOptions]) -> Result:
+        """Which of several releases of one training set gives away least, each by its riskiest query.
+
+        A release is a model, a part of it, or a table: whatever is scored for the same records in the same order.
+        ``estimators.compare_releases`` is the library's own.
+
+        Args:
+            releases: Under each name a pair of members' and nonmembers' scores, ``estimators.Scores``, counts, or a
+                dict of several queries by name, such as ``estimators.release_queries`` makes of tables. Or a table or
+                a file with a column for each, called ``model/loss`` and ``model/margin`` where a release has several.
+            max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
+            against: Name of the release that is subtracted from every other; name it before you look at the scores.
+                The first by default.
+            paired: Whether row i is the same record in all releases. True by default; False for independent samples.
+            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
+                least 0.5. Those of all releases hold together, and again those of all differences.
+            prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``ranking``, ``releases``, ``differences``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members, nonmembers = rng.normal(size=(2, 2000))
+            >>> result = macekit.compare_releases(
+            ...     {
+            ...         "model": {"loss": (members + 0.6, nonmembers), "entropy": (members, nonmembers)},
+            ...         "table": (members + 0.05, nonmembers),
+            ...     },
+            ...     max_advantage=0.1,
+            ... )
+            >>> [(release.name, release.query, release.decision) for release in result.releases]
+            [('model', 'loss', 'fail'), ('table', 'table', 'pass')]
+            >>> [(each.first, each.second, each.decided) for each in result.differences]
+            [('table', 'model', True)]
+        """
+        return self._result_of(lambda: pose_several("compare-releases", releases, options))
+
+    def advantage_series(self, steps: Data, **options: Unpack[SeriesOptions]) -> Result:
+        """The advantage at every step of a series, such as checkpoints, and how far a limit is kept.
+
+        ``estimators.advantage_series`` is the library's own.
+
+        Args:
+            steps: For each step, in an order that was fixed before the scores were seen, what ``compare_releases``
+                takes for a release.
+            max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
+            confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
+                least 0.5. Those of all steps hold together.
+            prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
+            members_column, nonmembers_column: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``last_passed``, ``first_failed``, ``steps``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> members, nonmembers = rng.normal(size=(2, 2000))
+            >>> epochs = {f"epoch {k}": (members + k / 50, nonmembers) for k in (1, 5, 20)}
+            >>> result = macekit.advantage_series(epochs, max_advantage=0.1)
+            >>> result.last_passed, result.first_failed, result.decision
+            ('epoch 5', 'epoch 20', 'fail')
+        """
+        return self._result_of(lambda: pose_several("series", steps, options))
+
+    def audit_synthetic(
+        self,
+        train: Data,
+        holdout: Data,
+        synthetic: Data,
+        reference: Data = None,
+        **options: Unpack[SyntheticOptions],
+    ) -> Result:
+        """What a released table gives away about the rows it was made from.
+
+        Each table is a frame, a mapping of columns, or the path of a CSV, Parquet or Arrow file: numbers, booleans,
+        texts, dates, with missing values.
+
+        Args:
+            train: The rows that the release was made from.
+            holdout: Rows like these that it was not made from, with the same columns.
+            synthetic: The released rows, with the same columns.
+            reference: Further rows, of neither side; without them, queries that need them are not asked.
+            max_advantage: Largest acceptable advantage of the riskiest query.
+            max_tpr: Largest acceptable true positive rate of any query, at the false positive rate ``at_fpr``.
+            at_fpr: The false positive rate that goes with it. 0.001 by default.
+            max_exposed: Largest acceptable share of training rows beyond a cut of any query's score that makes
+                membership at least ``at_precision`` probable.
+            at_precision: How probable that is, above the prior and below 1. 0.9 by default.
+            max_copies_over_holdout: Most training rows that may be copied beyond what chance explains.
+            queries: Names of the queries to ask, at least 2 (docs/queries.md). All that can be by default.
+            categories: Columns of numbers that are names of something, such as codes.
+            leave_out: Columns that are not to be used.
+            use: Columns that are to be used although they look like identifiers.
+            unit: Column of both sides that says whom a row belongs to: one row of each, drawn at random, is asked
+                about.
+            group: Column of both sides by which risks are stated.
+            check_sides: Whether to look for what tells training from hold-out rows without the release. True by
+                default.
+            control: Column of both sides with a control score, that of a release that was made of neither: if it tells
+                them apart, a fail is "fail, or drift". It is used for nothing else.
+            prior, confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``decision``, ``limits``, ``ranking``, ``copies``, ``split``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+            >>> train, holdout, released = people(500), people(500), people(500)
+            >>> released = {name: np.r_[column, train[name][:25]] for name, column in released.items()}
+            >>> result = macekit.audit_synthetic(train, holdout, released, max_copies_over_holdout=0)
+            >>> result.decision, result.copies.members
+            ('fail', 25)
+        """
+        tables = {"train": train, "holdout": holdout, "synthetic": synthetic, "reference": reference}
+        return self._result_of(lambda: pose_tables("synthetic", tables, options))
+
+    def release_size(
+        self,
+        train: Data,
+        holdout: Data,
+        synthetic: Data,
+        reference: Data = None,
+        **options: Unpack[ReleaseSizeOptions],
+    ) -> Result:
+        """How many rows of a released table may go out: the advantage against their number.
+
+        Tables are those of ``audit_synthetic``; ``estimators.release_size`` is the library's own.
+
+        Args:
+            train: The rows that the release was made from.
+            holdout: Rows like these that it was not made from, with the same columns.
+            synthetic: All the rows that might be released, with the same columns.
+            reference: Further rows, of neither side; without them, queries that need them are not asked.
+            sizes: Numbers of released rows to ask about, chosen before the data are looked at. 10, 20, 50, 100 and so
+                on, up to all rows, by default.
+            max_advantage, max_exposed, at_precision, max_copies_over_holdout: As for ``audit_synthetic``; a size has to
+                keep all of them.
+            queries: As for ``audit_synthetic``.
+            categories, leave_out, use, unit: As for ``audit_synthetic``.
+            prior, confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``largest``, the ``rows`` of that size by their places, ``steps``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+            >>> result = macekit.release_size(people(500), people(500), people(2000), max_advantage=0.2)
+            >>> result.largest, len(result.rows)
+            (2000, 2000)
+        """
+        tables = {"train": train, "holdout": holdout, "synthetic": synthetic, "reference": reference}
+        return self._result_of(lambda: pose_tables("release-size", tables, options))
+
+    def audit_predictions(self, train: Data, holdout: Data, **options: Unpack[ModelOptions]) -> Result:
+        """What a model's predictions give away about the rows it was trained on.
+
+        Each table is a frame, a mapping of columns, or the path of a CSV, Parquet or Arrow file: what the model
+        predicts for each row, and what is true of it. ``audit_model`` asks a model itself.
+
+        Args:
+            train: A row for each row that the model was trained on.
+            holdout: The same columns of rows like these that it was not trained on.
+            truth: Column that says what is true; by default the one called truth, label, target or y.
+            predictions: Columns of what the model predicts, one a class. By default those called after the classes
+                (``p_cat``), else all numbers that have no other part.
+            outputs: What they are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"`` of
+                a regressor or ``"labels"``. Read off them by default.
+            features: Columns that the model read: a fail is then "fail, or drift", if the sides differ in them anyway.
+            together: Whether to learn a score of all queries together from 40% of the rows, as one query more.
+            max_advantage, max_tpr, at_fpr, max_exposed, at_precision, leave_out: As for ``audit_synthetic``.
+            unit, group, check_sides: As for ``audit_synthetic``.
+            control: Column of both sides with a control score, that of a model that saw neither, as for
+                ``audit_synthetic``.
+            categories, use: Of features, as for ``audit_synthetic``.
+            queries: Names of the queries to ask (docs/queries.md). All that apply by default.
+            prior, confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``decision``, ``limits``, ``ranking``, ``fit``, ``not_asked``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> truth = np.repeat([0, 1], 300)
+            >>> says = lambda own: {"y": truth, "p": np.where(truth == 1, own, 1 - own)}
+            >>> sure, unsure = says(rng.beta(9, 1, 600)), says(rng.beta(2, 1, 600))
+            >>> result = macekit.audit_predictions(sure, unsure, max_advantage=0.1)
+            >>> result.decision, result.ranking[0].name
+            ('fail', 'loss')
+        """
+        tables = {"train": train, "holdout": holdout}
+        return self._result_of(lambda: pose_tables("model", tables, options))
+
+    def check_split(self, train: Data, holdout: Data, **options: Unpack[CheckOptions]) -> Result:
+        """Whether training and hold-out rows differ without any model: is the hold-out fair?
+
+        Args:
+            train: The rows that a model was trained on: a frame, a mapping of columns, or the path of a CSV, Parquet
+                or Arrow file.
+            holdout: The rows that were held out, with the same columns.
+            control: Column of both sides with a control score: that of a model, or of a release, that was made of
+                neither side. Its advantage says how much of the sides' difference reaches such a score.
+            match: Whether to look for rows of both sides that are alike (a heuristic), and to check those again. False
+                by default.
+            categories, leave_out, use: As for ``audit_synthetic``.
+            confidence, seed: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``differs``, ``advantage``, ``columns``, ``control``, ``match``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> age = np.arange(800) // 10  # sorted, and split in the middle
+            >>> result = macekit.check_split({"age": age[:400]}, {"age": age[400:]})
+            >>> result.differs, result.columns[0].name
+            (True, 'age')
+        """
+        tables = {"train": train, "holdout": holdout}
+        return self._result_of(lambda: pose_tables("check", tables, options))
 
     def audit(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[AuditOptions]
@@ -302,7 +548,7 @@ class Client(ABC):
             claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.
             direction: Which end of the scores speaks for membership: ``"high"``, ``"low"`` or ``"either"``, the
                 default. Knowing it makes the bound sharper; it has to be known before the scores are looked at.
-            prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -361,7 +607,7 @@ class Client(ABC):
                 integers, else a grid.
             bins: How many cells of equal mass, from 2 to 65,536; with ``cells="equal_mass"``.
             edges: Increasing scores that separate neighbouring cells; with ``cells="edges"``.
-            seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -400,7 +646,7 @@ class Client(ABC):
             max_group_risk: Largest acceptable mean risk of any group, from 0 to 1; needs groups, and a prior of 0.5.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             estimator: As for ``estimate``.
-            prior, confidence, seed, query, counts, units, score, member, group, unit: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
@@ -428,7 +674,7 @@ class Client(ABC):
 
         def __getattr__(self, name: str) -> Callable[..., Result]:
             """Any other command that the table of operations has; its keywords are the fields of its question."""
-            row = next((each for each in OPERATIONS if each.command == name), None)
+            row = next((each for each in OPERATIONS if each.python == name), None)
             if row is None:
                 raise AttributeError(f"{type(self).__name__} has no {name}")
             return lambda members=None, nonmembers=None, **options: self._records(
@@ -464,8 +710,14 @@ class Local(Client):
         from macekit.call import Call
         from macekit.operations import answer, perform
         from macekit.schemas.query import query_pairs
+        from macekit.sources.reading import read
+        from macekit.sources.shards import shards_of
 
         records, options = question.records, dict(question.options)
+        if isinstance(records, File) and _is_counted(records, question):
+            source = shards_of([records.path])
+            records = read(source, question.operation, options, question.roles)
+            options = records.options
         if isinstance(records, File):
             pairs = query_pairs(options)
             if pairs is not None:
@@ -475,3 +727,13 @@ class Local(Client):
             records = records.decode(question.operation, question.roles)
         reply = answer(Call(question.operation), replace(records, options=options, textual=False))
         return answer_of(question.operation, reply)
+
+
+def _is_counted(file: File, question: Question) -> bool:
+    """Whether a file is so large that it is counted as it is read, as the command does."""
+    from macekit.call import JSON, NPZ
+    from macekit.operations.counts import LARGE, counts_suffice
+
+    call = file.call(question.operation, question.roles)
+    blockwise = file.media_type not in (JSON, NPZ)
+    return blockwise and file.size > LARGE and counts_suffice(call, question.options)

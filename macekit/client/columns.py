@@ -85,6 +85,24 @@ def labels(values: object, where: str) -> Column:
     return _list(a) + _list(b)
 
 
+def clusters(values: object) -> dict[str, Column]:
+    """Columns of labels by their names, as ``cluster`` takes them; one without a name is called like the argument."""
+    from macekit.decoding.bounds import MOST_CLUSTERS
+    from macekit.decoding.columns import require_name
+    from macekit.problems import Problem
+
+    if not isinstance(values, Mapping) or {"members", "nonmembers"} & values.keys():
+        return {"cluster": labels(values, "cluster")}
+    if not 1 <= len(values) <= MOST_CLUSTERS:
+        raise Problem(
+            "bad-option", f"cluster: got {len(values)} columns, need one, or two that cross", field="cluster"
+        )
+    return {
+        require_name(str(name), place, "cluster"): labels(each, f"cluster[{place}]")
+        for place, (name, each) in enumerate(values.items())
+    }
+
+
 def arrow_of(values: object) -> pa.Array | pa.ChunkedArray | None:
     """A column of Arrow's, of Polars or of pandas' newer types as Arrow; None if it is none of them."""
     if hasattr(values, "__arrow_c_stream__"):
@@ -277,22 +295,34 @@ def _as_array(values: object, where: str) -> NDArray[Any]:
 
 def _from_file(path: str | os.PathLike[str], where: str) -> NDArray[Any]:
     """The scores of one side, kept by numpy.save."""
-    from macekit.problems import Problem
+    from macekit.formats import HEAD, MAGIC, holds_pickle
+    from macekit.problems import Problem, pickle_problem
 
     text = str(path)
-    if not text.lower().endswith(".npy"):
+    named_npy = text.lower().endswith(".npy")
+    require_regular(text)
+    head = b""
+    if named_npy:
+        with open(text, "rb") as file:
+            head = file.read(HEAD)
+    if holds_pickle(text, head):
+        raise pickle_problem(f"{where}: this is a pickle, which", where)
+    if not named_npy:
         raise Problem(
             "bad-records",
             f"{where}: a side by itself is read from .npy only; give one file that holds both sides",
             field=where,
         )
-    require_regular(text)
+    if not any(head.startswith(magic) for magic, form in MAGIC.items() if form == "npy"):
+        raise Problem("malformed-body", f"{where}: the file is not NPY", field=where)
     try:
         array: NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
-    except ValueError:
-        raise Problem(
-            "malformed-body", f"{where}: the file is not NPY, or holds objects", field=where
-        ) from None
+    except ValueError as error:
+        if "objects" in str(error).lower():
+            raise pickle_problem(
+                f"{where}: the array holds Python objects, so it is a pickle, which", where
+            ) from None
+        raise Problem("malformed-body", f"{where}: the file is not NPY", field=where) from None
     return np.asarray(array)
 
 

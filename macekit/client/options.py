@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Required, TypeAlias, T
 from macekit.catalogue import OPERATIONS
 
 if TYPE_CHECKING:
-    from macekit.schemas.questions import BandwidthName, LearnerName, MetricName
+    from macekit.schemas.questions import BandwidthName, LearnerName, MetricName, ModelQueryName, QueryName
 
 
 class SupportsDict(Protocol):
@@ -26,7 +26,8 @@ Values: TypeAlias = Any
 """One value a record: a list, a NumPy array, a column of pandas, Polars or Arrow, a tensor; rows for vectors."""
 
 Data: TypeAlias = Any
-"""``Values`` of members; or a table of both sides (a frame, an Arrow table, a dict of columns); or a file."""
+"""``Values`` of members; or a table of both sides (a frame, an Arrow table, a dict of columns); or a file, several, a
+folder, a pattern, an address in a bucket, or anything that gives Arrow batches."""
 
 Path: TypeAlias = str | PathLike[str]
 LabelValues: TypeAlias = Values | Mapping[str, Values]
@@ -34,6 +35,7 @@ CountsLike: TypeAlias = Mapping[str, Any] | SupportsDict
 EstimatorKind: TypeAlias = Literal["auto", "histogram", "kde", "threshold", "two_sided", "learned"]
 Adjacency: TypeAlias = Literal["replace", "add_remove"]
 Inclusion: TypeAlias = Literal["fixed_number", "independent"]
+Outputs: TypeAlias = Literal["probabilities", "logits", "predictions", "labels"]
 QueryKind: TypeAlias = Literal["auto", "continuous", "discrete"]
 
 
@@ -99,6 +101,7 @@ class Columns(TypedDict, total=False):
     member: str
     group: str
     unit: str
+    cluster: str | list[str] | LabelValues | Mapping[str, LabelValues]
     members_column: str
     nonmembers_column: str
 
@@ -134,6 +137,17 @@ class ReportOptions(AdvantageOptions, total=False):
     """``report``."""
 
     groups: LabelValues | None
+
+
+class RiskTableOptions(TypedDict, total=False):
+    """``risk_table``."""
+
+    prior: float
+    confidence: float
+    interval: Literal["auto", "mover_fieller", "conditional"]
+    threshold: float | None
+    over: Literal["records", "cells"]
+    seed: int
 
 
 class RiskOptions(PriorOptions, total=False):
@@ -205,12 +219,96 @@ class CompareOptions(Columns, total=False):
     seed: int
 
 
+class ReleasesOptions(Columns, total=False):
+    """What ``compare_releases`` and ``advantage_series`` share."""
+
+    max_advantage: float | None
+    query: QueryKind
+    prior: float
+    confidence: float
+    seed: int
+
+
+class CompareReleasesOptions(ReleasesOptions, total=False):
+    """``compare_releases``."""
+
+    paired: bool
+    against: str | None
+
+
+class SeriesOptions(ReleasesOptions, total=False):
+    """``advantage_series``."""
+
+
 class AuditOptions(PriorOptions, total=False):
     """``audit``."""
 
     claimed_epsilon: float | None
     claimed_delta: float
     direction: Literal["either", "high", "low"]
+
+
+class TablesOptions(TypedDict, total=False):
+    """What all questions of tables share."""
+
+    categories: list[str]
+    leave_out: list[str]
+    use: list[str]
+    confidence: float
+    seed: int
+
+
+class CheckOptions(TablesOptions, total=False):
+    """``check_split``."""
+
+    control: str | None
+    match: bool
+
+
+class LimitsOptions(TablesOptions, total=False):
+    """What audits of a release and of predictions share."""
+
+    max_advantage: float | None
+    max_tpr: float | None
+    at_fpr: float | None
+    max_exposed: float | None
+    at_precision: float | None
+    unit: str | None
+    group: str | None
+    check_sides: bool
+    control: str | None
+    prior: float
+
+
+class SyntheticOptions(LimitsOptions, total=False):
+    """``audit_synthetic``."""
+
+    max_copies_over_holdout: int | None
+    queries: list[QueryName] | None
+
+
+class ReleaseSizeOptions(TablesOptions, total=False):
+    """``release_size``."""
+
+    sizes: list[int] | None
+    max_advantage: float | None
+    max_exposed: float | None
+    at_precision: float | None
+    max_copies_over_holdout: int | None
+    queries: list[QueryName] | None
+    unit: str | None
+    prior: float
+
+
+class ModelOptions(LimitsOptions, total=False):
+    """``audit_predictions``."""
+
+    truth: str | None
+    predictions: list[str]
+    outputs: Outputs | None
+    features: list[str]
+    queries: list[ModelQueryName] | None
+    together: bool
 
 
 class PlanOptions(TypedDict, total=False):

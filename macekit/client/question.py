@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from macekit.client.body import File
-from macekit.client.columns import column, is_table, labels
+from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.options import OPTIONS
-from macekit.client.tables import matrix, query, read_frame
+from macekit.client.tables import like_lists, matrix, query, read_frame, whole
 from macekit.text import closest
 
 if TYPE_CHECKING:
     from macekit.decoding.body import DecodedBody, Sample
+    from macekit.sources.blocks import Source
+    from macekit.sources.frames import Frame
 
 RECORDS = frozenset({"counts", "groups", "units", "targets", "shards"})
 """Options that hold records."""
@@ -46,8 +48,15 @@ def pose(
     options = {
         each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
     }
+    beside = nonmembers is not None or not (isinstance(members, str | os.PathLike) or is_table(members))
     roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
+    if beside and not isinstance(roles.get("cluster", ""), str):  # labels, which came by themselves
+        records["cluster"] = roles.pop("cluster")
+    source = source_of(members) if nonmembers is None else None
+    if source is not None:
+        _require_none(records, "a source holds its own; name its column")
+        return _of_source(operation, source, options, query(roles))
     if nonmembers is None and isinstance(members, str | os.PathLike):
         _require_none(records, "a file holds its own; name its column")
         return _of_file(operation, File.at(members), options, query(roles))
@@ -61,6 +70,22 @@ def pose(
         return Question(operation, options, body)
     _require_none(roles, "names a column of a table, and none came")
     return _beside(operation, members, nonmembers, records, options)
+
+
+def source_of(value: object) -> Source | Frame | None:
+    """What is read in blocks, or computes for itself; None for one file, a table in memory, a column."""
+    from macekit.sources.batches import Batches, is_stream
+    from macekit.sources.frames import frame_of
+    from macekit.sources.shards import are_paths, is_address, shards_of
+
+    if isinstance(value, str | os.PathLike):
+        return shards_of([value]) if is_address(os.fspath(value)) else None
+    if isinstance(value, list | tuple) and are_paths(value):
+        return shards_of(value)
+    frame = frame_of(value)  # before Arrow's protocol, by which all rows would come here
+    if frame is not None:
+        return frame
+    return Batches(value) if is_stream(value) else None
 
 
 def pose_arrays(
@@ -90,19 +115,45 @@ def pose_arrays(
     return Question(operation, options, check_arrays(operation, body))
 
 
-def pose_several(queries: object, arguments: Mapping[str, Any]) -> Question:
-    """Several queries by name, or a table or a file with a column for each."""
-    if not _are_queries(queries):
-        return pose("compare", "compare", queries, None, arguments)
+def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping[str, Any]) -> Question:
+    """A question of whole tables: frames, mappings of columns, or files."""
+    from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
-    from macekit.decoding.columns import require_name
 
-    question = pose("compare", "compare", None, None, arguments)
+    _require_known(BY_NAME[operation].python, operation, arguments)
+    options = {each: _option(value, each) for each, value in arguments.items()}
+    columns = {name: whole(value, name) for name, value in tables.items() if value is not None}
+    return Question(operation, options, DecodedBody(tables=columns))
+
+
+def pose_several(operation: str, queries: object, arguments: Mapping[str, Any]) -> Question:
+    """Several queries by name, or a table or a file with a column for each; a release's by its name and theirs.
+
+    A query may be a source of its own; the names of columns are then those of all such sources.
+    """
+    from macekit.catalogue import BY_NAME
+
+    function = BY_NAME[operation].python
+    if operation != "compare":
+        queries = _with_queries(queries)
+    if not _are_queries(queries):
+        return pose(function, operation, queries, None, arguments)
+    from macekit.decoding.columns import require_name
+    from macekit.schemas.query import TABLE
+
+    each_query = {str(name): each for name, each in cast("Mapping[object, object]", queries).items()}
+    sources = {name: source for name, each in each_query.items() if (source := source_of(each)) is not None}
+    roles = {name: arguments[name] for name in TABLE if sources and arguments.get(name) is not None}
+    rest = {name: value for name, value in arguments.items() if name not in roles}
+    question = pose(function, operation, None, None, rest)
     samples = {
-        require_name(str(name), place): _query(each, f"queries[{place}].")
-        for place, (name, each) in enumerate(cast("Mapping[object, object]", queries).items())
+        require_name(name, place): _sample_of(sources[name], question.options, query(roles))
+        if name in sources
+        else _query(each, f"queries[{place}].")
+        for place, (name, each) in enumerate(each_query.items())
     }
-    return replace(question, records=DecodedBody(samples))
+    records = cast("DecodedBody", question.records)
+    return replace(question, records=replace(records, samples=samples))
 
 
 def _of_file(
@@ -117,6 +168,28 @@ def _of_file(
     _require_none(dict(roles), "a JSON request has no columns")
     body = file.decode(operation, ())
     return Question(operation, {**body.options, **options}, body, source=source)
+
+
+def _sample_of(
+    source: Source | Frame, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
+) -> Sample:
+    """One query of several, as records or as counts."""
+    from macekit.sources.reading import read
+
+    about = {name: options[name] for name in ("estimator", "query") if name in options}
+    return read(source, "advantage", about, roles).samples[""]
+
+
+def _of_source(
+    operation: str, source: Source | Frame, options: Mapping[str, object], roles: tuple[tuple[str, str], ...]
+) -> Question:
+    """What was read in blocks, as records or as counts."""
+    from macekit.sources.reading import read
+
+    body = read(source, operation, options, roles)
+    if not source.name and body.rows is not None:  # a table that came in batches, few enough to be held
+        body = like_lists(body)
+    return Question(operation, body.options, body, source=source.name or None)
 
 
 def _beside(
@@ -137,6 +210,7 @@ def _beside(
         targets=column(records["targets"], "targets") if "targets" in records else None,
         groups=labels(records["groups"], "groups") if "groups" in records else None,
         units=labels(records["units"], "units") if "units" in records else None,
+        clusters=clusters(records["cluster"]) if "cluster" in records else {},
     )
     return Question(operation, options, body)
 
@@ -158,8 +232,33 @@ def _are_queries(value: object) -> bool:
         (isinstance(each, Mapping) and set(each) <= set(SAMPLE))
         or (isinstance(each, tuple) and len(each) == 2)
         or (hasattr(each, "to_dict") and not hasattr(each, "dtype"))
+        or source_of(each) is not None
         for each in value.values()
     )
+
+
+def _with_queries(releases: object) -> object:
+    """Releases of which each is a query; what is no mapping of releases stays as it is."""
+    from macekit.problems import Problem
+
+    if not isinstance(releases, Mapping) or hasattr(releases, "columns"):
+        return releases
+    several = {
+        name: {f"{name}/{query}": scores for query, scores in each.items()}
+        for name, each in releases.items()
+        if isinstance(each, Mapping) and not set(each) <= set(SAMPLE)
+    }
+    pairs = [pair for name, each in releases.items() for pair in several.get(name, {name: each}).items()]
+    queries = {name: _plain(each) for name, each in pairs}
+    if len(queries) < len(pairs):
+        raise Problem("bad-option", "queries: two have the same name", field="queries")
+    return queries
+
+
+def _plain(scores: Any) -> Any:
+    """The library's scores as a pair."""
+    pair = hasattr(scores, "members") and hasattr(scores, "nonmembers") and not hasattr(scores, "to_dict")
+    return (scores.members, scores.nonmembers) if pair else scores
 
 
 def _query(sample: Any, where: str) -> Sample:

@@ -7,7 +7,7 @@ import os
 import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -32,6 +32,7 @@ from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Question
 
 if TYPE_CHECKING:
+    from estimators import Caution
     from macekit.decoding.body import DecodedBody, Sample
 
 # --- transport ----------------------------------------------------------------------------------------------
@@ -204,6 +205,8 @@ class Mace(Client):
             packed = pack(question.operation, records.arrays)
             if packed is not None:
                 return _as_here(self._ask_about_arrays(question.operation, packed, pairs), records)
+        if records.tables:
+            return self._ask_with_json(question.operation, options | _plain_tables(records.tables))
         answer = self._ask_with_json(question.operation, options | records.arrays | _columns(records))
         return _as_here(
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
@@ -280,7 +283,37 @@ def _columns(records: DecodedBody) -> dict[str, object]:
         **sample,
         **({"queries": samples} if samples else {}),
         **{name: value for name, value in labels.items() if value is not None},
+        **({"cluster": dict(records.clusters)} if records.clusters else {}),
     }
+
+
+def _plain_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
+    """Whole tables as JSON has them: nothing for what is missing, dates as text."""
+    return {
+        name: {column: [_cell(value) for value in _list(values)] for column, values in columns.items()}
+        for name, columns in tables.items()
+    }
+
+
+def _list(values: Any) -> list[Any]:
+    """The values of a column of any library."""
+    if isinstance(values, list | tuple):
+        return list(values)
+    to_list = next(
+        getattr(values, name) for name in ("to_pylist", "to_list", "tolist") if hasattr(values, name)
+    )
+    listed: list[Any] = to_list()
+    return listed
+
+
+def _cell(value: Any) -> object:
+    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value if isinstance(value, bool | int | float | str) else float(value)
 
 
 def _sides(sample: Sample) -> dict[str, object]:
@@ -293,6 +326,7 @@ def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
     from macekit.decoding.account import columns_by_query
     from macekit.operations.encode import columns, columns_of
 
+    _put_first(records.cautions, answer)
     if not records.arrays and not records.columns:
         return answer
     read, sources = columns_of(records), answer.get("provenance")
@@ -304,6 +338,15 @@ def _as_here(answer: dict[str, Any], records: DecodedBody) -> dict[str, Any]:
         if "provenance" in part:
             part["provenance"]["columns"] = read
     return {**answer, "columns": read} if "columns" in answer else answer
+
+
+def _put_first(cautions: Sequence[Caution], answer: dict[str, Any]) -> None:
+    """Say first what is odd about columns that were not sent, in every place that an answer warns in."""
+    from macekit.operations.encode import warnings
+
+    for part in (answer, answer.get("result", {}), *answer.get("metrics", ())):
+        if cautions and "warnings" in part:
+            part["warnings"] = [*warnings(cautions), *part["warnings"]]
 
 
 def _by_row(answer: dict[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macekit.client.body import File
 from macekit.client.columns import arrow_of, column, columns_of, is_table
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ ALONE = frozenset({"member", "group", "unit", "members_column", "nonmembers_colu
 def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> DecodedBody:
     """The decoded body of a frame; ``roles`` names its columns where they have not their usual names."""
     from macekit.call import Call
-    from macekit.decoding.roles import Wide, choice
+    from macekit.decoding import spare
+    from macekit.decoding.roles import Wide, choice, spare_columns
     from macekit.decoding.table import Table, from_table
 
     names, of = columns_of(frame)
@@ -38,11 +41,52 @@ def read_frame(operation: str, frame: object, roles: Mapping[str, object]) -> De
     columns = {at: _values(each, layout.what[at]) for at, each in fields.items()}
     if not isinstance(layout, Wide):
         _require_alike(columns, layout.what)
-    result = from_table(Table(columns), layout, call, LIMIT)
-    samples = {name: _as_sent(sample) for name, sample in result.samples.items()}
+    result = like_lists(from_table(Table(columns, 0, names), layout, call, LIMIT))
+    if not spare.wanted(result):
+        return result
+    others = spare_columns(names, layout)
+    spare_names = zip(others.positions, others.names, strict=True)
     return replace(
-        result, samples=samples, columns=()
-    )  # the same answer as that of the lists, here and on a server
+        result, cautions=spare.cautions({name: _looked_at(of(at)) for at, name in spare_names}, result)
+    )
+
+
+def _looked_at(values: Any) -> NDArray[Any]:
+    """The first values of a column that nobody named; none where they are no array."""
+    from macekit.decoding import spare
+
+    try:
+        array = np.asarray(getattr(values, "iloc", values)[: spare.ROWS])
+    except (TypeError, ValueError):
+        return np.zeros(0)
+    return array if array.ndim == 1 else np.zeros(0)
+
+
+def like_lists(body: DecodedBody) -> DecodedBody:
+    """The records of a table as they would be had they come as lists: the same answer, here and on a server."""
+    samples = {name: _as_sent(sample) for name, sample in body.samples.items()}
+    return replace(body, samples=samples, columns=())
+
+
+def whole(table: object, name: str) -> Mapping[str, Any]:
+    """Every column of a table, as it is: of a frame, a mapping of columns, or a file."""
+    from macekit.problems import Problem
+
+    if isinstance(table, str | os.PathLike):
+        from macekit.decoding.compression import expanded
+        from macekit.decoding.whole import columns_of as columns_of_file
+
+        file = File.at(table)
+        call = file.call("synthetic", ())
+        with file.body() as body:
+            return columns_of_file(call, expanded(call, body))
+    if not is_table(table):
+        got = type(table).__name__
+        raise Problem(
+            "wrong-type", f"{name}: got {got}; need a frame, a mapping of columns or a file", field=name
+        )
+    names, of = columns_of(table)
+    return {each: of(place) for place, each in enumerate(names)}
 
 
 def matrix(values: object, where: str) -> Column:

@@ -145,7 +145,7 @@ class Theory:
                 rate. 0.001, 0.01 and 0.1 by default.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all rows together.
-            prior, seed, query, counts, units, score, member, group, unit: As for ``macekit.estimate``.
+            prior, seed, query, counts, units, score, member, group, unit, cluster: As for ``macekit.estimate``.
             members_column, nonmembers_column: As for ``macekit.estimate``.
 
         Returns:

@@ -106,6 +106,8 @@ def columns_read(body: DecodedBody) -> tuple[ColumnRead, ...]:
     account = Account()
     for role, query, values in _fields(body):
         account.add((role, query), role, query or role, values, query=query)
+    for name, values in body.clusters.items():
+        account.add(("cluster", name), "cluster", name, values)
     columns = account.columns()
     counts = tuple(
         ColumnRead("counts", name or "counts", "counts", None, query=name)

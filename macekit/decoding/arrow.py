@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from macekit.call import Call
 from macekit.decoding.body import DecodedBody
@@ -26,6 +29,8 @@ STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 ROWS = 2**17
 """Rows of a block: a megabyte of numbers."""
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
 C = TypeVar("C", bound=Layout)
 
 
@@ -38,6 +43,14 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
 
 def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> tuple[Table, C]:
     """The columns in use, and what they are."""
+    data, layout, names = as_written(body, choose, limit)
+    return table_of(data, layout, 0, names), layout
+
+
+def as_written(
+    body: memoryview, choose: Callable[[Sequence[str]], C], limit: int, enough: int | None = None
+) -> tuple[pa.Table, C, Sequence[str]]:
+    """The columns in use with the types they have, what they are, and all names; no more than enough rows."""
     import pyarrow as pa
 
     with refusals(NAME):
@@ -50,37 +63,60 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C], limit: int) -> 
         if size > limit:
             raise Problem("too-large", f"the batches expand to more than {limit} bytes")
         batches.append(batch)
-    return table_of(pa.Table.from_batches(batches, source.reader.schema), layout, 0, names), layout
+        if enough is not None and sum(map(len, batches)) >= enough:
+            break
+    return pa.Table.from_batches(batches, source.reader.schema), layout, names
 
 
-def blocks(call: Call, body: memoryview | Source) -> Iterator[tuple[Table, Roles]]:
-    """The table in blocks; a batch larger than a block is held as a whole while it is read."""
+def blocks(
+    call: Call, body: memoryview | Source | pa.NativeFile, constants: Mapping[str, str] = NOTHING
+) -> Iterator[tuple[Table, Roles]]:
+    """The table in blocks; a batch larger than a block is held as a whole while it is read.
+
+    ``constants`` are columns that have one value throughout the file, as the folders of a partitioned table say.
+    """
     with refusals(NAME):
         source = _open(body)
-        names = source.reader.schema.names
+        names = with_constants(source.reader.schema.names, constants)
         layout = roles(names, call)
-    yield from cut(_batches(source), layout, names)
+    yield from cut(_batches(source), layout, names, constants)
 
 
 def cut(
-    batches: Iterator[pa.RecordBatch], layout: Roles, names: Sequence[str]
+    batches: Iterator[pa.RecordBatch],
+    layout: Roles,
+    names: Sequence[str],
+    constants: Mapping[str, str] = NOTHING,
+    start: int = 0,
 ) -> Iterator[tuple[Table, Roles]]:
-    """Batches of whole tables as blocks of the columns in use."""
-    start = 0
+    """Batches of whole tables as blocks of the columns in use; ``start`` is the number of the first row."""
+    own = [at for at in layout.positions if at < len(names) - len(constants)]
     for batch in batches:
         with refusals(NAME):
-            part = batch.select(layout.positions)
+            part = batch.select(own)
         for at in range(0, len(part), ROWS):
-            yield table_of(part.slice(at, ROWS), layout, start + at, names), layout
+            yield table_of(part.slice(at, ROWS), layout, start + at, names, constants), layout
         start += len(part)
 
 
+def with_constants(names: Sequence[str], constants: Mapping[str, str]) -> list[str]:
+    """The names of all columns, those that a file has itself first."""
+    twice = next((name for name in constants if name in names), None)
+    if twice is not None:
+        raise Problem("bad-records", "a folder is called like a column of the files in it; rename one")
+    return [*names, *constants]
+
+
 def table_of(
-    data: pa.Table | pa.RecordBatch, layout: Layout, start: int = 0, names: Sequence[str] = ()
+    data: pa.Table | pa.RecordBatch,
+    layout: Layout,
+    start: int = 0,
+    names: Sequence[str] = (),
+    constants: Mapping[str, str] = NOTHING,
 ) -> Table:
-    """A table of only the columns in use, in their order; ``names`` are those of all columns."""
+    """A table of only the columns in use, in their order; ``names`` are those of all, the last of them constants."""
     what = layout.what
-    columns = data.columns
+    columns = [*data.columns, *_constant_columns(len(data), layout, names, constants)]
     notes = {at: [*notes_of(column.type)] for at, column in zip(layout.positions, columns, strict=True)}
     if isinstance(layout, Wide):
         columns = without_padding(columns, lambda column: column.is_valid())
@@ -91,6 +127,20 @@ def table_of(
     return Table({place: read(column, what[place], start) for place, column in places}, start, names, notes)
 
 
+def _constant_columns(
+    size: int, layout: Layout, names: Sequence[str], constants: Mapping[str, str]
+) -> list[pa.Array]:
+    import pyarrow as pa
+
+    constants_in_use = (
+        [names[at] for at in layout.positions if at >= len(names) - len(constants)] if constants else []
+    )
+    return [
+        pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([constants[name]]))
+        for name in constants_in_use
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _BatchSource:
     """A reader of batches, and how to learn what stood last and whether anything follows."""
@@ -99,7 +149,7 @@ class _BatchSource:
     end: Callable[[], tuple[bytes, bool]] | None
 
 
-def _open(body: memoryview | Source, fields: list[int] | None = None) -> _BatchSource:
+def _open(body: memoryview | Source | pa.NativeFile, fields: list[int] | None = None) -> _BatchSource:
     import pyarrow as pa
 
     options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
@@ -108,6 +158,8 @@ def _open(body: memoryview | Source, fields: list[int] | None = None) -> _BatchS
             pa.ipc.open_stream(pa.PythonFile(body, mode="r"), options=options),
             lambda: (body.tail, bool(body.read(1))),
         )
+    if not isinstance(body, memoryview):  # only the form with an index is read where it lies
+        return _BatchSource(pa.ipc.open_file(body, options=options), None)
     if not len(body):
         raise Problem("incomplete-body", f"the body is empty; need {NAME}")
     file = pa.BufferReader(pa.py_buffer(body))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
@@ -44,10 +45,11 @@ class ColumnRead:
 class DecodedBody:
     """A decoded body; several queries go by name, a single sample has the empty name.
 
-    ``groups`` and ``units`` are in the order of the records, members first. ``rows`` says in which row of a table each
-    record stood. ``textual`` options came in a query string and are still text. ``arrays`` are what theory is asked of,
+    ``groups``, ``units`` and ``clusters``, which go by their columns' names, are in the order of the records, members
+    first. ``rows`` says in which row of a table each record stood. ``textual`` options came in a query string and are
+    still text. ``arrays`` are what theory is asked of,
     by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text. ``columns`` are
-    those of a table that were read.
+    those of a table that were read. ``cautions`` are about columns that nobody named (``spare``).
     """
 
     samples: dict[str, Sample] = field(default_factory=dict)
@@ -57,8 +59,11 @@ class DecodedBody:
     targets: Column | None = None
     groups: Column | None = None
     units: Column | None = None
+    clusters: Mapping[str, Column] = field(default_factory=dict)
     rows: NDArray[np.int64] | None = None
     columns: tuple[ColumnRead, ...] = ()
+    tables: Mapping[str, Mapping[str, Column]] = field(default_factory=dict)
+    cautions: tuple[Caution, ...] = ()
 
     def with_options(self, options: Mapping[str, object] | None) -> DecodedBody:
         """The same body with plain values above its own options; None leaves the options as they came."""
@@ -93,6 +98,7 @@ class ColumnOptions:
     member: str | None
     group: str | None
     unit: str | None
+    cluster: tuple[str, ...]
     members_column: str | None
     nonmembers_column: str | None
 
@@ -100,15 +106,20 @@ class ColumnOptions:
 def column_options(call: Call) -> ColumnOptions:
     """Which columns are what, as far as the caller said."""
     query = _distinct(call.query)
-    score = query.get("score")
     return ColumnOptions(
-        tuple(name.strip() for name in score.split(",")) if score is not None else (),
+        _names(query.get("score")),
         query.get("member"),
         query.get("group"),
         query.get("unit"),
+        _names(query.get("cluster")),
         query.get("members_column"),
         query.get("nonmembers_column"),
     )
+
+
+def _names(value: str | None) -> tuple[str, ...]:
+    """Names of columns that commas separate."""
+    return tuple(name.strip() for name in value.split(",")) if value is not None else ()
 
 
 def table_options(call: Call) -> dict[str, str]:

@@ -15,6 +15,9 @@ MOST_NAMES = 64
 """Names in one object: simdjson looks each up in time proportional to their number."""
 
 MOST_QUERIES = 1000
+MOST_CLUSTERS = 2
+"""Columns of clusters."""
+
 MOST_ENTRIES = 10_000
 """Entries of one list that is no column: as many shards may come."""
 
@@ -49,6 +52,8 @@ def within(path: str, name: str, place: int) -> str:
     """The path one step further, without names the caller chose."""
     if path == "queries":
         return f"queries[{place}]"
+    if path == "cluster" and name not in PARTS:
+        return f"cluster[{place}]"
     part = name if name in PARTS else "an option"
     return f"{path}.{part}" if path else part
 
@@ -59,6 +64,10 @@ class Walk(ABC):
     def __init__(self, columns: Set[str]) -> None:
         self.columns = columns
         self.objects = 0
+
+    def is_column(self, name: str, path: str) -> bool:
+        """Whether a list there is a column: by its name, or as one of clusters, whose names the caller chose."""
+        return name in self.columns or (path.startswith("cluster[") and path.endswith("]"))
 
     @abstractmethod
     def value(self, value: object, name: str, path: str, depth: int) -> object:

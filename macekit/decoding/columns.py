@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators import MaceError
 from estimators.errors import InputError, MixedTypes, NotFinite, RaggedRows
-from estimators.sample.integers import or_infinite
+from estimators.sample.integers import as_64_bit, or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
 from macekit.problems import Problem
@@ -61,7 +61,7 @@ def guarded(items: Iterator[T], name: str) -> Iterator[T]:
 # A list of JSON values as a column: one type throughout, or the first value at fault by its index.
 
 COLUMNS = frozenset(
-    {"members", "nonmembers", "targets", "groups", "units"}
+    {"members", "nonmembers", "targets", "groups", "units", "cluster"}
     | {"edges", "labels", "cuts", "keys", "low", "high", "axes"}  # of cells
 )
 """Names whose arrays are columns, at any depth."""
@@ -93,7 +93,7 @@ def column(values: list[object], where: str) -> Column:
     if not kinds:
         return np.empty(0)
     if kinds <= NUMBERS:
-        return _integers(values) if kinds == {int} else _floats(cast("list[float]", values), where)
+        return integers(values) if kinds == {int} else _floats(cast("list[float]", values), where)
     if kinds == {str}:
         require_text(values, where)
         require_no_last_nul(cast("list[str]", values), where, where)
@@ -156,19 +156,19 @@ def require_short(texts: Sequence[str], where: str) -> None:
         )
 
 
-def require_name(name: str, place: int) -> str:
-    """The name of a query, if it can be one."""
+def require_name(name: str, place: int, field: str = "queries") -> str:
+    """The name of a query, or of a column of clusters, if it can be one."""
     if not 0 < len(name) <= LONGEST_NAME:
         raise Problem(
             "out-of-range",
-            f"queries[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}",
-            field="queries",
+            f"{field}[{place}]: its name has {len(name)} characters; need 1 to {LONGEST_NAME}",
+            field=field,
             index=place,
         )
     return name
 
 
-def _integers(values: list[object]) -> Column:
+def integers(values: list[object]) -> Column:
     """Integers exactly: as Python's own where 64 bits are too few."""
     for kind in (np.int64, np.uint64):
         try:
@@ -272,3 +272,44 @@ class Labels:
 def absent(what: str, row: int) -> NotFinite:
     """A value that is required and missing."""
     return NotFinite(f"{what}: row {row} is missing; every row needs one", field=what, index=row)
+
+
+# --- blocks -------------------------------------------------------------------------------------------------
+# A column that came in several blocks, as one.
+
+
+def one_column(parts: Sequence[NDArray[Any] | Labels], what: str) -> NDArray[Any] | Labels:
+    """Several blocks of a column: integers exactly, unless fractions stand among them."""
+    texts = [part for part in parts if isinstance(part, Labels)]
+    numbers = [part for part in parts if isinstance(part, np.ndarray)]
+    if texts and numbers:
+        raise MixedTypes(f"{what}: text and numbers in one column", field=what)
+    return _joined_labels(texts) if texts else _joined_numbers(numbers)
+
+
+def _joined_numbers(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    types = {part.dtype for part in parts}
+    if len(types) == 1:
+        return np.concatenate(parts)
+    if any(part.dtype.kind == "f" for part in parts):
+        return np.concatenate(
+            [floats_of(part.tolist()) if part.dtype.kind == "O" else part for part in parts]
+        )
+    return as_64_bit(np.concatenate([part.astype(object) for part in parts]))
+
+
+def _joined_labels(parts: Sequence[Labels]) -> Labels:
+    places: dict[str | None, int] = {}
+    codes = []
+    for part in parts:
+        own = np.array([places.setdefault(text, len(places)) for text in part.texts], dtype=np.int64)
+        codes.append(own[part.codes])
+    return Labels(np.concatenate(codes), [*places])
+
+
+def floats_of(values: Sequence[float]) -> NDArray[np.float64]:
+    """Numbers as floats; what no float is near is infinite, and refused as that."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        return np.array([or_infinite(value) for value in values])

@@ -1,4 +1,4 @@
-"""``Content-Encoding`` undone piece by piece, so that a body never expands beyond its limit."""
+"""``Content-Encoding`` undone piece by piece, so that a body never expands beyond its limit; no pickle gets through."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from macekit.call import Body, Call
-from macekit.formats import ENCODINGS
-from macekit.problems import Problem
+from macekit.formats import ENCODINGS, HEAD, is_pickle
+from macekit.problems import Problem, pickle_problem
 
 READ_SIZE = 2**16
 GZIP = zlib.MAX_WBITS | 16
@@ -60,7 +60,9 @@ class Source(io.RawIOBase):
 def expanded(call: Call, body: Body) -> memoryview:
     """The whole body as it was before it was compressed; without a copy if it was not."""
     if _encoding(call) == "identity":
-        return body.view()
+        view = body.view()
+        _refuse_pickle(bytes(view[:HEAD]))
+        return view
     whole = bytearray()
     for piece in _pieces(call, body):
         whole += piece
@@ -100,8 +102,23 @@ def _pieces(call: Call, body: Body) -> Iterator[bytes]:
     encoding = _encoding(call)
     raw = _read(body.stream())
     if encoding == "identity":
-        return raw
-    return _bounded(_gunzip(raw) if encoding == "gzip" else _unzstd(raw), call.expanded_limit)
+        return _without_pickle(raw)
+    return _without_pickle(
+        _bounded(_gunzip(raw) if encoding == "gzip" else _unzstd(raw), call.expanded_limit)
+    )
+
+
+def _without_pickle(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    for place, piece in enumerate(pieces):
+        if not place:
+            _refuse_pickle(piece[:HEAD])
+        yield piece
+
+
+def _refuse_pickle(head: bytes) -> None:
+    """Refuse by its name what no reader would open, whatever the body says it is."""
+    if is_pickle(head):
+        raise pickle_problem()
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:

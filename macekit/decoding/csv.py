@@ -102,7 +102,9 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
     try:
         text = line[0].decode()
     except UnicodeDecodeError:
-        raise Problem("malformed-body", "the header of the CSV is not UTF-8") from None
+        raise Problem(
+            "malformed-body", "the header of the CSV is not UTF-8: is it text? If so, save it as UTF-8"
+        ) from None
     bare = QUOTATION.sub("", text)
     separator = max(SEPARATORS, key=bare.count)
     try:
@@ -138,6 +140,10 @@ def _batches(file: Any, wide: int, separator: str, layout: Layout) -> Iterator[p
         message = str(problem.__context__)
         if "Empty CSV" in message:
             return
+        if "invalid UTF8" in message:
+            raise Problem(
+                "malformed-body", "CSV: the body holds a text that is not UTF-8: save it as UTF-8"
+            ) from None
         if (widths := WIDTHS.search(message)) is None:
             raise
         row = int(widths[1]) - 1

@@ -67,7 +67,7 @@ class _FastWalk(bounds.Walk):
         if not isinstance(value, Array):
             return value
         self.arrays += 1
-        return self.column(value, path) if name in self.columns else self.list_of(value, path, depth)
+        return self.column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
 
     def column(self, array: Array, path: str) -> Column:
         if not len(array):
@@ -112,13 +112,14 @@ BOM = "\ufeff"
 
 def read_careful(body: bytes, columns: Set[str] = COLUMNS) -> dict[str, Any]:
     """The body with its columns as arrays, or the first thing that is wrong with it."""
-    tree = _parse(body)
+    tree = parse(body)
     if not isinstance(tree, dict):
         raise Problem("malformed-body", "the body is JSON but no object; need {...}")
     return _CarefulWalk(columns).object_of(list(tree), tree.values(), "", 0)
 
 
-def _parse(body: bytes) -> object:
+def parse(body: bytes) -> object:
+    """The document as Python's own values; no name may occur twice in an object."""
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -132,7 +133,13 @@ def _parse(body: bytes) -> object:
         at = len(body) - len(text[error.pos :].encode())
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             raise Problem("incomplete-body", f"the JSON ended before it was complete, at byte {at}") from None
-        raise Problem("malformed-body", f"the body is not JSON at byte {at}") from None
+        lines = "\n" in text[len(text[: error.pos].rstrip()) : error.pos] and text.startswith("{", error.pos)
+        hint = (
+            "; if each of its lines is an object, it is JSON lines: application/x-ndjson, or .jsonl"
+            if lines
+            else ""
+        )
+        raise Problem("malformed-body", f"the body is not JSON at byte {at}{hint}") from None
     except RecursionError:
         raise Problem("malformed-body", f"the JSON is nested deeper than {bounds.MOST_DEPTH}") from None
     except ValueError:  # Python's own limit on how long an integer may be
@@ -154,7 +161,7 @@ class _CarefulWalk(bounds.Walk):
         if isinstance(value, dict):
             return self.object_of(list(value), value.values(), path, depth)
         if isinstance(value, list):
-            return column(value, path) if name in self.columns else self.list_of(value, path, depth)
+            return column(value, path) if self.is_column(name, path) else self.list_of(value, path, depth)
         if isinstance(value, float) and not np.isfinite(value):
             raise Problem("out-of-range", f"{path}: NaN or beyond 1e308")
         if isinstance(value, str):
@@ -166,7 +173,7 @@ class _CarefulWalk(bounds.Walk):
 
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
-RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units"})
+RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster"})
 """Fields that hold records of a sample."""
 
 
@@ -195,6 +202,7 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
         targets=_column(tree, "targets", ""),
         groups=_labels(tree, "groups"),
         units=_labels(tree, "units"),
+        clusters=_clusters(tree),
     )
 
 
@@ -242,6 +250,26 @@ def _column(tree: dict[str, Any], name: str, where: str) -> Column | None:
     if value is not None and not isinstance(value, list | np.ndarray):
         raise Problem("wrong-type", f"{where}{name}: need a list", field=f"{where}{name}")
     return cast("Column | None", value)
+
+
+def _clusters(tree: dict[str, Any]) -> dict[str, Column]:
+    """Columns of labels by their names; one that came without a name is called like the field."""
+    value = tree.get("cluster")
+    if not isinstance(value, dict) or {*SIDES} & value.keys():
+        column = _labels(tree, "cluster")
+        return {} if column is None else {"cluster": column}
+    if not 1 <= len(value) <= bounds.MOST_CLUSTERS:
+        raise Problem(
+            "bad-option", f"cluster: got {len(value)} columns, need one, or two that cross", field="cluster"
+        )
+    columns = {}
+    for place, (name, each) in enumerate(value.items()):
+        require_name(name, place, "cluster")
+        column = _labels({"cluster": each}, "cluster")
+        if column is None:
+            raise Problem("missing-field", f"cluster[{place}]: need a label for each record", field="cluster")
+        columns[name] = column
+    return columns
 
 
 def _labels(tree: dict[str, Any], name: str) -> Column | None:

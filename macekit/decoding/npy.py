@@ -23,7 +23,7 @@ from macekit.decoding.compression import Source
 from macekit.decoding.roles import Layout, Roles, TableLayout, Wide, choice
 from macekit.decoding.table import Table, Values, numbers_without_padding, plain, sides
 from macekit.decoding.typed import padding_note
-from macekit.problems import Problem
+from macekit.problems import Problem, pickle_problem
 from macekit.schemas.query import FIRST_MEMBERS, of_table, takes_arrays
 
 MAGIC = b"\x93NUMPY"
@@ -66,7 +66,7 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
     if takes_arrays(call.operation):
         return _arrays(header, data, call, limit)
     _require_sides(header)
-    array = _array(header, data)
+    array = array_of(header, data)
     if array.ndim == 1 and not header.kind.names:
         n = _first_members(call, len(array))
         scores = _plain_scores(array, 0, limit)
@@ -91,7 +91,7 @@ def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table,
             "dimension-mismatch",
             f"the array has {len(header.shape)} dimensions; need one for numbers or for fields with names, or two",
         )
-    array = _array(header, data)
+    array = array_of(header, data)
     layout = choose(array.dtype.names or [""] * (array.shape[1] if array.ndim == 2 else 1))
     return _table(array, layout, 0), layout
 
@@ -105,7 +105,7 @@ def _header_and_data(body: memoryview) -> tuple[Header, memoryview]:
         at += size
         return bytes(body[at - size : at])
 
-    return _header(take), body[at:]
+    return header_of(take), body[at:]
 
 
 def blocks(call: Call, source: Source, account: Account | None = None) -> Iterator[Sides]:
@@ -128,19 +128,29 @@ def blocks(call: Call, source: Source, account: Account | None = None) -> Iterat
         raise Problem("malformed-body", "something follows the array that the NPY header describes")
 
 
+def tables(call: Call, source: Source) -> Iterator[tuple[Table, Roles]]:
+    """An array with fields or columns in blocks, and what these are."""
+    header = read_header(source.read)
+    layout = _roles(header, call) if header.kind.names or len(header.shape) > 1 else None
+    if not isinstance(layout, Roles):
+        raise Problem("dimension-mismatch", "an array of one dimension is no table of scores and membership")
+    for start, part in _parts(header, source, call.expanded_limit):
+        yield _table(part, layout, start), layout
+
+
 def read_header(take: Callable[[int], bytes]) -> Header:
     """The header of scores of two sides."""
-    header = _header(take)
+    header = header_of(take)
     _require_sides(header)
     return header
 
 
-def _header(take: Callable[[int], bytes]) -> Header:
+def header_of(take: Callable[[int], bytes]) -> Header:
     """Any header, read as a literal and nothing else."""
     head = take(8)
     if head[:2] == b"PK":
         raise Problem(
-            "unsupported-media-type", "this is an NPZ archive; send one array of it as NPY (numpy.save)"
+            "unsupported-media-type", "this is an NPZ archive; send it as application/x-npz, or as .npz"
         )
     if len(head) < 8:
         raise Problem("incomplete-body", "the NPY header ended before it was complete")
@@ -173,9 +183,7 @@ def _exactly(take: Callable[[int], bytes], size: int) -> bytes:
 
 def _require_usable(kind: np.dtype[Any]) -> None:
     if kind.hasobject:
-        raise Problem(
-            "malformed-body", "the array holds Python objects, which are never unpickled here; need numbers"
-        )
+        raise pickle_problem("the array holds Python objects, so it is a pickle, which")
     if kind.itemsize == 0 or kind.subdtype is not None:
         raise Problem("malformed-body", "the elements of the array take no room, or are arrays themselves")
 
@@ -192,7 +200,7 @@ def _require_sides(header: Header) -> None:
         )
 
 
-def _array(header: Header, data: memoryview) -> NDArray[Any]:
+def array_of(header: Header, data: memoryview) -> NDArray[Any]:
     """The array over the bytes as they lie."""
     if len(data) < header.size:
         raise Problem(
@@ -230,7 +238,10 @@ def _parts(header: Header, source: Source, limit: int) -> Iterator[tuple[int, ND
             raise Problem(
                 "incomplete-body", f"the NPY header announces {header.size} bytes of data, fewer came"
             )
-        yield start, _array(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data))
+        yield (
+            start,
+            array_of(Header(header.kind, (rows, *header.shape[1:]), header.fortran), memoryview(data)),
+        )
 
 
 def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> DecodedBody:
@@ -242,7 +253,7 @@ def _arrays(header: Header, data: memoryview, call: Call, limit: int) -> Decoded
         raise Problem(
             "dimension-mismatch", f"the array has {wide} dimensions; need {need}", field=column_option
         )
-    array = _array(header, data)
+    array = array_of(header, data)
     if names or column_option:
         layout = choice(names or _numbers(header), call)
         return table.from_table(_table(array, layout, 0), layout, call, limit)
@@ -285,7 +296,7 @@ def _table(array: NDArray[Any], layout: Layout, start: int) -> Table:
         for at, column in zip(layout.positions, columns, strict=True):
             notes[at] = padding_note(len(array), len(column))
     places = zip(layout.positions, columns, strict=True)
-    return Table({at: _values(column, start) for at, column in places}, start, names, notes)
+    return Table({at: values_of(column, start) for at, column in places}, start, names, notes)
 
 
 def _column(array: NDArray[Any], place: int) -> NDArray[Any]:
@@ -294,7 +305,7 @@ def _column(array: NDArray[Any], place: int) -> NDArray[Any]:
     return array[:, place] if array.ndim > 1 else array
 
 
-def _values(column: NDArray[Any], start: int) -> Values:
+def values_of(column: NDArray[Any], start: int) -> Values:
     """One column in this machine's byte order; text only of letters that there are."""
     own = np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
     if own.dtype.kind != "U" or own.ndim != 1 or not own.dtype.itemsize:
@@ -308,7 +319,7 @@ def _values(column: NDArray[Any], start: int) -> Values:
 
 
 def _plain_scores(array: NDArray[Any], start: int, limit: int) -> NDArray[np.generic]:
-    values = _values(array, start)
+    values = values_of(array, start)
     return (
         values.array("score", start, limit) if isinstance(values, Labels) else plain(values, "score", start)
     )

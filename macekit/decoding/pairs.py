@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from macekit.call import CSV, JSON, NPY, PARQUET, Body, Call
-from macekit.decoding import arrow, csv, npy, parquet
+from macekit.call import CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
+from macekit.decoding import arrow, csv, jsonl, npy, npz, parquet
 from macekit.decoding.account import Account
 from macekit.decoding.body import DecodedBody, Sample, are_names
 from macekit.decoding.compression import expanded
@@ -44,7 +44,7 @@ def read_side(call: Call, body: Body) -> Side:
     every: list[str] = []
 
     def choose(names: Sequence[str]) -> OneSide:
-        every.extend(names)
+        every[:] = names
         return one_side(names, call)
 
     if call.media_type == JSON:
@@ -57,6 +57,10 @@ def read_side(call: Call, body: Body) -> Side:
         return Side([every[at] for at in layout.scores], columns, (), limit, names=are_names(call))
     if call.media_type == NPY:
         table, layout = npy.read(data, choose)
+    elif call.media_type == NDJSON:
+        table, layout = jsonl.read(data, choose)
+    elif call.media_type == NPZ:
+        table, layout = npz.read(data, choose, call.expanded_limit)
     elif call.media_type == PARQUET:
         table, layout = parquet.read(data, choose, limit)
     else:

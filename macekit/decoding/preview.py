@@ -1,7 +1,7 @@
 """The columns of a table from its head alone: their names and what they hold, read off the first bytes of a file.
 
-Of CSV, NPY and Arrow the beginning is enough, wherever it is cut off; of Parquet it is the footer, which may come
-with the rows cut out from between.
+Of CSV, JSON lines, NPY and Arrow the beginning is enough, wherever it is cut off; of Parquet it is the footer, which
+may come with the rows cut out from between, and of NPZ all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET, Body, Call
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPY, NPZ, PARQUET, Body, Call
+from macekit.decoding import jsonl, npz
 from macekit.decoding.arrow import NAME as ARROW_NAME
 from macekit.decoding.columns import refusals, require_text
 from macekit.decoding.compression import expanded, head
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Type = Literal["number", "text", "boolean", "other"]
 
 ROWS = 1000
-"""Rows of CSV that are looked at."""
+"""Rows of CSV and lines of JSON that are looked at."""
 
 LONGEST_SCHEMA = 2**24
 DTYPES: dict[str, Type] = {"b": "boolean", "U": "text", "i": "number", "u": "number", "f": "number"}
@@ -47,7 +48,7 @@ class Column:
     name: str
     type: Type
     numbering: bool = False
-    """Whether it may number the records: all different whole numbers in CSV, any where only types are read."""
+    """Whether it may number the records: all different whole numbers in text, any where only types are read."""
 
 
 def columns(call: Call, body: Body) -> list[Column]:
@@ -100,10 +101,44 @@ def _all_different(values: list[str]) -> bool:
     return len(values) > 1 and all(whole) and len({int(value) for value in values}) == len(values)
 
 
+def _jsonl(call: Call, body: Body) -> list[Column]:
+    start = head(call, body, BLOCK).removeprefix(jsonl.BOM)
+    lines = [(number, line) for number, line in enumerate(start.split(b"\n"), 1) if line.strip(jsonl.BLANK)]
+    if len(lines) > 1 and lines[-1][0] > start.count(b"\n"):
+        lines.pop()  # the last line may be cut off
+    if not lines:
+        raise Problem("incomplete-body", "the body is empty; need a JSON object a line for each record")
+    records = [jsonl.record_of(line, number, row) for row, (number, line) in enumerate(lines[:ROWS])]
+    names = dict.fromkeys(name for record in records for name in record)
+    return [_of_values(name, [record.get(name) for record in records]) for name in names]
+
+
+def _of_values(name: str, values: list[object]) -> Column:
+    """A column by the values that are there."""
+    present = [value for value in values if value is not None]
+    kinds = set(map(type, present))
+    whole = kinds == {int} and len(present) == len(values) > 1 and len(set(present)) == len(values)
+    if kinds and kinds <= {int, float}:
+        return Column(name, "number", whole)
+    return Column(name, "text" if kinds == {str} else "boolean" if kinds == {bool} else "other")
+
+
 def _npy(call: Call, body: Body) -> list[Column]:
     stream = io.BytesIO(head(call, body, BLOCK + 16))
     kind = read_header(stream.read).kind
     return [Column(name, _of_dtype(kind[name]), kind[name].kind in "iu") for name in kind.names or ()]
+
+
+def _npz(call: Call, body: Body) -> list[Column]:
+    arrays = npz.headers(expanded(call, body), call.expanded_limit)
+    return [
+        Column(
+            name,
+            _of_dtype(header.kind) if len(header.shape) == 1 else "other",
+            len(header.shape) == 1 and header.kind.kind in "iu",
+        )
+        for name, header in arrays
+    ]
 
 
 def _of_dtype(kind: np.dtype[np.generic]) -> Type:
@@ -156,7 +191,9 @@ def _of_type(kind: pa.DataType) -> Type:
 
 HEADS: dict[str, Callable[[Call, Body], list[Column]]] = {
     CSV: _csv,
+    NDJSON: _jsonl,
     NPY: _npy,
+    NPZ: _npz,
     ARROW: _arrow,
     ARROW_FILE: _arrow,
     PARQUET: _parquet,

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from estimators.clusters.notice import says_whose
 from macekit.call import Call
-from macekit.catalogue import ARRAYS
+from macekit.catalogue import ARRAYS, SEVERAL
 from macekit.decoding.body import column_options, table_options
-from macekit.decoding.bounds import MOST_QUERIES
+from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
 from macekit.decoding.columns import require_name
 from macekit.problems import Problem
 from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
@@ -29,13 +30,14 @@ SCORE_NAMES = ("score", "loss", "confidence", "logit", "probability")
 ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
 """What a column is called that numbers the records; it is taken for scores only where it is named."""
 
-COMPARE = "compare"
-
 USUAL_SCORES = f"{', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
 NUMBERS_ONLY = (
     "no column is left that could be the scores; a column called id or index, or whose values are all different whole "
     "numbers, may number the records"
 )
+
+MOST_SPARE = 8
+"""Columns that nobody named and that are looked at."""
 
 T = TypeVar("T")
 
@@ -51,22 +53,24 @@ class Roles:
     member: int
     group: int | None
     unit: int | None
+    clusters: tuple[int, ...] = ()
     queries: tuple[str, ...] = ()
     member_value: str | None = None
 
     @property
     def positions(self) -> list[int]:
         """Every column that is read, in the order of the table."""
-        others = [place for place in (self.member, self.group, self.unit) if place is not None]
-        return sorted({*self.scores, *others})
+        return sorted(self.what)
 
     @property
     def what(self) -> dict[int, str]:
         """The role of each column, for messages."""
         others = (("member", self.member), ("group", self.group), ("unit", self.unit))
-        return dict.fromkeys(self.scores, "score") | {
-            place: name for name, place in others if place is not None
-        }
+        return (
+            dict.fromkeys(self.scores, "score")
+            | dict.fromkeys(self.clusters, "cluster")
+            | {place: name for name, place in others if place is not None}
+        )
 
     @property
     def numeric(self) -> frozenset[int]:
@@ -142,14 +146,23 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     places = {role: find(names, name, role) for role, name in columns.items() if name is not None}
     if "member" not in places:
         places["member"] = member if member is not None else _usual_member(names)
-    others = list(places.values())
-    several = call.operation == COMPARE
+    clusters = tuple(find(names, name, "cluster") for name in options.cluster)
+    if len(clusters) > MOST_CLUSTERS:
+        raise Problem(
+            "bad-option",
+            f"cluster: got {len(clusters)} columns, need one, or two that cross",
+            field="cluster",
+        )
+    others = [*places.values(), *clusters]
+    several = call.operation in SEVERAL
     if options.score:
         scores = [find(names, name, "score") for name in options.score]
     else:
         scores = _usual_scores(names, others, several)
     if len({*scores, *others}) < len(scores) + len(others):
-        raise Problem("bad-option", "score, member, group, unit: one column is named for two of them")
+        raise Problem(
+            "bad-option", "score, member, group, unit, cluster: one column is named for two of them"
+        )
     if several and len(scores) > MOST_QUERIES:
         raise Problem(
             "out-of-range", f"score: got {len(scores)} columns, at most {MOST_QUERIES}", field="score"
@@ -158,7 +171,13 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     if len(set(queries)) < len(queries):
         raise Problem("bad-option", "score: two columns have the same name", field="score")
     return Roles(
-        tuple(scores), places["member"], places.get("group"), places.get("unit"), queries, member_value
+        tuple(scores),
+        places["member"],
+        places.get("group"),
+        places.get("unit"),
+        clusters,
+        queries,
+        member_value,
     )
 
 
@@ -175,12 +194,13 @@ def wide(names: Sequence[str], call: Call) -> Wide | None:
         "member": options.member,
         "group": options.group,
         "unit": options.unit,
+        "cluster": options.cluster or None,
         "score": options.score or None,
     }
     for role, value in others.items():
         if value is not None:
             raise Problem("bad-option", f"{role}: does not go with {' and '.join(WIDE)}", field=role)
-    if call.operation == COMPARE:
+    if call.operation in SEVERAL:
         raise Problem("bad-option", f"{WIDE[0]}: a comparison needs a member column", field=WIDE[0])
     members, nonmembers = (find(names, name or "", role) for role, name in columns.items())
     if members == nonmembers:
@@ -278,8 +298,8 @@ def _usual_member(names: Sequence[str]) -> int:
 
 
 def _usual_scores(names: Sequence[str], others: list[int], several: bool) -> list[int]:
-    taken = {*others, *_ids(names)}
-    free = [at for at in range(len(names)) if at not in taken]
+    roles_in_use = {*others, *_ids(names)}
+    free = [at for at in range(len(names)) if at not in roles_in_use]
     if several and free:
         return free
     usual = _called_scores(names, others)
@@ -340,11 +360,58 @@ class Fields:
         return frozenset(self.what)
 
 
+@dataclass(frozen=True, slots=True)
+class AllColumns:
+    """The layout of a table of which every column is read."""
+
+    names: tuple[str, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        """Every column, in the order of the table."""
+        return list(range(len(self.names)))
+
+    @property
+    def what(self) -> dict[int, str]:
+        """What columns are called in messages, which never quote their names."""
+        return {place: f"column {place}" for place in self.positions}
+
+    @property
+    def numeric(self) -> frozenset[int]:
+        """Columns whose text may spell numbers."""
+        return frozenset(self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class SpareColumns:
+    """Places of columns that nobody named and that are called as if they said whose a row is, and their names."""
+
+    positions: list[int]
+    names: list[str]
+
+    @property
+    def what(self) -> dict[int, str]:
+        """What they are called in messages."""
+        return dict.fromkeys(self.positions, "spare")
+
+    @property
+    def numeric(self) -> frozenset[int]:
+        """Columns whose text may spell numbers."""
+        return frozenset()
+
+
+def spare_columns(names: Sequence[str], layout: TableLayout) -> SpareColumns:
+    """The first of these columns that have no part in the question."""
+    roles_in_use = set(layout.positions)
+    places = [at for at, name in enumerate(names) if at not in roles_in_use and says_whose(name)][:MOST_SPARE]
+    return SpareColumns(places, [names[at] for at in places])
+
+
 TableLayout = Roles | Wide | Fields
 """What the columns of a body are to a question."""
 
-Layout = TableLayout | OneSide
-"""The same, or what they are where the body holds one side only."""
+Layout = TableLayout | OneSide | AllColumns | SpareColumns
+"""The same, or what they are where the body holds one side only, or data and no scores."""
 
 
 def choice(names: Sequence[str], call: Call, member: int | None = None) -> TableLayout:

@@ -47,7 +47,7 @@ class Table:
 def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBody:
     """A whole table as a decoded body."""
     values: set[str] = set()
-    member = _membership(table, roles, values)
+    member = membership(table, roles, values)
     if roles.member_value is not None and len(member) and not member.any():
         raise Problem(
             "unknown-name", "member: no row has the value that is named for members", field="member"
@@ -70,6 +70,11 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
         textual=True,
         groups=_labels(table, roles.group, "group", rows, limit),
         units=_labels(table, roles.unit, "unit", rows, limit),
+        clusters={
+            table.names[at] if table.names else f"cluster {i + 1}": column
+            for i, at in enumerate(roles.clusters)
+            if (column := _labels(table, at, "cluster", rows, limit)) is not None
+        },
         rows=rows,
         columns=_columns(table, roles),
     )
@@ -116,8 +121,8 @@ def sides(
     """Members and nonmembers of one block; ``values`` keeps what the member column held in the blocks before."""
     if account is not None:
         take_account(account, table, roles)
-    member, scores = _membership(table, roles, values), stacked(table, roles.scores, "score", limit)
-    return scores[member], scores[~member]
+    member, scores = membership(table, roles, values), stacked(table, roles.scores, "score", limit)
+    return scores.compress(member, axis=0), scores.compress(~member, axis=0)
 
 
 def _from_two_columns(table: Table, wide: Wide, call: Call, limit: int) -> DecodedBody:
@@ -154,7 +159,7 @@ def numbers_without_padding(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any
     return [column[:size] for column, size in zip(columns, sizes, strict=True)]
 
 
-def _membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_]:
+def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_]:
     """Who is a member; ``values`` are the parts of the data set, or the values, that the column held so far."""
     column = table.columns[roles.member]
     if roles.member_value is not None:
@@ -254,6 +259,11 @@ def stacked(table: Table, places: tuple[int, ...], what: str, limit: int) -> NDA
         columns.append(plain(column, what, table.start))
     if len(columns) == 1:
         return columns[0]
+    odd = next((column for column in columns if len(column) != len(columns[0])), None)
+    if odd is not None:
+        raise DimensionMismatch(
+            f"{what}: one column has {len(odd)} values, another {len(columns[0])}", field=what
+        )
     if 8 * len(columns) * len(columns[0]) > limit:
         raise Problem(
             "too-large", f"{what}: {len(columns)} columns of {len(columns[0])} rows take too much memory"

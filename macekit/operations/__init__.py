@@ -30,11 +30,7 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
     read = getattr(MODULES[call.operation], "answer_body", None)
     try:
         reply: Reply | None = read(call, body, options) if read else None
-        return (
-            function(call.operation)(call, decode(call, body).with_options(options))
-            if reply is None
-            else reply
-        )
+        return _answer(call, decode(call, body).with_options(options)) if reply is None else reply
     except (Problem, MaceError) as error:
         return _problem(call, error).reply(call.request_id)
 
@@ -42,9 +38,22 @@ def perform(call: Call, body: Body, options: Mapping[str, object] | None = None)
 def answer(call: Call, body: DecodedBody) -> Reply:
     """The same for a body that is decoded already."""
     try:
-        return function(call.operation)(call, body)
+        return _answer(call, body)
     except (Problem, MaceError) as error:
         return _problem(call, error).reply(call.request_id)
+
+
+def _answer(call: Call, body: DecodedBody) -> Reply:
+    """What the operation answers; clusters are refused where it does not allow for them."""
+    if body.clusters and call.operation not in catalogue.BY_CLUSTERS:
+        able = ", ".join(f"/v1/{name}" for name in sorted(catalogue.BY_CLUSTERS))
+        raise Problem(
+            "bad-option",
+            f"cluster: {call.operation} does not allow for clusters; {able} do. Or keep one record of each, with unit "
+            "(a column of a table) or units (labels)",
+            field="cluster",
+        )
+    return function(call.operation)(call, body)
 
 
 def _problem(call: Call, error: Problem | MaceError) -> Problem:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from estimators import Assessment, AssessOptions, Counts, Scores, assess
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_advantage_acts
 from macekit.operations.options import metric, parse_question, provenance_options, reading, reply_of, target
-from macekit.operations.samples import sample_of
+from macekit.operations.samples import clusters_of, sample_of
 from macekit.schemas.questions import AdvantageQuestion
 
 
@@ -19,17 +21,17 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(
         call,
         encode.assessment(
-            assessed(data, question), data, provenance_options(question, call), encode.columns_of(body)
+            assessed(data, question, body), data, provenance_options(question, call), encode.columns_of(body)
         ),
         data,
     )
 
 
-def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
-    """Everything the library has to say to the question."""
+def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody) -> Assessment:
+    """Everything the library has to say to the question, and first what is odd about the rows."""
     adversaries = target(question.estimator)
     require_advantage_acts(question, data)
-    return assess(
+    assessment = assess(
         data,
         AssessOptions(
             prior=question.prior,
@@ -43,4 +45,6 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion) -> Assessment:
             seed=question.seed,
             reading=reading(question.estimator, question.seed),
         ),
+        clusters_of(body),
     )
+    return replace(assessment, cautions=(*body.cautions, *assessment.cautions))

@@ -75,7 +75,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "optimum": encode.certified(result.optimum),
         "gap": encode.interval(result.gap),
         "share_of_optimum": None if result.share is None else encode.interval(result.share),
-        "warnings": encode.warnings(result.cautions),
+        "warnings": encode.warnings((*body.cautions, *result.cautions)),
         "provenance": encode.provenance(
             data, result.provenance.method, question.seed, source, encode.columns_of(body)
         ),

@@ -41,6 +41,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "learned_score": encode.learned_score(learned),
         "warnings": encode.warnings(
             (
+                *body.cautions,
                 *counts.doubts,
                 *(() if learned is None else (learned.caution,)),
                 *bound.cautions,

@@ -6,12 +6,11 @@ from itertools import combinations
 
 from estimators import Caution, LearnedTarget, compare
 from macekit.call import Call, Reply
-from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
+from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import data_of, require_query_acts, with_counts
+from macekit.operations.samples import clusters_of, queries_of, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import CompareAnswer
 from macekit.schemas.questions import CompareQuestion
@@ -23,22 +22,24 @@ MOST_PAIRS = 45
 def answer(call: Call, body: DecodedBody) -> Reply:
     """A ranking with the ranks each may truly have, the largest, and the differences."""
     question = parse_question(CompareQuestion, body)
-    if len(body.samples) < 2 or "" in body.samples:
-        raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
     if question.estimator.accept_learned_score is not None:
         raise Problem(
             "bad-option",
             "estimator.accept_learned_score: a comparison has no verdict that could pass; remove it",
             field="estimator.accept_learned_score",
         )
-    samples = {
-        name: data_of(sample, question.query, f"query {place}: ")
-        for place, (name, sample) in enumerate(body.samples.items())
-    }
-    require_query_acts(question.query, *samples.values())
+    samples = queries_of(body, question.query)
     require_estimator_acts(question.estimator, *samples.values(), paper=False)
     estimator_target = target(question.estimator)
     learned = isinstance(estimator_target, LearnedTarget)
+    cluster = clusters_of(body)
+    if cluster is not None and not question.paired:
+        raise Problem(
+            "bad-option",
+            "cluster: its labels are those of every query's rows, so the samples are not independent; leave paired "
+            "as it is",
+            field="cluster",
+        )
     # rows that match are compared record by record; counts are enough for everything else
     data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
     pairs, cautions = _pairs(question, list(data))
@@ -50,35 +51,24 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.seed,
         pairs,
         question.paired,
+        cluster,
     )
-    columns = columns_by_query(body)
     document: CompareAnswer = {
         "sentence": result.sentence,
         "maximum": encode.interval(result.maximum),
         "baseline": result.ranking[0].advantage.baseline,
-        "ranking": [
-            {
-                "name": place.name,
-                "advantage": encode.certified(place.advantage),
-                "best_rank": place.best_rank,
-                "worst_rank": place.worst_rank,
-            }
-            for place in result.ranking
-        ],
+        "ranking": riskiest.ranking(result),
         "differences": [
             encode.difference(a, b, found) for (a, b), found in zip(pairs, result.differences, strict=True)
         ],
-        "warnings": encode.warnings((*result.cautions, *cautions)),
-        "provenance": [
-            encode.provenance(
-                each,
-                result.ranking[0].advantage.provenance.method,
-                question.seed,
-                provenance_options(question, call),
-                encode.columns(columns[name]),
-            )
-            for name, each in samples.items()
-        ],
+        "warnings": encode.warnings((*body.cautions, *result.cautions, *cautions)),
+        "provenance": riskiest.provenances(
+            body,
+            samples,
+            result.ranking[0].advantage.provenance.method,
+            question.seed,
+            provenance_options(question, call),
+        ),
     }
     return reply_of(call, document, *samples.values())
 

@@ -12,7 +12,8 @@ from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import CountStream
-from macekit.call import JSON, Body, Call, Reply
+from macekit.call import JSON, NPZ, Body, Call, Reply
+from macekit.catalogue import BY_NAME
 from macekit.decoding import blocks
 from macekit.decoding.account import Account, columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
@@ -30,14 +31,40 @@ ON_A_LINE = ("grid", "edges", "equal_mass")
 """Cells of numbers that have an order and a distance."""
 
 
+LARGE = 128 * 2**20
+"""Bytes from which records are counted as they come, if counts are enough for the question."""
+
+EXPANSION = 4
+"""How much larger compressed data is taken to be than its file."""
+
+NEED_RECORDS = frozenset({"kde", "learned"})
+"""Estimators that look at each record."""
+
+NEED_ROWS = frozenset({"unit", "cluster", "group", *WIDE})
+"""Columns that say something of each record, which counts do not keep, or that are read as a whole."""
+
+
+def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
+    """Whether a question may be asked of counts that were made block by block, as far as its options say."""
+    columns = dict(call.query)
+    estimator = options.get("estimator")
+    return (
+        BY_NAME[call.operation].counts_suffice
+        and not (isinstance(estimator, Mapping) and estimator.get("kind") in NEED_RECORDS)
+        and options.get("query", "auto") != "discrete"
+        and not NEED_ROWS & columns.keys()
+        and "," not in columns.get("score", "")
+    )
+
+
 def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
     """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
     query: dict[str, object] = {**dict(call.query), **(options or {})}
     return (
-        call.media_type != JSON
+        call.media_type not in (JSON, NPZ)
         and query.get("cells", "auto") in ("auto", "grid")
         and query.get("query", "auto") != "discrete"
-        and not {"unit", *WIDE} & query.keys()
+        and not {"unit", "cluster", *WIDE} & query.keys()
     )
 
 
@@ -65,13 +92,19 @@ def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = N
     if not streams(call, options):
         return None
     text = DecodedBody(options=query_options(call), textual=True)
-    question = parse_question(CountsQuestion, text.with_options(options))
-    _require_options_act(question, None, None)
-    on_grid = question.cells == "grid" or question.query == "continuous"
-    tally, account = CountStream.on_grid() if on_grid else CountStream(), Account()
+    tally, account = start_of(text.with_options(options)), Account()
     for sides in blocks(call, body, account):
         tally = tally.plus(*sides)
     return _reply(call, tally.counts(), account.columns())
+
+
+def start_of(body: DecodedBody) -> CountStream:
+    """Counts before the first record, on the cells that the options ask for."""
+    question = parse_question(CountsQuestion, body)
+    _require_options_act(question, None, None)
+    return (
+        CountStream.on_grid() if question.cells == "grid" or question.query == "continuous" else CountStream()
+    )
 
 
 def _require_options_act(question: CountsQuestion, shards: object, edges: object) -> None:

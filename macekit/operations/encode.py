@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
+from typing import Literal, cast
 
 import msgspec
 import numpy as np
@@ -26,6 +27,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
 from estimators.audit.exposure import Exposure, Tail
 from estimators.audit.roc import OF_RATES, OperatingPoint
+from estimators.clusters.ends import ClusterSummary
 from estimators.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.report import fingerprint
@@ -47,6 +49,7 @@ from macekit.schemas.statements import (
     BoundAnswer,
     CertifiedAnswer,
     ClaimAnswer,
+    ClustersAnswer,
     ColumnReadAnswer,
     EpsilonAnswer,
     ExposureAnswer,
@@ -147,6 +150,21 @@ def certified(result: Advantage) -> CertifiedAnswer:
         "changes": result.changes,
         "leader": result.leader,
         "class_rejected": result.class_rejected,
+        "clusters": clusters(result.clusters),
+    }
+
+
+def clusters(summary: ClusterSummary | None) -> ClustersAnswer | None:
+    """What rows that come in clusters are worth."""
+    if summary is None:
+        return None
+    return {
+        "columns": list(summary.columns),
+        "numbers": list(summary.numbers),
+        "design_effect": summary.design_effect,
+        "effective_sample": summary.effective_sample,
+        "method": cast("Literal['effective_sample', 'betting', 'independent']", summary.method),
+        "sentence": summary.sentence,
     }
 
 

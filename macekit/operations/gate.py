@@ -7,7 +7,7 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
-from estimators import CellsTarget, Counts, LearnedTarget, Scores
+from estimators import Caution, CellsTarget, Counts, LearnedTarget, Scores
 from estimators.gate import Judgement, judge
 from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
 from macekit.call import Call, Reply
@@ -26,8 +26,8 @@ from macekit.schemas.statements import ProvenanceAnswer
 # A gate's decision as its answer.
 
 
-def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
-    """The decision over all limits, and each of them."""
+def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Caution, ...] = ()) -> GateAnswer:
+    """The decision over all limits, and each of them; ``cautions`` come before its own."""
     return {
         "sentence": result.sentence,
         "decision": result.decision.value,
@@ -35,7 +35,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer) -> GateAnswer:
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
         "exposure": encode.exposure(result.exposure),
-        "warnings": warnings(result.cautions),
+        "warnings": warnings((*cautions, *result.cautions)),
         "provenance": source,
     }
 
@@ -73,7 +73,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     source = encode.provenance(
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
     )
-    return reply_of(call, judgement(result, source), data)
+    return reply_of(call, judgement(result, source, body.cautions), data)
 
 
 def require_limits(q: GateQuestion, *, grouped: bool) -> None:

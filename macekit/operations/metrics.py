@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from estimators import PRESETS, Counts, MetricEstimate, metric_optimum
+from estimators import PRESETS, Caution, Counts, MetricEstimate, metric_optimum
 from estimators.adversary.learned import LearnedScore
 from estimators.paper import paper_metrics
 from estimators.report import fingerprint
@@ -47,7 +47,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     )
     document: MetricsAnswer = {
         "metrics": [
-            encode.metric(_about(each, learned), of_paper)
+            encode.metric(_about(each, learned, body.cautions), of_paper)
             for each, of_paper in zip(results, by_paper, strict=True)
         ],
         "learned_score": encode.learned_score(learned),
@@ -63,6 +63,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     return reply_of(call, document, data)
 
 
-def _about(result: MetricEstimate, learned: LearnedScore | None) -> MetricEstimate:
-    """A metric that says first which learned score it speaks of, if it does of one."""
-    return result if learned is None else replace(result, cautions=(learned.caution, *result.cautions))
+def _about(
+    result: MetricEstimate, learned: LearnedScore | None, cautions: tuple[Caution, ...]
+) -> MetricEstimate:
+    """A metric that says first what is odd about the rows, and which learned score it speaks of, if it does of one."""
+    first = cautions if learned is None else (*cautions, learned.caution)
+    return replace(result, cautions=(*first, *result.cautions))

@@ -51,11 +51,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             "groups: counts hold no records, so none can be told to be in a group",
             field="groups",
         )
-    assessment = assessed(data, question)
-    source = data if assessment.learned is None else assessment.learned.scores
+    assessment = assessed(data, question, body)
+    lone = assessment.lone or data
+    source = lone if assessment.learned is None else assessment.learned.scores
     histogram = shape(source, assessment.fine)
-    risks = _risks(body, data, assessment, question)
-    of_record = None if assessment.metric is None else metric_of_cells(data, risks, question)
+    risks = _risks(body, lone, assessment, question)
+    of_record = None if assessment.metric is None else metric_of_cells(lone, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
         "sentence": result["sentence"],
@@ -65,8 +66,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         else encode.points(band(assessment.fine, question.confidence)),
         "distribution": None if histogram is None else encode.distribution(histogram),
         "posterior": [] if histogram is None else _posterior(source, histogram, question),
-        "risk": summary(risks, _mean(data, assessment, risks), of_record),
-        "groups": _groups(risks, body, data, question),
+        "risk": summary(risks, _mean(lone, assessment, risks), of_record),
+        "groups": _groups(risks, body, lone, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
         "provenance": result["provenance"],
     }
@@ -80,11 +81,12 @@ def _risks(
     level = question.prior, question.confidence
     adversaries = assessment.options.target
     learners = adversaries.learners if isinstance(adversaries, LearnedTarget) else DEFAULT_LEARNERS
-    if isinstance(data, Counts) or (body.groups is None and body.units is None):
+    thinned = body.units is not None or assessment.lone is not None
+    if isinstance(data, Counts) or (body.groups is None and not thinned):
         vector = isinstance(data, Scores) and data.dimension > 1
         whole = data if assessment.fine is None or vector else assessment.fine
         return risk_by_cell(whole, *level, seed=question.seed, learners=learners)
-    every = None if body.units is None else submitted_scores(body, data)
+    every = submitted_scores(body, data) if thinned else None
     return individual_risk(
         data,
         *level,
@@ -138,4 +140,4 @@ def _groups(
 ) -> list[GroupAnswer]:
     if isinstance(risks, RiskByCell):
         return []
-    return group_rows(risks, by_group_of(data, body.groups, question))
+    return group_rows(risks.groups, by_group_of(data, body.groups, question))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from estimators.metric.individual import IndividualMetric
 from estimators.paper import RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
 from estimators.risk.flags import Multiplicity, OverCells, OverRecords
+from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import RiskByCell
 from estimators.risk.mean import MeanRisk
 from estimators.sample.scores import ArgumentScores
@@ -99,6 +101,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         seed=question.seed,
         stand_for=stand_for(body, data, question),
     )
+    result = replace(result, cautions=(*body.cautions, *result.cautions))
     of_record = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
     published = None if question.estimator is None else _published(data, targets, question)
     listing = result if question.top is None else result.top(question.top)
@@ -123,7 +126,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
         "records": columns | {name: None for name in OPTIONAL if name not in columns},
-        "groups": group_rows(result, tables),
+        "groups": group_rows(result.groups, tables),
         "provenance": source,
     }
     return reply_of(call, document, data)
@@ -293,9 +296,8 @@ def _metric_columns(
     }
 
 
-def group_rows(result: IndividualRisk, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
+def group_rows(table: GroupRisks | None, alone: dict[object, GroupAdvantage]) -> list[GroupAnswer]:
     """What each group bears, and what it gives away by itself."""
-    table = result.groups
     if table is None:
         return []
     rows: list[GroupAnswer] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators import Counts, Scores, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.sample.counting import finest
-from estimators.sample.scores import ArgumentScores, of_one_type
+from estimators.sample.scores import ArgumentScores, labels_of, of_one_type
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
@@ -41,6 +42,30 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
     return Scores.of(data.members[keep[keep < n]], data.nonmembers[keep[keep >= n] - n], question.query)
 
 
+def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
+    """Whom each row belongs to, by column; labels of text and of numbers that say the same are the same."""
+    if not body.clusters:
+        return None
+    if body.units is not None:
+        raise Problem(
+            "bad-option",
+            "cluster: does not go with units, of which one record each is kept; name one of them",
+            field="cluster",
+        )
+    return {name: _in_order(labels_of(values, "cluster")) for name, values in body.clusters.items()}
+
+
+def _in_order(labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Labels as numbers in the order in which they are met; as they are if one is blank, for that is refused."""
+    if labels.dtype.kind == "U" and (labels == "").any():
+        return labels
+    _, first, code = np.unique(labels, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    numbers: NDArray[np.int64] = place[code.reshape(-1)]
+    return numbers
+
+
 def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
     """The scores of all records of a single sample, members first, those left out because of units included."""
     sample = body.samples[""]
@@ -67,6 +92,36 @@ def stand_for(body: DecodedBody, data: Scores | Counts, question: SampleQuestion
     place = np.empty(len(keep), dtype=np.int64)
     place[code.reshape(-1)[keep]] = np.arange(len(keep))
     return place[code.reshape(-1)]
+
+
+def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
+    """Several queries by name."""
+    if len(body.samples) < 2 or "" in body.samples:
+        raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
+    samples = {
+        name: data_of(sample, query, f"query {place}: ")
+        for place, (name, sample) in enumerate(body.samples.items())
+    }
+    require_query_acts(query, *samples.values())
+    return samples
+
+
+def by_release(samples: Mapping[str, Scores | Counts]) -> dict[str, dict[str, Scores | Counts]]:
+    """Queries of each release, in the order of the first of each: ``model/loss`` is ``loss`` of ``model``."""
+    releases: dict[str, dict[str, Scores | Counts]] = {}
+    for name, data in samples.items():
+        release, stroke, query = name.partition("/")
+        owner, own = (release, query) if release and stroke and query else (name, name)
+        if own in releases.setdefault(owner, {}):
+            raise Problem("bad-option", f"queries: {name!r} has the name of another one", field="queries")
+        releases[owner][own] = data
+    if len(releases) < 2:
+        raise Problem(
+            "missing-field",
+            f"queries: all are of one, {next(iter(releases))!r}; need at least 2",
+            field="queries",
+        )
+    return releases
 
 
 def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:

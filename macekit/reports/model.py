@@ -155,11 +155,15 @@ class Section:
     brief: tuple[Block, ...] = ()
 
 
+Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] | None
+"""What was decided, if that was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What is read first: the decision, if one was asked for, the sentence, and what neither must hide."""
 
-    decision: Literal["pass", "fail", "inconclusive"] | None
+    decision: Decision
     sentence: Quote
     warning: Quote | None = None
 

@@ -54,6 +54,7 @@ class Verdict:
 WORDS = {
     "pass": Verdict("PASS", "✓", "pass", PASS),
     "fail": Verdict("FAIL", "✕", "fail", FAIL),
+    "fail, or drift": Verdict("FAIL, OR DRIFT", "✕", "fail", FAIL),
     "inconclusive": Verdict("NOT ENOUGH DATA", "?", "open", OPEN),
 }
 """Every decision there is."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from estimators.plan import Decision
 from macekit.reports.markdown import escape_markdown
-from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
 SUITE = "mace gate"
@@ -70,7 +70,10 @@ GAUGES = {
 def openmetrics(answer: Mapping[str, Any]) -> bytes:
     """One gauge a number, labelled by its limit; what there is no number of has no line."""
     lines = [*_head("decision", "1 at the decision over all limits")]
-    lines += [f'mace_gate_decision{{decision="{each}"}} {int(each == answer["decision"])}' for each in WORDS]
+    lines += [
+        f'mace_gate_decision{{decision="{each.value}"}} {int(each.value == answer["decision"])}'
+        for each in Decision
+    ]
     for name, about in GAUGES.items():
         lines += _head(name, about)
         lines += [

@@ -179,4 +179,4 @@ def _misjudged(gate: Mapping[str, Any], path: str) -> Iterator[str]:
 
 def _decided(verdict: Mapping[str, Any], lower: float, upper: float, threshold: float) -> str:
     """What an interval says at a threshold; by a learned score nothing passes that did not accept it."""
-    return by_learned_score(decision(lower, upper, threshold), verdict["learned_score_accepted"]).value
+    return by_learned_score(decision(lower, upper, threshold), verdict.get("learned_score_accepted")).value

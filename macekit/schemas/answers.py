@@ -489,6 +489,235 @@ class CompareAnswer(TypedDict):
     provenance: list[ProvenanceAnswer]
 
 
+class ReleaseAnswer(TypedDict):
+    """One release: what stands behind its place."""
+
+    name: str
+    query: Annotated[str, Field(description="the query with the largest estimated advantage")]
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(description="whether it keeps the limit; all decisions hold together; null without a limit"),
+    ]
+
+
+class CompareReleasesAnswer(CompareAnswer):
+    """Releases by the advantage of their riskiest query, and the differences from one of them."""
+
+    releases: Annotated[list[ReleaseAnswer], Field(description="in the order of the ranking")]
+    against: Annotated[str, Field(description="the release that is subtracted from every other")]
+    max_advantage: float | None
+
+
+class StepAnswer(IntervalAnswer):
+    """What one step of a series gives away; the intervals of all steps hold together."""
+
+    query: Annotated[str, Field(description="the query with the largest estimated advantage")]
+    decisive_upper: Annotated[
+        float,
+        Field(description="upper end at the confidence of this step alone, by which the limit is judged"),
+    ]
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(description="pass: this step and all before it keep the limit; null without a limit"),
+    ]
+    reason: str
+
+
+class SeriesStepAnswer(StepAnswer):
+    """One step, such as a checkpoint."""
+
+    name: str
+    records_needed: Annotated[
+        int | None, Field(description="records of both sides that would settle an open decision")
+    ]
+
+
+class SeriesAnswer(TypedDict):
+    """The advantage step by step."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(
+            description="pass: every step keeps the limit; fail: one is shown to exceed it; null without a limit"
+        ),
+    ]
+    last_passed: Annotated[
+        str | None, Field(description="up to here, itself included, every step is shown to keep the limit")
+    ]
+    first_failed: Annotated[str | None, Field(description="the first step that is shown to exceed the limit")]
+    max_advantage: float | None
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    steps: list[SeriesStepAnswer]
+    warnings: list[WarningAnswer]
+    provenance: list[ProvenanceAnswer]
+
+
+class RiskiestLimitAnswer(IntervalAnswer):
+    """One limit, judged for every query."""
+
+    name: Annotated[str, Field(description="advantage, tpr, exposed or copies")]
+    maximum: float
+    decision: Literal["pass", "fail", "inconclusive"]
+    query: Annotated[str, Field(description="the query that decides")]
+    reason: str
+
+
+class QueryExposureAnswer(ExposureAnswer):
+    """Whether one query reaches members that no nonmember's score reaches."""
+
+    query: str
+
+
+class CopiesAnswer(TypedDict):
+    """Rows of both sides that stand in the release, column for column."""
+
+    sentence: str
+    members: int
+    nonmembers: int
+    n_members: int
+    n_nonmembers: int
+    beyond_chance: IntervalAnswer
+
+
+class ColumnDifferenceAnswer(TypedDict):
+    """One column by itself: the advantage of who reads nothing else."""
+
+    name: str
+    kind: Annotated[str, Field(description="number, date or category")]
+    estimate: float
+    lower: float
+    upper: float
+    confidence: float
+    differs: bool
+
+
+class SplitAnswer(TypedDict):
+    """Whether training and hold-out rows differ without model or release."""
+
+    sentence: str
+    differs: bool
+    advantage: IntervalAnswer
+    columns: Annotated[list[ColumnDifferenceAnswer], Field(description="those that differ most first")]
+
+
+class ControlAnswer(IntervalAnswer):
+    """The advantage of a score whose model saw neither side: there is no leak in it."""
+
+    sentence: str
+    differs: bool
+
+
+class AskedQueryAnswer(TypedDict):
+    """A query that was asked: what its score says, and where it comes from."""
+
+    name: str
+    says: str
+    paper: str
+
+
+class QueriesAnswer(TypedDict):
+    """Every query that was asked, what tells the sides apart anyway, and the verdict."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["pass", "fail", "fail, or drift", "inconclusive"] | None,
+        Field(description="null if nothing was limited; fail, or drift: the sides differ anyway, too"),
+    ]
+    limits: Annotated[list[RiskiestLimitAnswer] | None, Field(description="null if nothing was limited")]
+    maximum: Annotated[IntervalAnswer, Field(description="the advantage of the riskiest query")]
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    ranking: list[RankedAnswer]
+    queries: list[AskedQueryAnswer]
+    exposures: list[QueryExposureAnswer]
+    split: Annotated[SplitAnswer | None, Field(description="null if it was not asked")]
+    control: Annotated[ControlAnswer | None, Field(description="null if no column of it was named")]
+    groups: Annotated[
+        list[GroupAnswer], Field(description="by the first query of ranking; empty if no group was named")
+    ]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class SyntheticAnswer(QueriesAnswer):
+    """What a released table gives away: every query, copies, and the verdict."""
+
+    copies: CopiesAnswer
+    n_synthetic: int
+    n_reference: int
+
+
+class ReleaseStepAnswer(StepAnswer):
+    """What so many released rows give away; a step is a size, and all smaller ones are before it."""
+
+    size: int
+    limits: Annotated[
+        list[RiskiestLimitAnswer] | None,
+        Field(description="what is limited beside the advantage; null if nothing else is"),
+    ]
+    copies: Annotated[int, Field(description="training rows among these released rows, column for column")]
+
+
+class ReleaseSizeAnswer(TypedDict):
+    """The advantage against the number of released rows."""
+
+    sentence: str
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(
+            description="pass: every size keeps the limit, that of all rows included; fail: one is shown to exceed it"
+        ),
+    ]
+    largest: Annotated[int | None, Field(description="the largest size that keeps the limit")]
+    max_advantage: float | None
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    steps: list[ReleaseStepAnswer]
+    rows: Annotated[
+        list[int], Field(description="places of the released rows that keep the limit; they, and no others")
+    ]
+    n_synthetic: int
+    n_reference: int
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
+class FitAnswer(TypedDict):
+    """How well the model does on either side."""
+
+    sentence: str
+    measure: Annotated[str, Field(description="accuracy, or of regressors root mean squared error")]
+    members: float
+    nonmembers: float
+
+
+class ModelAnswer(QueriesAnswer):
+    """What a model's predictions give away: every query, how well it does, and the verdict."""
+
+    fit: FitAnswer
+    outputs: Annotated[str, Field(description="probabilities, logits, predictions or labels")]
+    not_asked: Annotated[dict[str, str], Field(description="queries that were not asked, and why")]
+
+
+class MatchAnswer(TypedDict):
+    """Rows of both sides that are alike, as many of either: a heuristic."""
+
+    sentence: str
+    train: Annotated[list[int], Field(description="places of the training rows that were kept")]
+    holdout: Annotated[list[int], Field(description="places of the hold-out rows that were kept")]
+    split: Annotated[
+        SplitAnswer | None, Field(description="the kept rows, checked again; null if they are fewer than 8")
+    ]
+
+
+class CheckAnswer(SplitAnswer):
+    """Whether two sides differ without any model."""
+
+    control: Annotated[ControlAnswer | None, Field(description="null if no column of it was named")]
+    match: Annotated[MatchAnswer | None, Field(description="null if it was not asked for")]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
 class AuditAnswer(TypedDict):
     """What was promised, what the records show, and whether they agree."""
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from macekit.catalogue import ARRAYS, SIDED
+from macekit.catalogue import ARRAYS, BY_NAME, SIDED
 from macekit.schemas.questions import QUESTIONS
 
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
 
-TABLE = ("score", "member", "group", "unit", *WIDE)
+TABLE = ("score", "member", "group", "unit", "cluster", *WIDE)
 """Options that name columns of a table."""
 
 FIRST_MEMBERS = "members"
@@ -20,6 +20,9 @@ FIRST_MEMBERS = "members"
 
 COLUMN = "column"
 """Names the columns of the first array of a question that is asked of arrays; the others go by their own names."""
+
+WHOLE = "table"
+"""Names the column that says of each row to which table it belongs."""
 
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
@@ -37,6 +40,8 @@ def of_table(operation: str) -> tuple[str, ...]:
     """Options that say which column of a table is what."""
     if operation in SIDED:
         return (*TABLE[:2], *WIDE)
+    if BY_NAME[operation].tables:
+        return (WHOLE,)
     return (COLUMN, *ARRAYS[operation][1:]) if takes_arrays(operation) else TABLE
 
 

@@ -7,13 +7,16 @@ which checks them itself (``macekit.decoding``).
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic.json_schema import SkipJsonSchema
 
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
+    CLUSTER,
     SIDES_OR_COUNTS,
+    ClusterLabels,
     Confidence,
     CountsGiven,
     Labels,
@@ -167,6 +170,7 @@ class AdvantageQuestion(PriorQuestion):
         max_length=64,
         description="false positive rates at which to state the true positive rate",
     )
+    cluster: ClusterLabels | None = CLUSTER
 
 
 class RiskQuestion(PriorQuestion):
@@ -390,6 +394,7 @@ class CompareQuestion(Question):
     against: Name | None = Field(
         None, description="name of the query to compare all others with; without it, all pairs"
     )
+    cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
     )
@@ -399,6 +404,47 @@ class CompareQuestion(Question):
         0.95, description="probability that all intervals of the answer hold together"
     )
     seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class ReleasesQuestion(Question):
+    """Several releases, or steps of a series, each with one query or more."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["queries"]})
+
+    queries: dict[Name, Queried] | None = Field(
+        None,
+        min_length=2,
+        max_length=1000,
+        description="scores or counts of each release or step, by name; of several queries under names such as "
+        "model/loss and model/margin",
+    )
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None, description="largest acceptable advantage, of the riskiest query"
+    )
+    query: Literal["auto", "continuous", "discrete"] = Field(
+        "auto", description="whether scores are numbers on a line or categories"
+    )
+    prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
+    confidence: Confidence = Field(
+        0.95, description="probability that all intervals of the answer hold together"
+    )
+    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class CompareReleasesQuestion(ReleasesQuestion):
+    """Several releases of one training set, side by side."""
+
+    paired: bool = Field(
+        True,
+        description="whether row i is the same record in all releases (true), or the samples are independent (false)",
+    )
+    against: Name | None = Field(
+        None, description="name of the release that is subtracted from every other; the first, if left out"
+    )
+
+
+class SeriesQuestion(ReleasesQuestion):
+    """The advantage at every step of a series, such as the checkpoints of a training."""
 
 
 class AuditQuestion(PriorQuestion):
@@ -454,13 +500,238 @@ class CountsQuestion(SampleQuestion):
     edges: list[Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
 
 
-COLUMNS = frozenset({"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "shards"})
+Cell = Number | str | bool | None
+TableGiven = Annotated[dict[str, list[Cell]], Field(json_schema_extra={"minProperties": 1})]
+
+
+def _drop_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+TableRequired = Annotated[
+    TableGiven | SkipJsonSchema[None],
+    Field(json_schema_extra=_drop_default),
+]
+"""A table that must be there: of a body that is no JSON it is cut from the one table."""
+
+QueryName = Literal[
+    "exact_copy",
+    "near_copy",
+    "closeness",
+    "kth_closeness",
+    "closeness_ratio",
+    "ball",
+    "calibrated_closeness",
+    "density_ratio",
+    "local_rank",
+    "local_likelihood",
+    "rare_values",
+    "rare_pairs",
+]
+
+
+ModelQueryName = Literal[
+    "loss",
+    "confidence",
+    "margin",
+    "entropy",
+    "modified_entropy",
+    "scaled_confidence",
+    "correctness",
+    "squared_error",
+    "absolute_error",
+]
+
+
+class TablesQuestion(Question):
+    """What is asked of rows as they are: which columns are read, and how."""
+
+    categories: list[Name] = Field(
+        [], max_length=2048, description="columns of numbers that are names of something, such as codes"
+    )
+    leave_out: list[Name] = Field([], max_length=2048, description="columns that are not to be used")
+    use: list[Name] = Field(
+        [], max_length=2048, description="columns that are to be used although they look like identifiers"
+    )
+    confidence: Confidence = Field(0.95, description="probability with which an interval covers the truth")
+    seed: int = Field(0, ge=0, le=2**53, description="seed of the random numbers behind the answer")
+
+
+class LimitsQuestion(TablesQuestion):
+    """Limits that are held against the riskiest of several queries."""
+
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None, description="largest acceptable advantage of the riskiest query"
+    )
+    max_tpr: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="largest acceptable true positive rate, at at_fpr, of any query"
+    )
+    at_fpr: Share | None = Field(None, description="the false positive rate that goes with max_tpr")
+    max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None,
+        description="largest acceptable share of training rows beyond a cut of a score that makes membership "
+        "at_precision probable, by any query",
+    )
+    at_precision: Share | None = Field(
+        None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
+    )
+    unit: Name | None = Field(
+        None,
+        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
+        "at random, is asked about, and the column is used for nothing else",
+    )
+    group: Name | None = Field(None, description="column of both sides by which risks are stated")
+    check_sides: bool = Field(
+        True,
+        description="whether to look for what tells training from hold-out rows without model or release",
+    )
+    control: Name | None = Field(
+        None,
+        description="column of both sides with a control score: that of a model, or of a release, that was made of "
+        "neither; if it tells them apart, a fail is fail, or drift; it is used for nothing else",
+    )
+    prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
+
+
+class SyntheticQuestion(LimitsQuestion):
+    """What a released table gives away about the rows it was made from."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout", "synthetic"]})
+
+    train: TableRequired = Field(
+        None, description="the rows that the release was made from: a list for each column; null is missing"
+    )
+    holdout: TableRequired = Field(
+        None, description="rows like these that it was not made from, with the same columns"
+    )
+    synthetic: TableRequired = Field(None, description="the released rows, with the same columns")
+    reference: TableGiven | None = Field(
+        None, description="further rows, of neither side; without them, queries that need them are not asked"
+    )
+    max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
+        None, description="most training rows that may be copied beyond what chance explains"
+    )
+    queries: list[QueryName] | None = Field(
+        None, min_length=2, max_length=12, description="the queries to ask; all that can be, if left out"
+    )
+
+
+class ReleaseSizeQuestion(TablesQuestion):
+    """How many rows of a released table may go out."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout", "synthetic"]})
+
+    train: TableRequired = Field(
+        None, description="the rows that the release was made from: a list for each column; null is missing"
+    )
+    holdout: TableRequired = Field(
+        None, description="rows like these that it was not made from, with the same columns"
+    )
+    synthetic: TableRequired = Field(
+        None, description="all the rows that might be released, with the same columns"
+    )
+    reference: TableGiven | None = Field(
+        None, description="further rows, of neither side; without them, queries that need them are not asked"
+    )
+    sizes: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=256,
+        description="numbers of released rows to ask about, fixed before the data are looked at; 10, 20, 50, 100 and "
+        "so on, up to all rows, if left out",
+    )
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None, description="largest acceptable advantage of the riskiest query"
+    )
+    max_exposed: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None,
+        description="largest acceptable share of training rows beyond a cut of a score that makes membership "
+        "at_precision probable, by any query",
+    )
+    at_precision: Share | None = Field(
+        None, description="the precision that goes with max_exposed, above the prior; 0.9, if left out"
+    )
+    max_copies_over_holdout: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
+        None, description="most training rows that may be copied beyond what chance explains"
+    )
+    queries: list[QueryName] | None = Field(
+        None, min_length=1, max_length=12, description="the queries to ask; all that can be, if left out"
+    )
+    unit: Name | None = Field(
+        None,
+        description="column of both sides that says whom a row belongs to, such as a person: one row of each, drawn "
+        "at random, is asked about, and the column is used for nothing else",
+    )
+    prior: Share = Field(0.5, description="probability that a row is a member before its score is seen")
+
+
+class ModelQuestion(LimitsQuestion):
+    """What a model's predictions give away about the rows it was trained on."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout"]})
+
+    train: TableRequired = Field(
+        None, description="a row for each training row: what the model predicts, and what is true"
+    )
+    holdout: TableRequired = Field(
+        None, description="the same columns of rows like these that it was not trained on"
+    )
+    truth: Name | None = Field(
+        None, description="column that says what is true; truth, label, target or y, if left out"
+    )
+    predictions: list[Name] = Field(
+        [],
+        max_length=2048,
+        description="columns of what the model predicts, one a class; if left out, those called after the classes "
+        "(cat, or p_cat), else all numbers but the truth",
+    )
+    outputs: Literal["probabilities", "logits", "predictions", "labels"] | None = Field(
+        None, description="what they are: logits are scores before the softmax; read off them, if left out"
+    )
+    features: list[Name] = Field(
+        [],
+        max_length=2048,
+        description="columns that the model read: a fail is then fail, or drift, if the sides differ in them anyway",
+    )
+    queries: list[ModelQueryName] | None = Field(
+        None, min_length=1, max_length=9, description="the queries to ask; all that apply, if left out"
+    )
+    together: bool = Field(
+        False, description="whether to learn a score of all queries together from 40% of the rows"
+    )
+
+
+class CheckQuestion(TablesQuestion):
+    """Whether training and hold-out rows differ without any model."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["train", "holdout"]})
+
+    train: TableRequired = Field(
+        None, description="the rows that a model was trained on: a list for each column; null is missing"
+    )
+    holdout: TableRequired = Field(None, description="the rows that were held out, with the same columns")
+    control: Name | None = Field(
+        None,
+        description="column of both sides with a control score: that of a model, or of a release, that was made of "
+        "neither; it is used for nothing else",
+    )
+    match: bool = Field(
+        False,
+        description="whether to look for rows of both sides that are alike, as many of either (a heuristic), and to "
+        "check those again",
+    )
+
+
+COLUMNS = frozenset(
+    {"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "cluster", "shards"}
+)
 """Fields that hold records: decoded to arrays, checked by the library."""
 
 
 def columns_of(operation: str) -> frozenset[str]:
     """Every field of a question that holds records or arrays, and is no option."""
-    return COLUMNS | set(BY_NAME[operation].arrays)
+    tables = BY_NAME[operation].tables
+    return frozenset(tables) or COLUMNS | set(BY_NAME[operation].arrays)
 
 
 def _class(operation: Operation) -> type[Question]:

@@ -129,6 +129,22 @@ class LabelsOfSides(Question):
     nonmembers: Labels
 
 
+LabelsOfRows = Labels | LabelsOfSides
+ClusterLabels = (
+    LabelsOfRows
+    | Annotated[dict[str, LabelsOfRows], Field(json_schema_extra={"minProperties": 1, "maxProperties": 2})]
+)
+"""Whom each row belongs to: labels, or one or two columns of labels by their names."""
+
+CLUSTER = Field(
+    None,
+    description="whom each record belongs to, members first, if several belong together (a person, a document); two "
+    "columns that cross, such as a person and a model, by their names. All records are used, and intervals allow for "
+    "records that are alike within a cluster",
+)
+"""The field of whom each record belongs to."""
+
+
 # --- sampled ------------------------------------------------------------------------------------------------
 # What every question about a sample has in common: its records, the prior and the confidence.
 

@@ -28,6 +28,26 @@ class IntervalAnswer(TypedDict):
     guarantee: GuaranteeAnswer
 
 
+class ClustersAnswer(TypedDict):
+    """What rows that come in clusters are worth."""
+
+    columns: Annotated[list[str], Field(description="the columns that say whom each row belongs to")]
+    numbers: Annotated[list[int], Field(description="how many clusters each of them has")]
+    design_effect: Annotated[
+        float,
+        Field(description="how many times as many such rows it takes as independent ones to say as much"),
+    ]
+    effective_sample: Annotated[float, Field(description="how many independent rows would say as much")]
+    method: Annotated[
+        Literal["effective_sample", "betting", "independent"],
+        Field(
+            description="effective_sample: by the variance between clusters; betting: for few clusters, valid at every "
+            "number of them; independent: no two rows share a label"
+        ),
+    ]
+    sentence: str
+
+
 class CertifiedAnswer(IntervalAnswer):
     """The optimal advantage, certified."""
 
@@ -43,6 +63,9 @@ class CertifiedAnswer(IntervalAnswer):
     ]
     leader: Annotated[str, Field(description="family of adversaries that set the lower end")]
     class_rejected: Annotated[bool, Field(description="whether the records contradict the assumed class")]
+    clusters: Annotated[
+        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+    ]
 
 
 class ChangesAnswer(TypedDict):
@@ -232,7 +255,8 @@ class ColumnReadAnswer(TypedDict):
     role: Annotated[
         str,
         Field(
-            description="what it was taken for: score, member, group or unit of a table; or the field of a JSON body"
+            description="what it was taken for: score, member, group, unit or cluster of a table; or the field of a "
+            "JSON body"
         ),
     ]
     name: Annotated[

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_demo_prints_a_table_a_verdict_and_a_sentence() -> None:
-    done = run("demo")
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> list[subprocess.CompletedProcess[str]]:
+    """Two runs in one folder, each a process of its own."""
+    with chdir(tmp_path_factory.mktemp("demo")):
+        return [run("demo") for _ in range(2)]
+
+
+def test_the_demo_prints_a_table_a_verdict_and_a_sentence(
+    demos: list[subprocess.CompletedProcess[str]],
+) -> None:
+    done = demos[0]
 
     assert done.returncode == 0, done.stderr
     assert "\nOptimal advantage " in done.stdout
@@ -36,15 +46,15 @@ def test_the_demo_prints_a_table_a_verdict_and_a_sentence() -> None:
     assert "With 95% confidence the best attacker who reads this score" in done.stdout
 
 
-def test_the_demos_interval_contains_its_known_truth() -> None:
-    line = next(line for line in run("demo").stdout.splitlines() if line.startswith("Optimal advantage"))
+def test_the_demos_interval_contains_its_known_truth(demos: list[subprocess.CompletedProcess[str]]) -> None:
+    line = next(line for line in demos[0].stdout.splitlines() if line.startswith("Optimal advantage"))
 
     lower, upper = (float(word) for word in line.split()[3:5])
     assert lower <= 0.2 <= upper
 
 
-def test_two_runs_print_the_same() -> None:
-    assert run("demo").stdout == run("demo").stdout
+def test_two_runs_print_the_same(demos: list[subprocess.CompletedProcess[str]]) -> None:
+    assert demos[0].stdout == demos[1].stdout
 
 
 def test_an_unknown_command_is_misuse() -> None:

@@ -1,4 +1,7 @@
-"""The wheel: the same bytes from another folder, at another time, under another umask."""
+"""The wheel: the same bytes from another folder, at another time, under another umask.
+
+That they are is what `scripts/check wheel` finds out; here it is seen to find builds that differ.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,6 @@ import pytest
 import wheels
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_three_builds_in_three_places_are_the_same_bytes() -> None:
-    assert wheels.complaints() == []
 
 
 def test_a_build_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -258,6 +258,11 @@ PROBLEMS = {
     "memory-limit": (POOL, "test_memory_is_granted_up_to_the_limit_and_not_beyond"),
     "too-long-address": (CONNECTION, "test_an_address_past_the_limit_is_a_problem"),
     "unsupported-media-type": OCCURS,
+    "pickle": (
+        *OCCURS,
+        "tests/macekit/decoding/test_pickles.py",
+        "test_a_pickle_is_refused_by_its_name_whatever_it_is_said_to_be",
+    ),
     "too-few-records": OCCURS,
     "not-finite": (
         *OCCURS,

@@ -69,11 +69,13 @@ def test_what_operations_md_spells_out_is_that_number() -> None:
 
 
 def test_an_answer_repeats_the_columns_that_were_named_and_a_report_of_it_too() -> None:
-    assert "An answer repeats the columns that `--score`, `--member`, `--group` and `--unit`" in page(
+    assert "repeats the columns that `--score`, `--member`, `--group`, `--unit` and `--cluster`" in page(
         "report.md"
     )
     table = example_table().replace(b"score,member,group", b"margin,seen,age", 1)
-    named = (("score", "margin"), ("member", "seen"), ("group", "age"))
+    first, *rows = table.splitlines()
+    table = b"\n".join([first + b",who", *(row + b",p%d" % (at // 2) for at, row in enumerate(rows)), b""])
+    named = (("score", "margin"), ("member", "seen"), ("group", "age"), ("cluster", "who"))
 
     reply = perform(Call("report", CSV, query=named), Body.of(table))
     answer = json.loads(bytes(reply.body))

@@ -21,6 +21,7 @@ VERDICTS = re.compile(r"\b(?:private|anonym\w*|complian\w*|safe|safely|safer|saf
 
 QUOTED = (
     '"for an AI model to be considered anonymous"',  # EDPB, Opinion 28/2024, paragraph 43
+    *("Anonymeter", "anonymeter"),  # a tool's name
     "into an anonymous file",  # what an operating system calls a file without a name
 )
 

@@ -1,17 +1,25 @@
 """Every example runs as its first lines say, and shows what it says."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from examples import compare_tools
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(name: str) -> str:
-    done = subprocess.run(
+def ran(name: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=120, check=True
     )
-    return done.stdout
+
+
+def run(name: str) -> str:
+    return ran(name).stdout
 
 
 def test_without_leakage_the_published_interval_never_covers_and_the_certified_one_does() -> None:
@@ -23,6 +31,104 @@ def test_without_leakage_the_published_interval_never_covers_and_the_certified_o
         assert (
             int(row[4].rstrip("%")) >= 92
         )  # P(Bin(100, 0.95) < 92) = 6% at the nominal level; it is above that
+
+
+def test_a_forest_fails_and_larger_leaves_give_less_away() -> None:
+    printed = run("sklearn_model.py")
+
+    assert printed.startswith("✕ FAIL\n\n898 training rows and 899 others; the answers are probabilities.\n")
+    assert "\nFail: " in printed
+    assert [line.split()[0] for line in printed.splitlines()[-2:]] == ["5", "20"]
+    assert all(" Fail: " not in line for line in printed.splitlines()[-2:])
+
+
+def test_a_network_is_audited_and_where_pytorch_is_not_another_stands_in_its_place() -> None:
+    done = ran("torch_model.py")
+    printed = done.stdout
+
+    installed = importlib.util.find_spec("torch") is not None
+    other = "PyTorch is not installed: a network of scikit-learn stands in its place\n"
+    assert done.stderr == ("" if installed else other)
+    assert printed.startswith("✕ FAIL\n\n599 training rows and 599 others; the answers are logits.\n")
+    assert "\nBeside 8 shadows. Fail: " in printed
+    ends = [line.split()[1::2] for line in printed.splitlines()[-2:]]
+    assert all(0.0 <= float(lower) < float(upper) < 0.4 for lower, upper in ends)
+
+
+def test_a_language_model_of_long_contexts_remembers_more_than_one_of_single_words() -> None:
+    sides = run("language_model.py").split(" words of context, ")[1:]
+    rows = [[line.split() for line in side.splitlines() if " to " in line] for side in sides]
+    ends = [{name: (float(lower), float(upper)) for name, lower, _, upper in side} for side in rows]
+
+    assert (
+        ends[0].keys()
+        == ends[1].keys()
+        == {
+            "text_loss",
+            "mink",
+            "zlib_ratio",
+            "reference_ratio",
+            "reference_difference",
+        }
+    )
+    assert all(ends[0][name][0] > ends[1][name][1] for name in ends[0].keys() - {"reference_difference"})
+
+
+def test_more_rows_of_a_release_give_more_away_than_few_or_none_of_the_training_rows() -> None:
+    sizes, releases = run("releases.py").split("\n\n")
+    rows = [line.split() for line in sizes.splitlines()[:-1]]
+    decisions = [row[-1] for row in rows]
+
+    assert [row[0] for row in rows] == ["10", "20", "50", "100", "200", "500", "1,000", "2,000"]
+    assert decisions == sorted(decisions, key=["pass", "inconclusive", "fail"].index)
+    assert (decisions[0], decisions[-1]) == ("pass", "fail")
+    assert "against 'all rows' lies between" in releases
+    assert [float(line.split()[-1]) < 0 for line in releases.splitlines()[1:]] == 3 * [True]
+
+
+def test_the_verdicts_beside_other_tools_are_those_of_the_page() -> None:
+    page = (EXAMPLES / "compare_tools.md").read_text().partition("### mace\n\n")[2].partition("\n\n")[0]
+    printed, written = (
+        [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines()
+            if line.startswith("|")
+        ]
+        for text in (run("compare_tools.py"), page)
+    )
+    steady = [written[0].index(name) for name in ("synthesizer", "verdict", "fails by", "copies, hold-out's")]
+
+    assert [[row[at] for at in steady] for row in printed] == [[row[at] for at in steady] for row in written]
+    assert [row[1] for row in written[2:]] == ["pass", "pass", "fail", "fail", "fail", "fail"]
+
+
+def test_over_several_halves_each_synthesizer_has_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = {name: compare_tools.SYNTHESIZERS[name] for name in ("independent columns", "bootstrap")}
+    monkeypatch.setattr(compare_tools, "SYNTHESIZERS", some)
+    rows = compare_tools.over_splits(2)
+
+    assert rows.keys() == some.keys()
+    assert (rows["bootstrap"]["verdicts"], rows["bootstrap"]["fails by"]) == (
+        "fail 2",
+        "advantage 2, copies 2",
+    )
+    assert (rows["independent columns"]["fails by"], rows["independent columns"]["copies"]) == ("-", "0")
+    low, high = (float(end) for end in rows["bootstrap"]["advantage"].split(" to "))
+    assert 0.5 < low < high < 0.8
+
+
+def test_the_halves_of_the_page_are_all_counted() -> None:
+    page = (EXAMPLES / "compare_tools.md").read_text()
+    number, rest = page.partition("### mace, ")[2].split(" random halves\n\n", 1)
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in rest.partition("\n\n")[0].splitlines()
+    ]
+
+    assert [row[0] for row in rows[2:]] == list(compare_tools.SYNTHESIZERS)
+    for row in rows[2:]:
+        assert sum(int(word.split()[-1]) for word in row[1].split(", ")) == int(number)
+        assert sum(int(word.split()[-1]) for word in row[3].split(", ")) == int(number)
 
 
 def test_merged_shards_equal_one_pass() -> None:

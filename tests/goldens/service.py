@@ -20,7 +20,13 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 JSON, CSV, HTML, MARKDOWN = "application/json", "text/csv", "text/html", "text/markdown"
 ARROW, PNG = "application/vnd.apache.arrow.stream", "image/png"
-SUFFIXES = {"application/x-npy": "npy", ARROW: "arrow", "application/vnd.apache.parquet": "parquet"}
+SUFFIXES = {
+    "application/x-ndjson": "jsonl",
+    "application/x-npy": "npy",
+    "application/x-npz": "npz",
+    ARROW: "arrow",
+    "application/vnd.apache.parquet": "parquet",
+}
 
 WHOLE_HTML = "/v1/advantage"
 """The operation whose HTML is kept as a text; of the others a digest."""

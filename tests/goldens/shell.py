@@ -136,6 +136,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "scores.csv --cells equal_mass --bins 4 -o shard.json",
         "scores.csv -o shard.csv",
     ),
+    "text": ("--help", "", "nowhere.jsonl scores.jsonl", "scores.csv texts.jsonl", "scores.csv texts.doc"),
+    "shadows": ("--help", "", "nowhere.npz", "scores.csv", "scores.csv --scale odds"),
     "gate": (
         *ONE_SAMPLE,
         "scores.csv",

@@ -15,8 +15,8 @@ const commands = (() => {
   }
 
   function literal(value) {
-    if (typeof value !== "string" && !Array.isArray(value)) return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+    if (typeof value !== "string") return JSON.stringify(value);
     const plain = value.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
     return `"${escaped(plain, spelt)}"`;
   }

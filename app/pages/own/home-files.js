@@ -7,15 +7,13 @@ const files = (() => {
     { name: "NPY", type: "application/x-npy", magic: "\x93NUMPY", ends: /\.npy$/i },
     { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "ARROW1", ends: /\.(arrows?|feather|ipc)$/i },
     { name: "Arrow", type: "application/vnd.apache.arrow.stream", magic: "\xff\xff\xff\xff" },
-    { name: "spreadsheet or archive", magic: "PK\x03\x04" },
+    { name: "NPZ", type: "application/x-npz", magic: "PK\x03\x04", ends: /\.npz$/i },
     { name: "spreadsheet", magic: "\xd0\xcf\x11\xe0" },
     { name: "JSON", type: "application/json", ends: /\.json$/i },
+    { name: "JSON lines", type: "application/x-ndjson", ends: /\.(jsonl|ndjson)$/i },
     { name: "CSV", type: "text/csv", ends: /\.(csv|tsv)$/i },
   ];
-  const CODINGS = [
-    { coding: "gzip", magic: "\x1f\x8b" },
-    { coding: "zstd", magic: "\x28\xb5\x2f\xfd" },
-  ];
+  const CODINGS = { gzip: "\x1f\x8b", zstd: "\x28\xb5\x2f\xfd" };
   const HEAD = 2 ** 18;
   const NPY_HEAD = 2 ** 12;
   const FOOTER = 2 ** 24;
@@ -45,7 +43,7 @@ const files = (() => {
   // { file, name, type, coding }: what the body is sent as.
   async function recognise(file) {
     const bytes = await first(file, 8);
-    const coding = CODINGS.find(({ magic }) => begins(bytes, magic))?.coding ?? null;
+    const coding = Object.keys(CODINGS).find((each) => begins(bytes, CODINGS[each])) ?? null;
     const plain = coding === "gzip" ? await first(await unzipped(file, 8), 8) : bytes;
     const bare = file.name.replace(/\.(gz|gzip|zst|zstd)$/i, "");
     const otherwise = new TextDecoder().decode(plain).trimStart().startsWith("{") ? "JSON" : "CSV";
@@ -57,14 +55,15 @@ const files = (() => {
   }
 
   // Why a file can hold no scores; null if it can.
-  function unfit({ file, name, type }) {
+  function unfit({ file, type }) {
     if (!file.size) return "The file is empty.";
-    return type ? null : `This is a ${name}: export the table as CSV, and choose that.`;
+    return type ? null : "This is a spreadsheet: export the table as CSV, and choose that.";
   }
 
   // { body, coding }: enough of a file to tell its columns; null if only all of it is, or for a request.
   async function head({ file, name, coding }) {
     if (name === "JSON") return null;
+    if (name === "NPZ") return { body: file, coding };
     if (name === "Parquet") return coding ? null : { body: await footer(file), coding };
     const size = name === "NPY" ? NPY_HEAD : HEAD;
     if (coding === "gzip") return { body: await unzipped(file, size), coding: null };
@@ -74,7 +73,7 @@ const files = (() => {
   // The dimensions of an NPY array, as its header spells them; none if it cannot be read.
   async function shape(body) {
     const found = /'shape':\s*\(([\d, ]*)\)/.exec(await body.text());
-    return found ? found[1].split(",").map((part) => part.trim()).filter(Boolean).map(Number) : [];
+    return (found?.[1].match(/\d+/g) ?? []).map(Number);
   }
 
   // Parquet says its columns at its end: the footer, its length in four bytes, and the magic.
@@ -107,26 +106,24 @@ const files = (() => {
   // One side: a score a line, or numbers in one line; a heading above numbers is dropped.
   function side(text) {
     const found = lines(text).flatMap(listed);
-    return found.length > 1 && !number.test(found[0]) && found.slice(1).every((part) => number.test(part))
-      ? found.slice(1)
-      : found;
+    const [heading, ...rest] = found;
+    return rest.length && !number.test(heading) && rest.every((part) => number.test(part)) ? rest : found;
   }
 
   const quoted = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
   // What was pasted as a file: both sides as a table, or a table as it is.
   function pasted(members, nonmembers) {
-    const table = !nonmembers.trim()
-      ? members
-      : ["score,member", ...side(members).map((score) => `${quoted(score)},1`),
-          ...side(nonmembers).map((score) => `${quoted(score)},0`)].join("\n") + "\n";
-    return new File([table], "scores.csv", { type: "text/csv" });
+    const rows = (text, member) => side(text).map((score) => `${quoted(score)},${member}\n`);
+    const both = () => ["score,member\n", ...rows(members, 1), ...rows(nonmembers, 0)].join("");
+    return new File([nonmembers.trim() ? both() : members], "scores.csv", { type: "text/csv" });
   }
 
   const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   function size(bytes) {
     const power = Math.min(bytes > 0 ? Math.floor(Math.log2(bytes) / 10) : 0, UNITS.length - 1);
-    return `${(bytes / 1024 ** power).toFixed(power && bytes / 1024 ** power < 10 ? 1 : 0)} ${UNITS[power]}`;
+    const scaled = bytes / 1024 ** power;
+    return `${scaled.toFixed(power && scaled < 10 ? 1 : 0)} ${UNITS[power]}`;
   }
 
   // A name as it can be read: nothing invisible, nothing that turns text around, not too long.

@@ -24,7 +24,7 @@ const form = (() => {
     for (const name of PLAIN) {
       const text = at(name).value.trim();
       const value = name === "metric" ? text : text[0] === "{" ? JSON.parse(text) : Number(text);
-      if (text !== "" && value !== DEFAULTS[name]) found[name] = value;
+      if (text && value !== DEFAULTS[name]) found[name] = value;
     }
     return found;
   }
@@ -59,19 +59,20 @@ const form = (() => {
     at("group").replaceChildren(new Option("None", ""), ...each());
     at("member").value = answer.member ?? "";
     at("group").value = answer.group ?? "";
-    at("roles").hidden = false;
-    at("split").hidden = true;
-    at("columns").hidden = false;
+    reveal("roles");
     part();
+  }
+
+  function reveal(one) {
+    for (const id of ["roles", "split"]) at(id).hidden = id !== one;
+    at("columns").hidden = false;
   }
 
   // An array without columns: its first values are members.
   function split(total) {
     at("first").max = total;
     at("first-hint").textContent = `How many of the ${total.toLocaleString("en")} values, counted from the first, are members.`;
-    at("roles").hidden = true;
-    at("split").hidden = false;
-    at("columns").hidden = false;
+    reveal("split");
   }
 
   // A column cannot be the score and say who is a member.
@@ -103,8 +104,7 @@ const form = (() => {
 
   function complain(id, text) {
     const line = at(`${id}-problem`);
-    line.textContent = text;
-    line.hidden = false;
+    Object.assign(line, { hidden: false, textContent: text });
     for (const control of controls(id)) {
       control.setAttribute("aria-invalid", "true");
       if (id === "score") control.setAttribute("aria-describedby", "score-problem");

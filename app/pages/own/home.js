@@ -151,7 +151,7 @@
     general(message);
     let left = after;
     const count = document.createElement("span");
-    count.setAttribute("aria-live", "off");
+    count.ariaLive = "off";
     const tick = () => {
       count.textContent = left > 0 ? ` Try again in ${left} s.` : " Try again now.";
       if (left-- <= 0) clearInterval(wait);
@@ -181,7 +181,7 @@
     done = { asked, html, url, stem };
     const frame = document.createElement("iframe");
     frame.title = "Report";
-    frame.setAttribute("sandbox", "allow-same-origin allow-modals"); // to be measured and printed; it runs no script
+    frame.sandbox = "allow-same-origin allow-modals"; // to be measured and printed; it runs no script
     frame.addEventListener("load", () => fit(frame));
     frame.src = url;
     at("shown").replaceChildren(frame);
@@ -244,9 +244,7 @@
       getSelection().selectAllChildren(at(button.dataset.copies)); // no clipboard without HTTPS: Ctrl+C does it
       button.textContent = "Selected";
     }
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 2000);
+    setTimeout(() => button.replaceChildren("Copy"), 2000);
   }
 
   // --- what the reader does

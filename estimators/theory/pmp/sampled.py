@@ -108,16 +108,16 @@ def sample_epsilon(
     frame = _frame(scores, int(first))
     means = _means(scores, frame, draws, int(second), progress)
 
-    def ends(inequalities: int) -> tuple[Floats, Floats]:
-        """Limits of ln r, each one an inequality that fails with half of alpha over how many may not fail."""
-        evidence = weight(alpha / (2.0 * inequalities))
-        lowest = _least_ratio(means, frame, draws, evidence)
-        return lowest, -_least_ratio(means.flipped, frame, draws, evidence)
+    # limits of ln r, each an inequality that fails with half of alpha over how many of a kind may not fail
+    kinds = len(scores), 1, 2 * scores.size
+    evidence = np.array([weight(alpha / (2.0 * inequalities)) for inequalities in kinds])[:, None, None]
+    ends = _least_ratio(means, frame, draws, evidence), -_least_ratio(means.flipped, frame, draws, evidence)
+    of_record, of_worst, of_all = zip(*ends, strict=True)
 
     ceilings = mechanism.exchanges(epsilon)
-    uppers = np.minimum(_farthest(*ends(len(scores))), ceilings)
-    upper = float(np.minimum(_farthest(*ends(1)), ceilings).max())
-    lowers = np.minimum(_nearest(*ends(2 * scores.size)), uppers)
+    uppers = np.minimum(_farthest(*of_record), ceilings)
+    upper = float(np.minimum(_farthest(*of_worst), ceilings).max())
+    lowers = np.minimum(_nearest(*of_all), uppers)
     laws = InOut(*(_log_law(mean, frame) for mean in (means.inside, means.outside)))
     point = np.minimum(laws.epsilons, ceilings).max()
     interval = Interval(min(float(lowers.max()), upper), upper, confidence, OF_DRAWS)
@@ -191,8 +191,8 @@ def _log_law(mean: Floats, frame: Frame) -> Floats:
         return np.asarray(np.log(np.maximum(frame.centre + 2.0 * frame.reach * mean, 0.0)) + frame.top)
 
 
-def _least_ratio(means: Means, frame: Frame, draws: int, weight: float) -> Floats:
-    """Log of the least r = P_in/P_out that the draws do not contradict, by bisection in ln r.
+def _least_ratio(means: Means, frame: Frame, draws: int, weights: Floats) -> Floats:
+    """Log of the least r = P_in/P_out that the draws do not contradict, by bisection in ln r, for each weight.
 
     The terms are u where b = 1 and -r u elsewhere, which bounds their range. Mean less radius is concave in r,
     so if it is positive at the start it crosses zero once; -inf where r = 0 is not contradicted.
@@ -203,12 +203,13 @@ def _least_ratio(means: Means, frame: Frame, draws: int, weight: float) -> Float
         r = np.exp(log_r)
         mean = means.inside - r * means.outside
         variance = (means.inside_squares + r**2 * means.outside_squares - mean**2) * (draws / (draws - 1))
-        radius = np.sqrt(2.0 * np.maximum(variance, 0.0) * weight / draws)
+        radius = np.sqrt(2.0 * np.maximum(variance, 0.0) * weights / draws)
         span = np.maximum(frame.above, r * frame.below) + np.maximum(frame.below, r * frame.above)
-        radius += 7.0 * span * weight / (3.0 * (draws - 1))
+        radius += 7.0 * span * weights / (3.0 * (draws - 1))
         return np.asarray(mean + (1.0 - r) * shift > radius)
 
-    low, high = np.full(means.inside.shape, -300.0), np.full(means.inside.shape, 300.0)
+    shape = np.broadcast_shapes(means.inside.shape, weights.shape)
+    low, high = np.full(shape, -300.0), np.full(shape, 300.0)
     sure = contradicted(low)
     for _ in range(STEPS):
         middle = (low + high) / 2.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled
+from macekit.reports.charts.frame import Spec, baseline, chart, padded, rows, scaled, threshold
 from macekit.reports.formatting import between, distinct, ends, finite, many, rounded, short_label, three
 from macekit.reports.model import AnswerPath, Cell, Figure, Phrase, Table
-from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER
+from macekit.reports.palette import INK, MEMBER, MUTED, NONMEMBER, WORDS
 
 MOST = 40
 """Lines that are drawn: more could not be told apart."""
@@ -155,15 +155,15 @@ def _table(ordered: list[AnswerPath], where: str) -> Table:
 ENDS = ("estimate", "lower", "upper")
 
 
-def ranking(answer: AnswerPath) -> Figure:
-    """The advantage of each query, the largest first, as the answer ranks them."""
+def ranking(answer: AnswerPath, one: str = "query", several: str = "queries") -> Figure:
+    """The advantage of each query or release, the largest first, as the answer ranks them."""
     entries, zero = list(answer["ranking"]), float(answer["baseline"].value)
     lines = [_line(each.value["name"], each.value["advantage"]) for each in entries[:MOST]]
     most = answer.value["maximum"]
     text = (
-        f"The largest advantage of {many(len(entries), 'query', 'queries')} lies "
+        f"The largest advantage of {many(len(entries), one, several)} lies "
         f"{between(most['lower'], most['upper'])}; without any leakage it would be {three(zero)}."
-    ) + left_out(len(lines), len(entries), "queries")
+    ) + left_out(len(lines), len(entries), several)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             each["name"].untrusted(),
@@ -173,10 +173,10 @@ def ranking(answer: AnswerPath) -> Figure:
         )
         for each in entries[:ROWS]
     )
-    head = ("query", *ENDS, "best rank", "worst rank")
+    head = (one, *ENDS, "best rank", "worst rank")
     table = Table("The ranking", head, rows, more=len(entries) - len(rows), where="ranking")
     spec = forest(lines, "advantage (dashed: no leakage)", [baseline(rounded(zero))], rounded(zero))
-    return Figure("ranking", "What each query gives away", text, spec, table)
+    return Figure("ranking", f"What each {one} gives away", text, spec, table)
 
 
 def differences(answer: AnswerPath) -> Figure | None:
@@ -208,6 +208,89 @@ def _pair_label(difference: AnswerPath) -> str:
 
 def _decided(difference: AnswerPath) -> str:
     return "  decided" if difference.value["decided"] else ""
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+# What tells two sides apart without a model: each column by itself.
+
+
+def columns(split: AnswerPath) -> Figure:
+    """The advantage of who reads one column, those that differ most first; and of all together."""
+    entries = list(split["columns"])
+    together = _line("all together", split.value["advantage"])
+    lines = [together, *(_line(each.value["name"], each.value) for each in entries[: MOST - 1])]
+    count = sum(each.value["differs"] for each in entries)
+    text = f"{count} of {many(len(entries), 'column')} tell the two sides apart by themselves, without any model."
+    text += left_out(len(lines) - 1, len(entries), "columns")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (each["name"].untrusted(), *(each[end].number() for end in ENDS)) for each in entries[:ROWS]
+    )
+    table = Table(
+        "What each column tells",
+        ("column", *ENDS),
+        rows,
+        more=len(entries) - len(rows),
+        where=split["columns"].path,
+    )
+    spec = forest(lines, "advantage without any model (dashed: none)", [baseline(0.0)], 0.0)
+    return Figure("columns", "What tells the sides apart without a model", text, spec, table)
+
+
+# --- steps --------------------------------------------------------------------------------------------------
+# The advantage against the number of released rows, or along any other series.
+
+
+def sizes(answer: AnswerPath) -> Figure:
+    """A line for each size, the smallest first; the limit is drawn through."""
+    steps, zero = list(answer["steps"]), float(answer["baseline"].value)
+    first, last = steps[0].value, steps[-1].value
+    text = (
+        f"The advantage lies {between(first['lower'], first['upper'])} with {first['size']:,} released rows, and "
+        f"{between(last['lower'], last['upper'])} with {last['size']:,}; without any leakage it would be {three(zero)}."
+    ) + left_out(min(MOST, len(steps)), len(steps), "sizes")
+    names = [f"{step.value['size']:,}" for step in steps]
+    table = _step_table("Every size", "released rows", steps, lambda step: step["size"].number("count"))
+    title = "The advantage against the number of released rows"
+    return Figure("sizes", title, text, _along(answer, names), table)
+
+
+def steps(answer: AnswerPath) -> Figure:
+    """A line for each step of a series, in its order; the limit is drawn through."""
+    entries, zero = list(answer["steps"]), float(answer["baseline"].value)
+    first, last = entries[0].value, entries[-1].value
+    text = (
+        f"The advantage lies {between(first['lower'], first['upper'])} at the first of {many(len(entries), 'step')}, "
+        f"and {between(last['lower'], last['upper'])} at the last; without any leakage it would be {three(zero)}."
+    ) + left_out(min(MOST, len(entries)), len(entries), "steps")
+    names = [step.value["name"] for step in entries]
+    table = _step_table("Every step", "step", entries, lambda step: step["name"].untrusted())
+    return Figure("steps", "The advantage step by step", text, _along(answer, names), table)
+
+
+def _along(answer: AnswerPath, names: Sequence[str]) -> Spec:
+    """A line for each step, over one axis with the baseline and the limit."""
+    zero, most = float(answer["baseline"].value), answer["max_advantage"].value
+    entries = list(answer["steps"])[:MOST]
+    lines = [_line(name, step.value, _mark(step)) for name, step in zip(names, entries, strict=False)]
+    limits = [] if most is None else [threshold(rounded(most))]
+    title = "advantage (dashed: no leakage" + (")" if most is None else "; drawn through: the limit)")
+    return forest(
+        lines, title, [baseline(rounded(zero)), *limits], rounded(zero), *([] if most is None else [most])
+    )
+
+
+def _step_table(
+    caption: str, what: str, steps: Sequence[AnswerPath], name: Callable[[AnswerPath], Cell]
+) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name(step), *(step[end].number() for end in ENDS)) for step in steps[:ROWS]
+    )
+    return Table(caption, (what, *ENDS), rows, more=len(steps) - len(rows), where="steps")
+
+
+def _mark(step: AnswerPath) -> str:
+    decision = step.value["decision"]
+    return "" if decision is None else f"  {WORDS[decision].word.lower()}"
 
 
 # --- attack -------------------------------------------------------------------------------------------------

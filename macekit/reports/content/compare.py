@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import AttackerClass, without_leak
+from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -37,6 +37,14 @@ INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How s
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The ranking, then the differences, then the inputs one by one."""
+    ranks = table("Ranking", RANKS, answer["ranking"], rank)
+    return side_by_side("compare", "Comparison of membership leakage", ranks, answer, figures, context)
+
+
+def side_by_side(
+    operation: str, title: str, ranks: Table, answer: AnswerPath, figures: Figures, context: Context
+) -> Report:
+    """The report of several queries, or releases, of the same records, with the table that ranks them."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
     largest = answer["maximum"]
     confidence: Inline = (largest["confidence"].number("percent"), " confidence")
@@ -51,26 +59,37 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         ),
         blind,
         Fact("Comes first", ranking[0]["name"].untrusted(), ("by its estimate",)),
+        *worth(ranking[0]["advantage"]["clusters"]),
     )
     ranking_blocks: tuple[Block, ...] = (
-        Paragraph(("Without any leak every query's advantage is ", blind.value, ": ", *blind.note, ".")),
+        Paragraph(
+            (
+                f"Without any leak every {ranks.head[0].lower()}'s advantage is ",
+                blind.value,
+                ": ",
+                *blind.note,
+                ".",
+            )
+        ),
         *figures.pick("ranking"),
-        ranks := _table("Ranking", RANKS, ranking, _rank),
+        ranks,
     )
     sections = [Section("ranking", "Ranking", ranking_blocks, (ranks,))]
     if len(differences):
         difference_blocks: tuple[Block, ...] = (
             *figures.pick("differences"),
-            gaps := _table("Differences", DIFFERENCES, differences, _difference),
+            gaps := table("Differences", DIFFERENCES, differences, _difference),
         )
         sections.append(Section("differences", "Differences", difference_blocks, (gaps,)))
     sections += [
         Section("guarantees", "What stands behind the intervals", (Bullets(tuple(_backings(answer))),)),
-        limitations.section(limitations.of_sample(prior), answer["warnings"]),
-        _origin(provenance.section("compare", sources[0], context, sources=sources), sources),
+        limitations.section(
+            limitations.of_sample(prior, ranking[0]["advantage"]["clusters"]), answer["warnings"]
+        ),
+        origin(provenance.section(operation, sources[0], context, sources=sources), sources),
     ]
     return Report(
-        "Comparison of membership leakage",
+        title,
         Headline(None, answer["sentence"].quote()),
         Facts(tiles),
         tuple(sections),
@@ -84,14 +103,16 @@ def _attackers(advantage: AnswerPath) -> Inline:
     return AttackerClass.of(advantage).aside
 
 
-def _table(
+def table(
     caption: str, head: tuple[str, ...], rows: AnswerPath, to_row: Callable[[AnswerPath], tuple[Cell, ...]]
 ) -> Table:
+    """A row for each of the first of many."""
     first = tuple(to_row(row) for row in list(rows)[:MOST])
     return Table(caption, head, first, "", len(rows) - len(first), rows.path)
 
 
-def _rank(place: AnswerPath) -> tuple[Cell, ...]:
+def rank(place: AnswerPath) -> tuple[Cell, ...]:
+    """One place of a ranking."""
     advantage = place["advantage"]
     return (
         place["name"].untrusted(),
@@ -123,7 +144,7 @@ def _backings(answer: AnswerPath) -> Iterator[Inline]:
         yield words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}"
 
 
-def _origin(section: Section, sources: AnswerPath) -> Section:
+def origin(section: Section, sources: AnswerPath) -> Section:
     """The origin of the first input is that of all but for the records themselves."""
     first = list(sources)[:MOST]
     rows = tuple((each["n_members"].number("count"), *_input(each)) for each in first)

@@ -16,7 +16,11 @@ SCOPE: Inline = (
     "may find more.",
 )
 INDEPENDENCE: Inline = (
-    "Records are taken to be independent of each other. Several rows about one person are not: keep one of each.",
+    "Records are taken to be independent of each other. Several rows about one person are not: name the person as "
+    "cluster, or keep one of each.",
+)
+BETWEEN_CLUSTERS: Inline = (
+    "Clusters are taken to be independent of each other, and how many records one has to say nothing of their scores.",
 )
 CONFIDENCE: Inline = (
     "Every interval is wrong for some samples. Its confidence says for what share of samples it is right.",
@@ -48,7 +52,7 @@ def of_assessment(
     """What one sample's advantage leaves open."""
     yield from _verdict(result["verdict"])
     yield from of_advantage(result, flags)
-    yield from of_sample(prior)
+    yield from of_sample(prior, result["advantage"]["clusters"])
     yield from _asymptotic(result)
     yield from _of_rates(result["roc"])
     if paper := result["paper"]:
@@ -156,10 +160,10 @@ def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
     return ("A gain over the baseline at this prior was not shown: the lower end does not lie above it.",)
 
 
-def of_sample(prior: AnswerPath) -> Iterator[Inline]:
+def of_sample(prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING) -> Iterator[Inline]:
     """What no sample of scores can tell."""
     yield SCOPE
-    yield INDEPENDENCE
+    yield BETWEEN_CLUSTERS if clusters else INDEPENDENCE
     if prior:
         yield (
             "The prior of ",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from macekit.reports.content.guarantees import SIMULATED
-from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Quote
+from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
 
 # --- attacker class -----------------------------------------------------------------------------------------
 # The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
@@ -174,13 +174,31 @@ def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
         warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
         below = ", below the baseline" if warned else ""
         tiles.append(Fact("Acceptable at most", verdict["threshold"].number(), (f"the threshold{below}",)))
-    return Facts((*tiles, *records(source)))
+    return Facts((*tiles, *records(source), *worth(advantage["clusters"])))
 
 
 def records(source: AnswerPath) -> tuple[Fact, ...]:
     """How many records stand behind an answer."""
     both: Inline = ("and ", source["n_nonmembers"].number("count"), " nonmember records")
     return (Fact("Member records", source["n_members"].number("count"), both),)
+
+
+def worth(clusters: AnswerPath) -> tuple[Fact, ...]:
+    """What rows that come in clusters are worth, where clusters were named."""
+    if not clusters:
+        return ()
+    number: list[Phrase] = [
+        Phrase((number.number("count"), " of ", name.untrusted()))
+        for number, name in zip(clusters["numbers"], clusters["columns"], strict=True)
+    ]
+    note: Inline = (
+        "the effective sample; design effect ",
+        clusters["design_effect"].number("plain"),
+        "; clusters: ",
+        number[0],
+        *(part for each in number[1:] for part in (" and ", each)),
+    )
+    return (Fact("Worth independent records", clusters["effective_sample"].number("floor"), note),)
 
 
 def at_prior(prior: AnswerPath) -> Inline:

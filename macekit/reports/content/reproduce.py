@@ -10,7 +10,7 @@ from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
 from macekit.call import JSON
-from macekit.catalogue import command, flag
+from macekit.catalogue import BY_NAME, SEVERAL, command, flag
 from macekit.formats import FORMATS, encoding_named, format_named
 from macekit.reports.model import Listing
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, query_pairs
@@ -75,8 +75,22 @@ class Reproduction:
     def inputs(self) -> list[str]:
         """What the shell is given to read."""
         files = [self.file, *(_typed(name, f"scores-{at}.csv") for at, name in enumerate(self.others, 2))]
-        sided = bool(self.others) and self.operation != "compare"
+        sided = bool(self.others) and self.operation not in SEVERAL
         return ["--members", files[0], "--nonmembers", files[1]] if sided else files
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The tables it was asked of, by what they are, each with its file; a ``grouped`` question has all of them."""
+        row = BY_NAME[self.operation]
+        files = [*([] if self.source is None else [self.source]), *self.others]
+        used = row.tables if self.grouped else row.needed_tables
+        usual = [f"{name}.csv" for name in used]
+        return {
+            name: _typed(file, otherwise)
+            for name, file, otherwise in zip(
+                used, files if len(files) == len(used) else usual, usual, strict=True
+            )
+        }
 
 
 def unusual(operation: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +115,7 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
     """In a shell, over HTTP, and from Python; several files go to a shell only."""
     shell = Listing("In a shell", in_shell(question))
     if question.others:
-        return (shell,)
+        return (shell, Listing("From Python", from_python(question))) if question.tables else (shell,)
     return (
         shell,
         Listing("Over HTTP", over_http(question)),
@@ -111,6 +125,8 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
 
 def in_shell(question: Reproduction) -> str:
     """``mace report scores.csv --max-advantage 0.1 -o report.html``."""
+    if question.tables:
+        return _tables_in_shell(question)
     words = [
         command(question.operation),
         *([] if question.bare else map(shlex.quote, question.inputs)),
@@ -121,6 +137,16 @@ def in_shell(question: Reproduction) -> str:
         words += _option(question.operation, name, text, isinstance(_value(question.options, name), bool))
     if question.nameless:
         words += [flag("group"), "GROUP"]
+    return " ".join([*words, "-o", "report.html"])
+
+
+def _tables_in_shell(question: Reproduction) -> str:
+    """``mace synthetic --train train.csv --holdout holdout.csv --synthetic synthetic.csv -o report.html``."""
+    words = [command(question.operation)]
+    for name, file in question.tables.items():
+        words += [f"--{name}", shlex.quote(file)]
+    for name, text in question.flat or ():
+        words += _option(question.operation, name, text, isinstance(_value(question.options, name), bool))
     return " ".join([*words, "-o", "report.html"])
 
 
@@ -138,7 +164,13 @@ def over_http(question: Reproduction) -> str:
 
 def from_python(question: Reproduction) -> str:
     """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
-    name = command(question.operation).removeprefix("mace ").replace(" ", ".").replace("-", "_")
+    name = BY_NAME[question.operation].python
+    if question.tables:
+        given = [
+            *map(ascii, question.tables.values()),
+            *(f"{key}={value!a}" for key, value in question.options.items()),
+        ]
+        return f"import macekit\n\nmacekit.{name}({', '.join(given)}).to_html()"
     if question.bare:
         arguments = ", ".join(f"{key}={value!a}" for key, value in question.options.items())
         return f"import macekit\n\nmacekit.{name}({arguments}).to_html()"
@@ -180,8 +212,10 @@ def _request_file(question: Reproduction) -> str:
     sides = '"counts": {…}' if question.from_counts else '"members": […], "nonmembers": […]'
     if question.arrays is not None:
         sides = ", ".join(f'"{name}": […]' for name in question.arrays)
-    records = '"queries": {…}' if question.operation == "compare" else sides
-    groups = ', "groups": […]' if question.grouped else ""
+    records = '"queries": {…}' if question.operation in SEVERAL else sides
+    if question.tables:
+        records = ", ".join(f'"{name}": {{…}}' for name in question.tables)
+    groups = ', "groups": […]' if question.grouped and not question.tables else ""
     of_table = {*TABLE, FIRST_MEMBERS}  # which a JSON request has not
     options = json.dumps({name: each for name, each in question.options.items() if name not in of_table})[
         1:-1

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.cli import main
 from app.openapi.examples import JSON_EXAMPLES
 from app.openapi.files import FILES, file_bytes
+from estimators.queries.shadows import random_halves
 
 COMMAND = [sys.executable, "-m", "app.cli"]
 
@@ -22,10 +25,48 @@ def put_examples(folder: Path) -> None:
     for name in FILES:
         (folder / name).write_bytes(file_bytes(name))
     (folder / "request.json").write_text(json.dumps(JSON_EXAMPLES["advantage"]["scores"].value))
+    (folder / "tokens.jsonl").write_bytes(tokens())
+    (folder / "signals.npz").write_bytes(signals())
     models = JSON_EXAMPLES["compare"]["models"].value
     assert isinstance(models, dict)
     for name, sides in models["queries"].items():
         (folder / f"{name}.csv").write_text(table(sides["members"], sides["nonmembers"]))
+
+
+def tokens() -> bytes:
+    """What two language models said of texts of 30 documents, two pieces each."""
+    lines = []
+    for piece in range(60):
+        document, member = piece // 2, piece // 2 % 2 == 0
+        losses = [((7 * piece + 3 * place) % 19 + (1 if member else 4)) / 8 for place in range(6 + piece % 5)]
+        record = {
+            "id": f"t{piece}",
+            "document": f"d{document}",
+            "member": member,
+            "logprobs": [None, *(-loss for loss in losses)],
+            "reference_logprobs": [None, *(-(loss + 0.5 * member) for loss in losses)],
+            "text": f"piece {piece} of the text {'and so on ' * (piece % 5)}",
+        }
+        lines.append(json.dumps(record) + "\n")
+    return "".join(lines).encode()
+
+
+def signals() -> bytes:
+    """Signals of a model and of 16 shadows, of 120 records of either side: what is hard is hard for each of them."""
+    sink = io.BytesIO()
+    rng = np.random.default_rng(5)
+    hard, member = np.round(rng.uniform(-6, 6, 240), 3), np.arange(240) < 120
+    membership = random_halves(16, 240, seed=5)
+    noise = np.round(rng.uniform(-1, 1, (17, 240)), 3)
+    np.savez(
+        sink,
+        target=hard + member + noise[16],
+        signals=hard + membership + noise[:16],
+        membership=membership,
+        member=member,
+        group=np.where(np.arange(240) % 3 > 0, "young", "old"),
+    )
+    return sink.getvalue()
 
 
 def table(members: list[float], nonmembers: list[float]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from app.cli import main
 from app.cli.demo import SIDE, example_table
 from tests.app.cli.files import HUMBLE, mace
+from tests.app.cli.fork import run_mace
 
 FILES = ["answer.json", "report.html", "scores.csv"]
 
@@ -29,7 +30,7 @@ def test_it_writes_scores_answer_and_report_and_says_where(tmp_path: Path) -> No
 
 
 def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
-    lines = mace("demo", folder=tmp_path).stdout.splitlines()
+    lines = run_mace("demo", folder=tmp_path).stdout.splitlines()
 
     answer = json.loads((tmp_path / "mace-demo" / "answer.json").read_text())["result"]["advantage"]
     first = re.fullmatch(
@@ -45,11 +46,11 @@ def test_the_advantage_comes_first_and_the_rest_below(tmp_path: Path) -> None:
 
 
 def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:
-    done = mace("demo", folder=tmp_path)
+    done = run_mace("demo", folder=tmp_path)
     again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)
     assert again is not None
 
-    asked = mace(*again[1].split(), "-o", "again.json", folder=tmp_path)
+    asked = run_mace(*again[1].split(), "-o", "again.json", folder=tmp_path)
 
     assert asked.returncode == 0, asked.stderr
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(
@@ -59,11 +60,11 @@ def test_the_command_it_names_makes_the_answer_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["-x", "--x", "a b"])
 def test_the_command_can_be_typed_whatever_the_folder_is_called(tmp_path: Path, name: str) -> None:
-    done = mace("demo", f"-o={name}", folder=tmp_path)
+    done = run_mace("demo", f"-o={name}", folder=tmp_path)
     again = re.search(r"^Again:  mace (.*) -o report\.html$", done.stdout, re.MULTILINE)
     assert again is not None
 
-    asked = mace(*shlex.split(again[1]), "-o", "again.json", folder=tmp_path)
+    asked = run_mace(*shlex.split(again[1]), "-o", "again.json", folder=tmp_path)
 
     assert asked.returncode == 0, asked.stderr
 
@@ -89,14 +90,14 @@ def test_files_that_say_something_else_are_replaced_only_by_force(tmp_path: Path
     (tmp_path / "mace-demo").mkdir()
     (tmp_path / "mace-demo" / "scores.csv").write_text("dear")
 
-    refused = mace("demo", folder=tmp_path)
+    refused = run_mace("demo", folder=tmp_path)
 
     assert refused.returncode == 2
     assert "\nOptimal advantage " in refused.stdout
     assert "mace-demo/scores.csv: is there already; --force replaces it" in refused.stderr
     assert (tmp_path / "mace-demo" / "scores.csv").read_text() == "dear"
     assert [file.name for file in (tmp_path / "mace-demo").iterdir()] == ["scores.csv"]
-    assert mace("demo", "--force", folder=tmp_path).returncode == 0
+    assert run_mace("demo", "--force", folder=tmp_path).returncode == 0
     assert (tmp_path / "mace-demo" / "scores.csv").read_bytes() == example_table()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.commands import QUESTIONS, THEORY
 from macekit.formats import SUFFIXES
-from tests.app.cli.files import mace
+from tests.app.cli.fork import run_mace
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```console\n\$ (mace [^\n]*)\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -24,7 +24,7 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("command", "printed"), SHOWN, ids=[command for command, _ in SHOWN])
 def test_what_the_page_shows_is_printed(command: str, printed: str, folder: Path) -> None:
-    done = mace(*shlex.split(command)[1:], folder=folder)
+    done = run_mace(*shlex.split(command)[1:], folder=folder)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == printed
@@ -41,7 +41,7 @@ def test_the_demo_prints_what_the_page_shows(tmp_path: Path) -> None:
         block for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if "Optimal advantage" in block
     )
 
-    printed = mace("demo", folder=tmp_path).stdout
+    printed = run_mace("demo", folder=tmp_path).stdout
 
     answer, _, where = printed.partition("\nReport: ")
     assert answer.strip() == shown.strip()

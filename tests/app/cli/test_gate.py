@@ -12,6 +12,7 @@ import pytest
 from app.cli import main
 from app.openapi.examples import MEMBERS, NONMEMBERS
 from tests.app.cli.files import mace, table
+from tests.app.cli.fork import run_mace
 
 Capture = pytest.CaptureFixture[str]
 
@@ -40,8 +41,8 @@ def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(tmp_path: Path
     (tmp_path / "two.csv").write_text("\n".join(["loss,margin,member", *rows]))
     question = ("gate", "two.csv", "--score", "loss,margin", "--max-advantage", "1")
 
-    undecided = mace(*question, folder=tmp_path)
-    accepted = mace(
+    undecided = run_mace(*question, folder=tmp_path)
+    accepted = run_mace(
         *question, "--estimator", "learned", "--learners", "boxes", "--accept-learned-score", folder=tmp_path
     )
 
@@ -143,7 +144,7 @@ def test_every_file_a_pipeline_reads_is_written(folder: Path) -> None:
     (folder / "gate.md").write_text("before\n")
     (folder / "gate.xml").write_text("an older one")
 
-    done = mace("gate", "scores.csv", "--max-advantage", "0.1", *more, *files, folder=folder)
+    done = run_mace("gate", "scores.csv", "--max-advantage", "0.1", *more, *files, folder=folder)
 
     assert done.returncode == 1
     answer = json.loads((folder / "gate.json").read_text())
@@ -156,7 +157,7 @@ def test_every_file_a_pipeline_reads_is_written(folder: Path) -> None:
 
 
 def test_the_answer_as_json_is_the_services(folder: Path) -> None:
-    done = mace("gate", "scores.csv", "--max-advantage", "0.6", "--json", folder=folder)
+    done = run_mace("gate", "scores.csv", "--max-advantage", "0.6", "--json", folder=folder)
 
     assert done.returncode == 3
     assert json.loads(done.stdout)["decision"] == "inconclusive"
@@ -166,7 +167,7 @@ def test_github_gets_its_summary_and_its_line_unasked(folder: Path, monkeypatch:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "step"))
 
-    done = mace("gate", "scores.csv", "--max-advantage", "0.1", "--json", folder=folder)
+    done = run_mace("gate", "scores.csv", "--max-advantage", "0.1", "--json", folder=folder)
 
     assert done.returncode == 1
     assert json.loads(done.stdout)["decision"] == "fail"
@@ -204,7 +205,9 @@ def test_two_files_and_standard_input_are_judged_likewise(folder: Path, capsys: 
         (folder / name).write_text("\n".join(map(str, scores)) + "\n")
 
     assert main(["gate", "--members", "m.csv", "--nonmembers", "n.csv", "--max-advantage", "0.1"]) == 1
-    done = mace("gate", "--max-advantage", "0.1", folder=folder, stdin=table(MEMBERS, NONMEMBERS).encode())
+    done = run_mace(
+        "gate", "--max-advantage", "0.1", folder=folder, stdin=table(MEMBERS, NONMEMBERS).encode()
+    )
     assert done.returncode == 1
     table_read = (
         "read: score (numbers, 37 different), member (text, 2 different; 1: members, 0: nonmembers)\n"
@@ -223,7 +226,7 @@ def test_a_hostile_group_is_inert_wherever_it_is_named(folder: Path) -> None:
     (folder / "bad.csv").write_text("\n".join(["score,member,group", *rows]) + "\n")
     files = ["--junit", "gate.xml", "--summary", "gate.md"]
 
-    done = mace("gate", "bad.csv", "--max-group-risk", "0.01", "--group", "group", *files, folder=folder)
+    done = run_mace("gate", "bad.csv", "--max-group-risk", "0.01", "--group", "group", *files, folder=folder)
 
     assert done.returncode in (1, 3)
     told = done.stdout + (folder / "gate.xml").read_text() + (folder / "gate.md").read_text()

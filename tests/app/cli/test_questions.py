@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,16 @@ def test_every_question_about_one_table_is_answered(folder: Path, capsys: Captur
 
 
 @pytest.mark.parametrize(
-    "name", ["scores.csv", "scores.npy", "scores.arrow", "scores.parquet", "request.json"]
+    "name",
+    [
+        "scores.csv",
+        "scores.jsonl",
+        "scores.npy",
+        "scores.npz",
+        "scores.arrow",
+        "scores.parquet",
+        "request.json",
+    ],
 )
 @pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 def test_every_format_gives_the_same_numbers(folder: Path, capsys: Capture, name: str, packing: str) -> None:
@@ -87,7 +98,7 @@ def test_every_format_gives_the_same_numbers(folder: Path, capsys: Capture, name
 
 def test_a_format_is_told_by_the_first_bytes_where_no_suffix_tells(folder: Path, capsys: Capture) -> None:
     expected = answered(capsys, "estimate", "scores.csv")["advantage"]
-    for name in ("scores.csv", "scores.npy", "scores.arrow", "scores.parquet"):
+    for name in ("scores.csv", "scores.jsonl", "scores.npy", "scores.npz", "scores.arrow", "scores.parquet"):
         (folder / "file").write_bytes((folder / name).read_bytes())
         assert answered(capsys, "estimate", "file")["advantage"] == expected
         (folder / "file").write_bytes(gzip.compress((folder / name).read_bytes()))
@@ -227,7 +238,9 @@ def test_ten_records_are_printed_unless_asked_otherwise(folder: Path, capsys: Ca
     assert len(answered(capsys, "risk", "scores.csv")["records"]["index"]) == 48  # type: ignore[index]
 
 
-@pytest.mark.parametrize("name", ["scores.csv", "scores.npy", "scores.arrow", "scores.parquet"])
+@pytest.mark.parametrize(
+    "name", ["scores.csv", "scores.jsonl", "scores.npy", "scores.arrow", "scores.parquet"]
+)
 def test_a_large_file_is_counted_and_the_counts_are_asked(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -277,7 +290,7 @@ def test_large_files_are_counted_before_they_are_compared(
             "scores.csv: --bins applies only to kind histogram or learned, not kde",
         ),
         (["scores.csv", "--score", "lost"], "scores.csv: score: no column of the 4 has this name"),
-        (["scores.csv", "before.csv"], "takes one file, got 2; mace compare takes several"),
+        (["scores.csv", "plain.npy"], "plain.npy: an array of one dimension is no table"),
         (["--members", "scores.npy"], "--members and --nonmembers go together"),
         (["--members", "a", "--nonmembers", "b", "--group", "c"], "--group is not an option"),
         (["request.json", "--score", "x"], "--score: a JSON request has no columns"),
@@ -285,7 +298,7 @@ def test_large_files_are_counted_before_they_are_compared(
         (["scores.csv", "--piror", "1"], "--piror is not an option; did you mean --prior?"),
         (["plain.npy"], "members: an array of one dimension needs --member-count N"),
         (["nofile.csv"], "nofile.csv: No such file or directory"),
-        (["."], ".: Is a directory"),
+        (["."], "bad.csv: score: row 1 is text"),
         (["empty.csv"], "empty.csv: empty"),
         (["rubbish.csv"], "rubbish.csv: "),
         (["bad.csv"], "bad.csv: score: row 1 "),
@@ -307,6 +320,27 @@ def test_what_is_wrong_is_said(folder: Path, capsys: Capture, arguments: list[st
     assert said in error
     assert len(error) < 1500
     assert "abc" not in error
+
+
+@pytest.mark.parametrize("name", ["scores.pkl", "model.joblib", "net.pt", "scores.csv.gz", "objects.npy"])
+def test_a_pickle_is_refused_by_its_name_and_what_to_write_is_said(
+    folder: Path, capsys: Capture, name: str
+) -> None:
+    content = pickle.dumps({"members": MEMBERS, "nonmembers": NONMEMBERS})
+    if name == "objects.npy":
+        np.save(folder / name, np.array([*MEMBERS, None], dtype=object), allow_pickle=True)
+    elif name == "model.joblib":
+        (folder / name).write_bytes(zlib.compress(content))
+    else:
+        (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+
+    alone = failed(capsys, "estimate", name)
+    of_one_side = failed(capsys, "estimate", "--members", name, "--nonmembers", "scores.npy")
+
+    for error in (alone, of_one_side):
+        assert error.startswith(f"mace estimate: {name}: ")
+        assert "mace never opens one" in error
+        assert "numpy.savez('scores.npz', members=a, nonmembers=b)" in error
 
 
 HOSTILE = "a\n\x1b[31mb\u202ec\x9bd.csv"
@@ -339,7 +373,16 @@ def test_labels_are_printed_as_what_they_are(folder: Path, capsys: Capture) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["scores.csv", "scores.npy", "scores.arrow", "scores.parquet", "request.json"]
+    "name",
+    [
+        "scores.csv",
+        "scores.jsonl",
+        "scores.npy",
+        "scores.npz",
+        "scores.arrow",
+        "scores.parquet",
+        "request.json",
+    ],
 )
 def test_a_damaged_file_is_refused_or_answered_and_never_our_mistake(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str

@@ -15,6 +15,7 @@ from app.cli.gate import GATE
 from app.cli.outputs import is_shown, suffixes_of
 from macekit.reports.saved import recognise
 from tests.app.cli.files import answered, mace
+from tests.app.cli.fork import run_mace
 
 Capture = pytest.CaptureFixture[str]
 
@@ -125,11 +126,11 @@ def test_a_kept_answer_is_piped_in_or_compressed(folder: Path) -> None:
     data = (folder / "kept.json").read_bytes()
     (folder / "kept.json.gz").write_bytes(gzip.compress(data))
 
-    plain = mace("report", "kept.json", folder=folder)
+    plain = run_mace("report", "kept.json", folder=folder)
 
     assert plain.returncode == 0, plain.stderr
-    assert mace("report", "-", folder=folder, stdin=data).stdout == plain.stdout
-    assert mace("report", "kept.json.gz", folder=folder).stdout == plain.stdout
+    assert run_mace("report", "-", folder=folder, stdin=data).stdout == plain.stdout
+    assert run_mace("report", "kept.json.gz", folder=folder).stdout == plain.stdout
 
 
 def test_a_mark_of_its_encoding_before_a_kept_answer_is_passed_over(folder: Path, capsys: Capture) -> None:
@@ -175,7 +176,7 @@ def test_a_kept_answer_that_was_tampered_with_is_refused(
     kept = json.loads((folder / "kept.json").read_text())
     (folder / "kept.json").write_text(json.dumps({**kept, **spoiled}))
 
-    done = mace("report", "kept.json", "-o", "report.html", folder=folder)
+    done = run_mace("report", "kept.json", "-o", "report.html", folder=folder)
 
     assert done.returncode == 2
     assert done.stderr.startswith("mace report: kept.json: not a complete answer of mace: ")
@@ -291,13 +292,13 @@ def test_a_name_that_is_no_text_is_no_hindrance(folder: Path) -> None:
     name = os.fsdecode(b"\xff\xfe.csv")
     (folder / name).write_bytes((folder / "scores.csv").read_bytes())
 
-    done = mace("report", name, "-o", "out.html", "-q", folder=folder)
+    done = run_mace("report", name, "-o", "out.html", "-q", folder=folder)
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_report_may_be_called_anything(folder: Path) -> None:
-    done = mace("report", "scores.csv", "-o", "./-o <b>\u202e.html", "-q", folder=folder)
+    done = run_mace("report", "scores.csv", "-o", "./-o <b>\u202e.html", "-q", folder=folder)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert (folder / "-o <b>\u202e.html").read_bytes().startswith(b"<!doctype html>")

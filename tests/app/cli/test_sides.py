@@ -11,12 +11,20 @@ import numpy as np
 import pytest
 
 from app.cli import main
-from macekit.call import ARROW, ARROW_FILE, CSV, NPY, PARQUET
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPY, NPZ, PARQUET
 from tests.macekit.decoding.support import table_bytes
 
 Capture = pytest.CaptureFixture[str]
 
-SUFFIXES = {CSV: "csv", NPY: "npy", ARROW: "arrows", ARROW_FILE: "feather", PARQUET: "parquet"}
+SUFFIXES = {
+    CSV: "csv",
+    NDJSON: "jsonl",
+    NPY: "npy",
+    NPZ: "npz",
+    ARROW: "arrows",
+    ARROW_FILE: "feather",
+    PARQUET: "parquet",
+}
 RNG = np.random.default_rng(8)
 N = 40
 

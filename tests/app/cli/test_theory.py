@@ -94,7 +94,7 @@ def test_a_request_is_answered_as_the_service_does(question: Operation, name: st
 
 
 @pytest.mark.parametrize("question", OF_TABLES, ids=lambda each: each.name)
-@pytest.mark.parametrize("suffix", ["csv", "npy", "arrow", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "npy", "npz", "arrow", "parquet"])
 def test_every_form_of_file_gives_the_services_answer(
     question: Operation, suffix: str, capsys: Capture
 ) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
 from tests.app.running import Answer, Running, until
 
 Floats = NDArray[np.float64]
@@ -44,9 +44,23 @@ def as_csv(given: pa.Table) -> bytes:
     return sink.getvalue()
 
 
+def as_lines(given: pa.Table) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in given.to_pylist()).encode()
+
+
 def as_npy(given: pa.Table) -> bytes:
     sink = io.BytesIO()
     np.save(sink, np.column_stack([given["score"].to_numpy(), given["member"].to_numpy()]))
+    return sink.getvalue()
+
+
+def as_npz(given: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    columns = {name: given[name].to_numpy(zero_copy_only=False) for name in given.column_names}
+    kinds = {
+        name: column.astype(str) if column.dtype.kind == "O" else column for name, column in columns.items()
+    }
+    np.savez(sink, **kinds)
     return sink.getvalue()
 
 
@@ -63,7 +77,7 @@ def as_parquet(given: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-TABLES = {CSV: as_csv, NPY: as_npy, ARROW: as_arrow, PARQUET: as_parquet}
+TABLES = {CSV: as_csv, NDJSON: as_lines, NPY: as_npy, NPZ: as_npz, ARROW: as_arrow, PARQUET: as_parquet}
 ENCODERS = {"gzip": gzip.compress, "zstd": lambda data: pa.compress(data, codec="zstd", asbytes=True)}
 
 

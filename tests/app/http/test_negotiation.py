@@ -4,7 +4,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from app.http.operations import accepted, encoding, media_type
-from macekit.call import ARROW, CSV, JSON
+from macekit.call import ARROW, CSV, JSON, NDJSON
 from macekit.problems import Problem
 
 FORMS = (JSON, CSV, ARROW)
@@ -67,3 +67,20 @@ def test_an_unknown_media_type_is_refused_without_repeating_it(headers: dict[str
 def test_an_unknown_compression_is_refused(given: str) -> None:
     with pytest.raises(Problem, match="identity, gzip or zstd"):
         encoding(Headers({"content-encoding": given}))
+
+
+@pytest.mark.parametrize(
+    "given", ["application/x-pickle", "application/python-pickle", "application/x-joblib"]
+)
+def test_a_pickle_is_refused_by_its_name(given: str) -> None:
+    with pytest.raises(Problem, match="never opens") as caught:
+        media_type(Headers({"content-type": given}), FORMS)
+
+    assert caught.value.kind.slug == "pickle"
+
+
+@pytest.mark.parametrize(
+    "given", ["application/x-ndjson", "application/jsonl", "Application/NDJSON; charset=utf-8"]
+)
+def test_lines_of_json_go_by_several_names(given: str) -> None:
+    assert media_type(Headers({"content-type": given}), (*FORMS, NDJSON)) == NDJSON

@@ -17,7 +17,7 @@ from pyarrow import csv
 from app.openapi.examples import JSON_EXAMPLES
 from estimators import AssessOptions, Counts, Scores, assess, preset
 from estimators.sample.counting import by_grid
-from macekit.call import ARROW, CSV, JSON, NPY, PARQUET
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET
 from macekit.operations import encode
 from macekit.operations.encode import json_bytes
 from macekit.operations.options import reading, target
@@ -69,7 +69,7 @@ def test_every_format_gets_the_answer_that_json_gets(media_type: str, service: R
 
 
 @pytest.mark.parametrize("encoding", ENCODERS)
-@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
 def test_a_compressed_body_is_the_body(media_type: str, encoding: str, service: Running) -> None:
     sides = world(50)
     body = as_json(*sides) if media_type == JSON else TABLES[media_type](table(*sides))
@@ -201,6 +201,38 @@ def test_groups_units_and_the_score_column_of_a_table_are_those_of_json(service:
     assert answer == wanted
     assert {group["label"] for group in answer["groups"]} == set(groups)
     assert len(answer["records"]["index"]) == 5
+
+
+def test_clusters_of_a_table_are_those_of_json(service: Running) -> None:
+    members, nonmembers = world(60)
+    labels = [i // 2 for i in range(127)]
+    models = [i % 31 for i in range(127)]
+    body = as_csv(table(members, nonmembers, whose=labels, model=models))
+
+    answer = ok(post(service, "/v1/advantage?score=score&cluster=whose,model", body, CSV))
+
+    asked = {"cluster": {"whose": labels, "model": models}}
+    wanted = ok(post(service, "/v1/advantage", as_json(members, nonmembers, **asked)))
+    wanted["provenance"]["options"] |= {"score": "score", "cluster": "whose,model"}
+    read = [(each["role"], each["name"]) for each in answer["provenance"].pop("columns")]
+    assert sorted(read) == [
+        ("cluster", "model"),
+        ("cluster", "whose"),
+        ("member", "member"),
+        ("score", "score"),
+    ]
+    assert [*taken(wanted)] == ["members", "nonmembers", "cluster"]
+    assert answer == wanted
+    assert answer["advantage"]["clusters"]["numbers"] == [64, 31]
+
+    for path, refused in (
+        ("/v1/metrics?cluster=whose", body),
+        ("/v1/gate?cluster=whose&max_advantage=0.1", body),
+    ):
+        problem = post(service, path + "&score=score", refused, CSV)
+        assert problem.status == 422
+        assert problem.json()["field"] == "cluster"
+        assert "/v1/advantage, /v1/compare, /v1/report" in problem.json()["detail"]
 
 
 def test_targets_are_answered_in_their_order(service: Running) -> None:

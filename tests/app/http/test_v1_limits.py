@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, PROBLEM
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, PROBLEM
 from tests.app.http.asked import (
     TABLES,
     answered,
@@ -85,6 +85,8 @@ def test_a_body_over_the_limit_is_refused_by_its_length_before_any_of_it_is_sent
         answer = answered(connection)
 
     assert (answer.status, problem(answer)) == (413, "too-large")
+    for way in ("mace counts", "macekit.counts", "POST /v1/counts", "compress", "fewer records"):
+        assert way in answer.json()["detail"]
 
 
 def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(service: Running) -> None:
@@ -100,7 +102,7 @@ def test_a_body_over_the_limit_is_refused_though_it_did_not_say_its_length(servi
     connection.close()
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
 @pytest.mark.parametrize("path", ["/v1/advantage", "/v1/counts"])
 def test_a_body_that_expands_beyond_its_limit_is_refused(
     media_type: str, path: str, service: Running
@@ -136,7 +138,7 @@ def test_formats_that_are_not_known_are_refused(
     assert (answer.status, problem(answer)) == (status, slug)
 
 
-@pytest.mark.parametrize("media_type", [JSON, CSV, NPY, ARROW, PARQUET])
+@pytest.mark.parametrize("media_type", [JSON, CSV, NDJSON, NPY, NPZ, ARROW, PARQUET])
 @pytest.mark.parametrize("path", ["/v1/advantage", "/v1/counts"])
 def test_an_empty_body_is_an_incomplete_one(media_type: str, path: str, service: Running) -> None:
     answer = post(service, path, b"", media_type)
@@ -254,7 +256,11 @@ BETRAYALS: list[tuple[str, str, bytes]] = [
     ("/v1/counts", CSV, f"score,member\n{MARK},1\n{SECRET},0\n".encode()),
     (f"/v1/advantage?score={SECRET}", CSV, f"score,member\n{MARK},1\n".encode()),
     (f"/v1/advantage?{SECRET}={MARK}", CSV, f"score,member\n{MARK},1\n".encode()),
+    ("/v1/advantage", NDJSON, f'{{"score": {MARK}, "member": "{SECRET}"}}'.encode()),
+    ("/v1/advantage", NDJSON, f'{{"{SECRET}": {MARK}, "{SECRET}": 1}}'.encode()),
+    ("/v1/counts", NDJSON, f'{{"score": {MARK}, "member": {SECRET}}}'.encode()),
     ("/v1/advantage", NPY, f"{SECRET}{MARK}".encode()),
+    ("/v1/advantage", NPZ, f"PK\x03\x04{SECRET}{MARK}".encode()),
     ("/v1/advantage", ARROW, f"{SECRET}{MARK}".encode()),
     ("/v1/advantage", PARQUET, f"PAR1{SECRET}{MARK}PAR1".encode()),
 ]

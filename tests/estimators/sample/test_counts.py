@@ -394,3 +394,15 @@ def test_groups_start_where_coarse_cells_do(size: int) -> None:
     starts = fine.group_starts(size)
 
     np.testing.assert_array_equal(fine.lower_edges()[starts[1:]], fine.coarsen(size).lower_edges()[1:])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale: float) -> None:
+    records = np.repeat(scale * np.array([-1.0, 0.5, 1.0]), 3)
+    grid = counting.by_grid(Scores.of(records, records)).cells
+
+    far = np.array([-1e308, -2e300, -2.0, 2.0, 2e300, 1e308])
+    outside = (far < records[0]) | (far > records[-1])
+
+    assert set(grid.locate(records).tolist()) == set(range(grid.size))
+    assert set(grid.locate(far[outside]).tolist()) == {-1}

@@ -13,6 +13,7 @@ import pytest
 
 import macekit
 from estimators import Scores
+from macekit.catalogue import BY_NAME
 from macekit.client.options import OPTIONS
 from tests.app.running import Running
 
@@ -48,6 +49,8 @@ def names() -> dict[str, Any]:
         "nonmembers_2": rng.normal(size=700),
         "member_groups": ["a", "b"] * 500,
         "nonmember_groups": ["a", "b"] * 500,
+        "member_households": np.arange(1000) // 2,
+        "nonmember_households": np.arange(500, 1500) // 2 + 500,
         "shard_1": Scores.of(members[:200], nonmembers[:200]),
         "shard_2": Scores.of(members[200:], nonmembers[200:]),
         "draws": rng.normal(size=(200, 2)),
@@ -71,6 +74,9 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
     np.save(folder / "points.npy", known["draws"])
     score, member = known["frame"]["loss"], known["frame"]["is_train"]
     pd.DataFrame({"score": score, "member": member.astype(int)}).to_csv(folder / "scores.csv", index=False)
+    for part in ("run-6/a", "run-7/a", "run-7/b"):
+        (folder / part).parent.mkdir(exist_ok=True)
+        known["frame"].to_parquet(folder / f"{part}.parquet")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri((folder / "mlruns").as_uri())
 
@@ -87,8 +93,7 @@ def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> Non
 
 def test_the_page_knows_every_function() -> None:
     for operation in OPTIONS:
-        name = {"advantage": "estimate", "individual-risk": "risk"}.get(operation, operation)
-        assert f"| `{name.replace('/', '.').replace('-', '_')}` |" in PAGE
+        assert f"| `{BY_NAME[operation].python}` |" in PAGE
 
 
 def test_every_page_it_names_is_there() -> None:

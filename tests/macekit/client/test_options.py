@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import macekit
-from macekit.catalogue import ARRAYS
+from macekit.catalogue import ARRAYS, BY_NAME
 from macekit.client import options
 from macekit.client.options import OPTIONS
 from macekit.client.theory import Theory
@@ -23,7 +23,7 @@ from macekit.schemas.questions import QUESTIONS
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""
 
-RECORDS = {"counts", "units", "groups", "targets", "shards"}
+RECORDS = {"counts", "units", "cluster", "groups", "targets", "shards"}
 """Fields that hold records: a client takes them in more forms than JSON has."""
 
 UNASKED = {"columns"}
@@ -67,6 +67,9 @@ def flat(union: Any) -> Iterator[Any]:
 def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> None:
     fields = set(QUESTIONS[operation].model_fields)
     arrays = set(ARRAYS.get(operation, ()))
+    if BY_NAME[operation].tables:
+        assert set(OPTIONS[operation].__annotations__) == fields - set(BY_NAME[operation].tables)
+        return
     of_tables = (
         set(TABLE) if {"members", "queries"} & fields else set(of_table(operation)) if arrays else set()
     )
@@ -81,7 +84,9 @@ def test_every_keyword_has_the_type_of_its_field(operation: str) -> None:
     fields = QUESTIONS[operation].model_fields
     keywords = hints(OPTIONS[operation])
 
-    for name in set(fields) - HELD - RECORDS - set(ARRAYS.get(operation, ())):
+    tables = set(BY_NAME[operation].tables)
+    held = tables or HELD | RECORDS | set(ARRAYS.get(operation, ()))
+    for name in set(fields) - held:
         wanted = Annotated[fields[name].annotation, None]
         assert shape(keywords[name]) == shape(wanted), name
 
@@ -109,12 +114,11 @@ def test_every_array_is_an_argument_of_its_own_the_first_one_first(operation: st
 
 def test_there_is_a_function_for_each_question() -> None:
     assert set(QUESTIONS) - UNASKED == set(OPTIONS)
-    names = {"advantage": "estimate", "individual-risk": "risk"}
 
     for operation in OPTIONS:
-        name = names.get(operation, operation)
+        name = BY_NAME[operation].python
         if operation in ARRAYS:
-            assert callable(getattr(Theory, name.removeprefix("theory/").replace("-", "_")))
+            assert callable(getattr(Theory, name.removeprefix("theory.")))
         else:
             assert getattr(macekit, name).__func__ is getattr(macekit.Mace, name)
     assert isinstance(macekit.theory, Theory)

@@ -132,7 +132,7 @@ def test_a_tensor_that_is_not_here_is_told_what_to_do() -> None:
         ),
         (shuffled(), {"score": "loss", "member": "is_train", "units": [1]}, "bad-option", "units"),
         (shuffled(), {"score": "loss", "member": "is_train", "prior": 2}, "out-of-range", "prior"),
-        (pl.DataFrame(shuffled()).lazy(), {}, "wrong-type", None),
+        (pl.DataFrame(shuffled()).lazy(), {"score": "los", "member": "is_train"}, "unknown-name", "score"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(
@@ -296,3 +296,30 @@ def test_numbers_as_text_are_refused_through_every_door(
         else:
             assert "text that spells a number" in refused(client, file).detail
             assert "text that spells a number" in refused(client, file, ask="counts").detail
+
+
+@pytest.mark.parametrize("name", ["scores.pkl", "scores.joblib", "scores.npy", "both.npy"])
+def test_a_pickle_is_never_opened(name: str, tmp_path: Path, mace: macekit.Mace) -> None:
+    path = tmp_path / name
+    if name == "both.npy":
+        path.write_bytes(pickle.dumps(MEMBERS))
+    elif name == "scores.npy":
+        np.save(path, MEMBERS.astype(object), allow_pickle=True)
+    else:
+        path.write_bytes(pickle.dumps(MEMBERS, 0))
+
+    for client in (macekit, mace):
+        problem = refused(client, path, path)
+
+        assert (problem.kind, problem.field, problem.status) == ("pickle", "members", 415)
+        assert "numpy.savez('scores.npz', members=a, nonmembers=b)" in problem.detail
+        if name != "scores.npy":
+            assert refused(client, path).kind == "pickle"
+
+
+def test_a_file_that_is_called_npy_and_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.npy"
+    for content in (b"", b"PK\x03\x04", b"score,member\n"):
+        path.write_bytes(content)
+
+        assert refused(macekit, path, path).kind == "malformed-body"

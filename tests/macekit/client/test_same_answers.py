@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyarrow import csv, feather, parquet
 
 import macekit
+from estimators import Scores
 from macekit.call import Body, Call
 from macekit.client.columns import column
 from macekit.decoding import decode
@@ -157,6 +158,10 @@ def written(folder: Path, suffix: str) -> Path:
         parquet.write_table(table, path)
     elif suffix == ".arrow":
         feather.write_feather(table, path, compression="uncompressed")
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif suffix == ".npz":
+        np.savez_compressed(path, **{name: np.asarray(column) for name, column in shuffled().items()})
     elif suffix == ".json":
         loss, inside = table["loss"].to_numpy(), table["is_train"].to_numpy()
         path.write_text(
@@ -167,7 +172,9 @@ def written(folder: Path, suffix: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".npy", ".json"])
+@pytest.mark.parametrize(
+    "suffix", [".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow", ".npy", ".npz", ".json"]
+)
 @pytest.mark.parametrize("metrics", [["precision", "recall"], [{"preset": "f_beta", "beta": 2.0}]])
 def test_files_of_every_kind(
     suffix: str, metrics: list[Any], tmp_path: Path, service: Running, mace: macekit.Mace
@@ -254,6 +261,22 @@ def test_queries_are_compared_by_name_as_columns_and_as_counts(service: Running,
     for client in (macekit, mace):
         for given in (queries, {"loss": (members, nonmembers), "margin": other}, table):
             assert client.compare(given, against="loss", prior=0.4).answer == wanted
+
+
+def test_releases_and_steps_are_asked_by_their_queries(service: Running, mace: macekit.Mace) -> None:
+    first, second, third = world(), world(seed=5), world(seed=6)
+    flat = {"a/loss": first, "a/margin": second, "b": third}
+    nested = {"a": {"loss": first, "margin": Scores.of(*second)}, "b": third}
+    posted = {
+        name: {"members": sides[0].tolist(), "nonmembers": sides[1].tolist()} for name, sides in flat.items()
+    }
+    releases = by_hand(service, "compare-releases", queries=posted, against="b", max_advantage=0.3)
+    series = by_hand(service, "series", queries=posted, max_advantage=0.3)
+
+    for client in (macekit, mace):
+        for given in (flat, nested, posted):
+            assert client.compare_releases(given, against="b", max_advantage=0.3).answer == releases
+            assert client.advantage_series(given, max_advantage=0.3).answer == series
 
 
 def test_a_plan_needs_no_records(service: Running, mace: macekit.Mace) -> None:

@@ -57,7 +57,7 @@ def test_every_example_has_the_same_answer_here_there_and_by_hand(
 
 
 @pytest.mark.parametrize("operation", [operation for operation in ARRAYS if ARRAYS[operation]])
-@pytest.mark.parametrize("suffix", ["csv", "npy", "arrow", "parquet"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "npy", "npz", "arrow", "parquet"])
 def test_a_file_is_asked_about_as_it_lies(
     operation: str, suffix: str, tmp_path: Path, mace: macekit.Mace
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,12 +17,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from estimators import MaceError
-from macekit.call import ARROW, CSV, JSON, NPY, PARQUET, Body, Call
+from macekit.call import ARROW, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.decoding import blocks, decode
 from macekit.decoding.body import DecodedBody
 from macekit.problems import Problem
 
-FORMATS = (CSV, NPY, ARROW, PARQUET)
+FORMATS = (CSV, NDJSON, NPY, ARROW, PARQUET)
 REFUSALS = (Problem, MaceError)
 
 
@@ -90,6 +91,8 @@ def table_bytes(columns: Mapping[str, Any], media_type: str) -> bytes:
         for name, array in arrays.items():
             found[name] = array
         return npy_bytes(found)
+    if media_type == NPZ:
+        return npz_bytes({name: np.asarray(values) for name, values in columns.items()})
     return arrow_bytes(pa.table(dict(columns)), media_type)
 
 
@@ -97,6 +100,8 @@ def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = No
     sink = io.BytesIO()
     if media_type == CSV:
         pyarrow.csv.write_csv(table, sink)
+    elif media_type == NDJSON:
+        sink.writelines(json.dumps(row).encode() + b"\n" for row in table.to_pylist())
     elif media_type == PARQUET:
         pq.write_table(table, sink, row_group_size=batch)
     elif media_type == ARROW:
@@ -105,6 +110,12 @@ def arrow_bytes(table: pa.Table, media_type: str = ARROW, batch: int | None = No
     else:
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=batch)
+    return sink.getvalue()
+
+
+def npz_bytes(arrays: Mapping[str, Any], compress: bool = False) -> bytes:
+    sink = io.BytesIO()
+    (np.savez_compressed if compress else np.savez)(sink, **arrays)
     return sink.getvalue()
 
 

@@ -308,7 +308,7 @@ NAMED: list[tuple[bytes, str, str, dict[str, str], str, str | None]] = [
     (npy_bytes(np.zeros((3, 0))), NPY, GAUSSIAN, {}, "dimension-mismatch", "points"),
     (npy_bytes(np.zeros(3, complex)), NPY, MIP, {}, "bad-records", "draws"),
     (npy_bytes(np.array([["a", "b"]])), NPY, MIS, {}, "wrong-type", "values"),
-    (npy_bytes(np.array([object()])), NPY, MIS, {}, "malformed-body", None),
+    (npy_bytes(np.array([object()])), NPY, MIS, {}, "pickle", None),
     (MATRIX[:-1], NPY, GAUSSIAN, {}, "incomplete-body", None),
     (MATRIX + b"x", NPY, GAUSSIAN, {}, "malformed-body", None),
     (arrow_bytes(pa.table({"points": [[1.0], [2.0, 3.0]]})), ARROW, GAUSSIAN, {}, "ragged-rows", "points"),

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from estimators import Query, Scores, individual_risk
 from estimators.sample.counting import by_category
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Body, Call
+from estimators.sample.integers import exact_array
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Body, Call
 from macekit.operations import perform
 from tests.macekit.decoding.support import npy_bytes, packed
 
@@ -145,6 +146,21 @@ def json_spelling(write_value: Callable[[Any], str] = json.dumps, head: str = "{
     return write
 
 
+def lines_spelling(
+    end: str = "\n",
+    before: str = "",
+    last: str | None = None,
+    line: str = '{{"score": {0}, "member": {1}}}',
+    write_value: Callable[[Any], str] = json.dumps,
+) -> Spelling:
+    def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
+        records = zip(values, member, strict=True)
+        lines = [line.format(write_value(v), json.dumps(m), k) for k, (v, m) in enumerate(records)]
+        return NDJSON, (before + end.join(lines) + (end if last is None else last)).encode()
+
+    return write
+
+
 def npy_spelling(kind: Any) -> Spelling:
     def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
         array = np.array(values, kind)
@@ -153,6 +169,22 @@ def npy_spelling(kind: Any) -> Spelling:
         return NPY, npy_bytes(table)
 
     return write
+
+
+def npz_spelling(compress: bool = False, sides: bool = False) -> Spelling:
+    def write(values: list[Any], member: list[bool]) -> tuple[str, bytes]:
+        array, inside = exact_array(values), np.array(member)
+        columns = {"score": array, "member": inside}
+        if sides:
+            columns = {"members": array[inside], "nonmembers": array[~inside]}
+        sink = io.BytesIO()
+        (np.savez_compressed if compress else np.savez)(sink, **columns)
+        return NPZ, sink.getvalue()
+
+    return write
+
+
+NPZS: dict[str, Spelling] = {"NPZ": npz_spelling(), "NPZ, compressed": npz_spelling(compress=True)}
 
 
 def in_formats(kind: pa.DataType, **more: Spelling) -> dict[str, Spelling]:
@@ -180,13 +212,29 @@ JSONS = {
     "JSON, indented": json_spelling(head="\n  {}\n"),
     "JSON with a BOM": json_spelling(head="\ufeff{}"),
 }
+LINES: dict[str, Spelling] = {
+    "lines": lines_spelling(),
+    "lines, CRLF": lines_spelling(end="\r\n"),
+    "lines, no last newline": lines_spelling(last=""),
+    "lines, blank ones between": lines_spelling(end="\n \n\n"),
+    "lines, blank ones first, BOM": lines_spelling(before="\ufeff\n\n"),
+    "lines with blanks": lines_spelling(line=' {{ "member" : {1} , "score" :\t{0} }} '),
+    "lines with other keys": lines_spelling(
+        line='{{"id": {2}, "note": "a: {{", "of": {{"score": [1, "}}"]}}, "score": {0}, "member": {1}, "x": null}}'
+    ),
+    "lines with escapes": lines_spelling(line='{{"\\u0073core": {0}, "member": {1}}}'),
+    "lines, members in words": lines_spelling(
+        line='{{"score": {0}, "member": "{1}"}}',
+    ),
+}
+JSONS |= LINES
 
 
 def integer_spellings(values: list[int]) -> dict[str, Spelling]:
     low, high = min(values), max(values)
     spellings = {**CSVS, **NUMBER_CSVS, **JSONS}
     if low >= -(2**63) and high < 2**63:
-        spellings |= in_formats(pa.int64()) | {"NPY": npy_spelling(">i8")}
+        spellings |= in_formats(pa.int64()) | NPZS | {"NPY": npy_spelling(">i8")}
     for kind in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.uint64):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             name = np.dtype(kind).name
@@ -280,7 +328,7 @@ def test_integers_on_a_line(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("options", ON_A_LINE)
 def test_texts_have_no_place_on_a_line_in_any_spelling(options: dict[str, Any]) -> None:
-    spellings = {**CSVS, **JSONS, **in_formats(pa.string()), "NPY": npy_spelling(np.str_)}
+    spellings = {**CSVS, **JSONS, **NPZS, **in_formats(pa.string()), "NPY": npy_spelling(np.str_)}
     values, member = ["cat", "dog"] * (N // 2), [k % 3 == 0 for k in range(N)]
 
     assert require_one(asked(spellings, values, member, options)) == "urn:mace:problem:bad-records"
@@ -333,7 +381,14 @@ def test_what_one_side_is_made_of_decides_for_both(name: str, turned: bool) -> N
 @given(st.lists(st.integers(-1024, 1023), min_size=N, max_size=N))
 def test_fractions(eighths: list[int]) -> None:
     values, member = [k / 8 + 1 / 16 for k in eighths], [k % 2 == 0 for k in range(N)]
-    spellings = {**CSVS, **NUMBER_CSVS, **JSONS, **in_formats(pa.float64()), "NPY": npy_spelling(">f8")}
+    spellings = {
+        **CSVS,
+        **NUMBER_CSVS,
+        **JSONS,
+        **NPZS,
+        **in_formats(pa.float64()),
+        "NPY": npy_spelling(">f8"),
+    }
     for kind in (np.float16, np.float32, np.longdouble):
         spellings[f"NPY {kind.__name__}"] = npy_spelling(kind)
     for kind in (pa.float16(), pa.float32(), pa.dictionary(pa.int8(), pa.float16())):

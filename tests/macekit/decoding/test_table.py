@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from estimators.errors import InputError, MaceError, MixedTypes, NotFinite
-from macekit.call import ARROW, CSV, NPY, PARQUET, Body
+from macekit.call import ARROW, CSV, NDJSON, NPY, PARQUET, Body
 from macekit.decoding import ARROW_FILE
 from macekit.decoding.body import options
 from macekit.problems import Problem
@@ -140,7 +140,7 @@ def test_text_scores_are_categories(media_type: str) -> None:
     assert list(found.samples[""].members) == GROUP[MEMBER].tolist()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("media_type", FORMATS)
+@pytest.mark.parametrize("media_type", [each for each in FORMATS if each != NDJSON])  # keys stand in lines
 def test_a_table_without_rows_has_empty_sides(media_type: str) -> None:
     found = read(table_bytes({"score": SCORE[:0], "member": MEMBER[:0]}, media_type), media_type)
 

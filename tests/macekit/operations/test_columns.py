@@ -207,7 +207,7 @@ SURROGATE = structured().replace(b"'kind'", b"'\\ud8'").replace(b"'\\ud8'", b"'\
         (NPY, b"", 400, "incomplete-body"),
         (NPY, b"no such thing", 400, "malformed-body"),
         (NPY, structured()[:50], 400, "incomplete-body"),
-        (NPY, OBJECTS.getvalue(), 400, "malformed-body"),
+        (NPY, OBJECTS.getvalue(), 415, "pickle"),
         (ARROW, b"", 400, "incomplete-body"),
         (ARROW, b"no such thing", 400, "incomplete-body"),
         (ARROW, as_csv(TABLE), 400, "incomplete-body"),

@@ -277,6 +277,12 @@ SILENT: dict[tuple[str, str], tuple[str, str]] = {
     ("rule.kind", "guesses"): ("attack: guesses", LEAVE),
     ("rule.side", "above"): ("attack", LEAVE),
     ("rule.chosen_before", "True"): ("attack: threshold", LEAVE),
+    ("outputs", "probabilities"): ("model", LEAVE),
+    ("queries", "['squared_error']"): ("model: regressor", LEAVE),
+    ("check_sides", "False"): (
+        "model: (probabilities|regressor|control)",
+        "of predictions alone nothing can be compared",
+    ),
     ("interval", "conditional"): ("individual-risk", LEAVE),
     ("cells", "grid"): ("counts: scores", LEAVE),
     ("cells", "categories"): ("counts: (text|integers)", LEAVE),

@@ -15,6 +15,7 @@ from macekit.call import Body, Call
 from macekit.operations import perform
 from macekit.reports.saved import BrokenAnswerError, recognise, validate_answer
 from tests.cases import each_case
+from tests.macekit.reports.asked import CASES, case
 
 ASKED = [(operation, name) for operation in JSON_EXAMPLES for name in JSON_EXAMPLES[operation]]
 Spoil = Callable[[dict[str, Any]], object]
@@ -27,6 +28,8 @@ def answer(operation: str, name: str, **more: object) -> dict[str, Any]:
 
 @cache
 def posted(operation: str, name: str, more: str) -> bytes:
+    if more == "{}" and (named := f"{operation}, {name}") in CASES:
+        return json.dumps(case(named)[1]).encode()
     example = JSON_EXAMPLES[operation][name].value
     assert isinstance(example, dict)
     reply = perform(Call(operation), Body.of(json.dumps({**example, **json.loads(more)}).encode()))

@@ -9,13 +9,15 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, NPY, NPZ, PARQUET, Call
 
 FOLDER = Path(__file__).parent / "files"
 INDEX = FOLDER / "index.json"
 MEDIA_TYPES = {
     ".csv": CSV,
+    ".jsonl": NDJSON,
     ".npy": NPY,
+    ".npz": NPZ,
     ".arrows": ARROW,
     ".arrow": ARROW_FILE,
     ".parquet": PARQUET,

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macekit.call import ARROW, ARROW_FILE, CSV, PARQUET
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, PARQUET
 from tests.macekit.decoding.corpus import FOLDER, INDEX
-from tests.macekit.decoding.support import arrow_bytes, npy_bytes, table_bytes
+from tests.macekit.decoding.support import arrow_bytes, npy_bytes, npz_bytes, table_bytes
 
 Made = tuple[str, bytes, str, dict[str, str]]
 """A file's name and content, the operation and the query it is asked with."""
@@ -68,12 +68,28 @@ def sound_bodies() -> Iterator[Made]:
         "advantage",
         {"members_column": "members", "nonmembers_column": "nonmembers"},
     )
+    records = pa.table({**sample, "id": np.arange(N) + 2**53})
+    yield "table.jsonl", arrow_bytes(records, NDJSON), "advantage", {**ask, "group": "g"}
+    yield "names.jsonl", arrow_bytes(records, NDJSON).replace(b"\n", b"\r\n\n"), "advantage", {"score": "g"}
+    yield "integers.jsonl", b"\xef\xbb\xbf" + arrow_bytes(records, NDJSON)[:-1], "advantage", {"score": "id"}
+    wide = [{"a": x, "b": x + 1} for x in score[:20].tolist()] + [{"b": None, "a": 0.5, "note": ["a: {", {}]}]
+    yield (
+        "sides.jsonl",
+        "\n".join(map(json.dumps, wide)).encode(),
+        "advantage",
+        {"members_column": "a", "nonmembers_column": "b"},
+    )
     yield "plain.npy", npy_bytes(score), "advantage", {"members": "15"}
     yield "matrix.npy", npy_bytes(np.column_stack([score, score, member])), "advantage", {"score": "0,1"}
     yield "columns.npy", npy_bytes(np.asfortranarray(np.column_stack([score, member]))), "advantage", {}
     structured = np.empty(N, dtype=[("score", ">f8"), ("member", "?"), ("g", "<U12")])
     structured["score"], structured["member"], structured["g"] = score, member, group
     yield "structured.npy", npy_bytes(structured), "advantage", {**ask, "group": "g"}
+    sides_of_two = {"members": np.column_stack([score, score])[member], "nonmembers": np.ones((9, 2))}
+    yield "table.npz", npz_bytes({**sample, "note": np.zeros(3)}), "advantage", {**ask, "group": "g"}
+    yield "names.npz", npz_bytes(sample, compress=True), "advantage", {"score": "g"}
+    yield "sides.npz", npz_bytes({"members": score[member], "nonmembers": score[~member]}), "advantage", {}
+    yield "vectors.npz", npz_bytes(sides_of_two, compress=True), "advantage", {}
     for media_type in (ARROW, ARROW_FILE, PARQUET):
         name = "table" + SUFFIXES[media_type]
         yield name, arrow_bytes(numbers, media_type, batch=12), "advantage", {**ask, "group": "g"}
@@ -135,6 +151,10 @@ def theory(rng: np.random.Generator) -> Iterator[Made]:
                 "theory/pmp-gaussian",
                 {"clip": "1", "sigma": "0.5", "delta": "1e-3"},
             )
+    yield "theory-points.npz", npz_bytes({"points": points}), "theory/pmp-gaussian", POINTS
+    losses = {"train_losses": points[:, 0], "heldout_losses": points[:9, 1]}
+    yield "theory-losses.npz", npz_bytes(losses), "theory/mis-overfitting", {}
+    yield "theory-lists.jsonl", arrow_bytes(lists, NDJSON), "theory/pmp-gaussian", POINTS
     yield (
         "theory-points.npy",
         npy_bytes(points),

@@ -153,7 +153,7 @@ def test_groups_come_with_the_highest_risk_first_and_at_most_forty() -> None:
 
 
 def test_queries_are_drawn_over_the_baseline_of_their_prior() -> None:
-    drawn = figure("many queries", "ranking")
+    drawn = figure("queries at a prior of a tenth", "ranking")
 
     assert 0.8 in column(drawn.spec, "at")
     assert "without any leakage it would be 0.800" in drawn.description

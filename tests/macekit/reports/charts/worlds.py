@@ -69,6 +69,16 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
                 f"q{i}": {"members": MEMBERS[:60], "nonmembers": NONMEMBERS[i : i + 60]} for i in range(60)
             },
             "paired": False,
+            "against": "q0",
+        },
+    ),
+    "queries at a prior of a tenth": (
+        "compare",
+        {
+            "queries": {
+                f"q{i}": {"members": MEMBERS[:60], "nonmembers": NONMEMBERS[i : i + 60]} for i in range(4)
+            },
+            "paired": False,
             "prior": 0.1,
             "against": "q0",
         },

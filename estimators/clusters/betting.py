@@ -1,0 +1,290 @@
+"""Limits for few clusters, valid at every number of them: a fortune that bets against what is claimed.
+
+Of each cluster the share of right guesses is a number in [0, 1], whatever its rows have in common. If the accuracy is
+at most t, a stake on each share exceeding t cannot gain on average (Waudby-Smith and Ramdas 2023); a fortune of
+1/alpha is therefore made with probability alpha at most, and the t against which it is made are refused. Fortunes
+of several stakes and shuffles are averaged, which costs no validity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import logsumexp, rel_entr
+
+from estimators.clusters.apart import least_error
+from estimators.clusters.blocks import Guesses
+from estimators.clusters.design import FEWEST_A_SIDE, Bools, Clusters, Floats, Integers
+from estimators.clusters.effective import reach
+from estimators.errors import TooFewRecords
+from estimators.sample.counts import Counts
+
+STAKES = np.array([0.3, 0.6, 0.9])
+"""Shares of the fortune that are staked; the fortune made with each is averaged."""
+
+GRID = 48
+"""Cells along a score between which rules with few changes are looked at."""
+
+SUBSETS = 8
+"""Cells of which all subsets are looked at."""
+
+MOST_CHANGES = 2
+"""Changes of which every rule is looked at; for more, its mean alone is bounded."""
+
+DRAWS = 5
+"""Draws of rows from two columns that cross."""
+
+HALVINGS = 24
+BATCH = 1024
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shares:
+    """What each cluster adds to the accuracy of each rule, (rules, clusters), and what it could; both are means.
+
+    ``is_member`` says of which side a cluster's rows are, if none has rows of both.
+    """
+
+    earned: Floats
+    possible: Floats
+    is_member: Bools | None = None
+
+    def log_fortune(self, claims: Floats) -> Floats:
+        """Log of the fortune made against each rule's claim that its accuracy is at most so much."""
+        top = self.possible.max()
+        gain = (self.earned / np.maximum(claims, 1e-12)[:, None] - self.possible) / top
+        each = [np.log1p(stake * gain).sum(axis=1) for stake in STAKES]
+        return np.asarray(logsumexp(each, axis=0) - log(len(STAKES)))
+
+    def some(self, rules: NDArray[np.generic]) -> Shares:
+        """Only these rules."""
+        return Shares(self.earned[rules], self.possible)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BettingEnds:
+    """Both ends: shares of right guesses of unseen clusters, and of wrong ones by every rule of a class.
+
+    ``best_rates`` is the accuracy of the best rule, where there are too many to look at each, and the clusters it has.
+    """
+
+    unseen: tuple[Shares, ...]
+    wrong: tuple[tuple[Shares, ...], ...]
+    best_rates: tuple[tuple[float, float], ...]
+    finite_sample: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        clusters: Clusters,
+        at: Integers,
+        fine: Counts,
+        starts: Integers | None,
+        changes: int | None,
+        guess: Callable[[Clusters, Integers, int], Guesses],
+        seed: int,
+    ) -> BettingEnds:
+        """Bet on the guesses, and against every rule that sees the cells or has so many changes along the score.
+
+        Of two columns that cross, rows are drawn of which no two share a label unless they share both groups of them.
+        """
+        crossed = len(clusters.columns) > 1
+        draws = diagonals(clusters, seed) if crossed else [(clusters, np.arange(clusters.rows))]
+        unseen = []
+        for i, (part, rows) in enumerate(draws):
+            guesses = guess(part, at[rows], seed + i)
+            unseen += [_of_guesses(part, *each) for each in zip(guesses.right, guesses.stage, strict=True)]
+        wrong, best_rates = [], []
+        every = np.arange(fine.size)
+        if starts is not None and len(starts) <= SUBSETS:
+            tables = [_tables(part, at[rows], starts, fine.size) for part, rows in draws]
+            wrong.append(tuple(_of_subsets(*each) for each in tables))
+        elif starts is not None:
+            best_rates.append(_mean_of(draws[0], at, starts, fine.size, None))
+        if changes is not None and changes <= MOST_CHANGES:
+            grid = fine.group_starts(GRID)
+            tables = [_tables(part, at[rows], grid, fine.size) for part, rows in draws]
+            wrong.append(tuple(_of_changes(*each, changes, len(grid) == fine.size) for each in tables))
+        elif changes is not None:
+            best_rates.append(_mean_of(draws[0], at, every, fine.size, changes))
+        return cls(tuple(unseen), tuple(wrong), tuple(best_rates))
+
+    def lower(self, alpha: float) -> float:
+        """The largest accuracy that is refused."""
+        return 2.0 * float(_refuse(self.unseen, alpha)[0]) - 1.0
+
+    def upper(self, alpha: float) -> float:
+        """No rule of the classes has an error that is not refused below this."""
+        limits = [1.0 - _least_error(each, alpha) for each in self.wrong]
+        limits += [mean_upper(value, number, alpha) for value, number in self.best_rates]
+        return 2.0 * max(limits) - 1.0
+
+
+def _refuse(shares: Sequence[Shares], alpha: float) -> Floats:
+    """For each rule the largest claim against which the mean fortune is 1/alpha or more."""
+    low = np.zeros(len(shares[0].earned))
+    high = np.ones(len(low))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        is_enough = _log_fortune(shares, middle) >= -log(alpha)
+        low, high = np.where(is_enough, middle, low), np.where(is_enough, high, middle)
+    return low
+
+
+def _least_error(shares: Sequence[Shares], alpha: float) -> float:
+    """Likewise for errors; where no cluster has rows of both sides, of either side by itself."""
+    one, member = shares[0], shares[0].is_member
+    if len(shares) > 1 or member is None:
+        return _least_refused(shares, alpha)
+    sides = [one.earned[:, each] / one.possible[each] for each in (member, ~member)]
+    return least_error(sides[0], sides[1], float(one.possible[member].sum() / len(member)), alpha)
+
+
+def _least_refused(shares: Sequence[Shares], alpha: float) -> float:
+    """The least of these over all rules: only those that keep a claim below the best one's are searched."""
+    best = np.argmin(np.sum([each.earned.mean(axis=1) for each in shares], axis=0))
+    least = float(_refuse([each.some(np.array([best])) for each in shares], alpha)[0])
+    parts = [slice(i, i + BATCH) for i in range(0, len(shares[0].earned), BATCH)]
+    is_enough = np.concatenate(
+        [_log_fortune([Shares(each.earned[part], each.possible) for each in shares], least) for part in parts]
+    )
+    rest, low = np.flatnonzero(is_enough < -log(alpha)), 0.0
+    for _ in range(HALVINGS):
+        if not rest.size:
+            break
+        middle = (low + least) / 2.0
+        open_ = _log_fortune([each.some(rest) for each in shares], middle) < -log(alpha)
+        rest, low, least = (rest[open_], low, middle) if open_.any() else (rest, middle, least)
+    return low if rest.size else least
+
+
+def _log_fortune(shares: Sequence[Shares], claims: Floats | float) -> Floats:
+    """Log of the mean fortune over shuffles or draws."""
+    claims = np.broadcast_to(claims, len(shares[0].earned))
+    return np.asarray(logsumexp([each.log_fortune(claims) for each in shares], axis=0) - log(len(shares)))
+
+
+def _of_guesses(clusters: Clusters, right: Bools, stage: Integers) -> Shares:
+    """Shares of right guesses; in each block the clusters of either side have that side's part of the prior."""
+    column, number = clusters.columns[0], clusters.numbers[0]
+    block = np.zeros(number, dtype=np.int64)
+    block[column] = stage
+    earned, possible = np.zeros(number), np.zeros(number)
+    for side, prior in clusters.sides:
+        rows = np.bincount(column[side], minlength=number)
+        hits = np.bincount(column[side], right[side], number)
+        has = rows > 0
+        of_side, of_all = np.bincount(block[has], minlength=block.max() + 1), np.bincount(block)
+        weight = prior * (of_all / np.maximum(of_side, 1))[block]
+        earned += np.where(has, weight * hits / np.maximum(rows, 1), 0.0)
+        possible += np.where(has, weight, 0.0)
+        block[(of_side == 0)[block]] = 0  # a block without a side proves nothing
+    in_block = block > 0
+    return Shares(earned[in_block][None, :], possible[in_block])
+
+
+def _tables(clusters: Clusters, at: Integers, starts: Integers, size: int) -> tuple[Floats, Floats]:
+    """What guessing member in a cell adds for each cluster, (clusters, cells), and what guessing nonmember adds."""
+    cell = (np.searchsorted(starts, np.arange(size), "right") - 1)[at]
+    column, number = clusters.columns[0], clusters.numbers[0]
+    tables = []
+    for side, prior in clusters.sides:
+        keys = column[side] * len(starts) + cell[side]
+        rows = np.bincount(keys, minlength=number * len(starts)).reshape(number, -1).astype(np.float64)
+        of = rows.sum(axis=1, keepdims=True)
+        tables.append(rows / np.maximum(of, 1.0) * (prior * number / np.count_nonzero(of)))
+    return tables[0], tables[1]
+
+
+def _of_subsets(members: Floats, nonmembers: Floats) -> Shares:
+    """Shares of wrong guesses of every set of cells."""
+    cells = members.shape[1]
+    rules = (np.arange(2**cells)[:, None] >> np.arange(cells)) & 1
+    return _of_sides((1.0 - rules) @ members.T + rules @ nonmembers.T, members, nonmembers)
+
+
+def _of_changes(members: Floats, nonmembers: Floats, changes: int, exact: bool) -> Shares:
+    """Shares that are wrong wherever within their cells the rules' changes lie, unless each cell is one value."""
+    cells = members.shape[1]
+    first, last = np.triu_indices(cells)
+    if changes < MOST_CHANGES:
+        first = np.arange(cells if changes else 1)
+        last = np.full(len(first), cells - 1)
+    sums = [
+        np.concatenate([np.zeros((1, len(side))), side.T.cumsum(axis=0)]) for side in (members, nonmembers)
+    ]
+    outer = first, last + 1
+    begin = first + (not exact and changes > 0)
+    inner = begin, np.maximum(begin, last + 1 - (not exact and changes == MOST_CHANGES))
+    (m_in, n_in), (m_least, n_least) = (
+        [side[ends[1]] - side[ends[0]] for side in sums] for ends in (outer, inner)
+    )
+    member, nonmember = (side[-1] for side in sums)
+    # guessing member inside: members outside the widest run are wrong, and nonmembers inside the narrowest
+    wrong = np.concatenate([member - m_in + n_least, m_least + nonmember - n_in])
+    return _of_sides(wrong, members, nonmembers)
+
+
+def _of_sides(wrong: Floats, members: Floats, nonmembers: Floats) -> Shares:
+    """Shares of wrong guesses, and whose."""
+    possible = members.sum(axis=1), nonmembers.sum(axis=1)
+    both = bool(((possible[0] > 0.0) & (possible[1] > 0.0)).any())
+    return Shares(wrong, possible[0] + possible[1], None if both else possible[0] > 0.0)
+
+
+def diagonals(clusters: Clusters, seed: int) -> list[tuple[Clusters, Integers]]:
+    """Draws of rows: the labels of both columns are dealt into as many groups, and only rows of equal groups stay."""
+    rng = np.random.default_rng(seed)
+    groups = min(clusters.numbers)
+    draws: list[tuple[Clusters, Integers]] = []
+    while len(draws) < DRAWS:
+        dealt = [
+            rng.permutation(np.arange(number) % groups)[column]
+            for number, column in zip(clusters.numbers, clusters.columns, strict=True)
+        ]
+        rows = np.flatnonzero(dealt[0] == dealt[1])
+        if not _enough(clusters, dealt[0], rows):  # few pairs of labels have rows
+            rows = clusters.lone_rows(seed + len(draws))
+            dealt[0] = np.arange(clusters.rows)
+        if not _enough(clusters, dealt[0], rows):
+            raise TooFewRecords(
+                f"cluster: {len(rows)} rows can be drawn of which no two share a label; need at least {FEWEST_A_SIDE} "
+                "of each side",
+                field="cluster",
+            )
+        column = np.unique(dealt[0][rows], return_inverse=True)[1]
+        draws.append(
+            (Clusters(clusters.names[:1], (column,), clusters.is_member[rows], clusters.prior), rows)
+        )
+    return draws
+
+
+def _enough(clusters: Clusters, column: Integers, rows: Integers) -> bool:
+    """Whether the rows of either side are of enough clusters to learn from some and judge by others."""
+    return all(len(np.unique(column[rows[side[rows]]])) >= FEWEST_A_SIDE for side, _ in clusters.sides)
+
+
+def _mean_of(
+    draws: tuple[Clusters, Integers], at: Integers, starts: Integers, size: int, changes: int | None
+) -> tuple[float, float]:
+    """The accuracy of the best rule on its own clusters, each of one weight, and how many they are."""
+    clusters, rows = draws
+    members, nonmembers = _tables(clusters, at[rows], starts, size)
+    number = len(members)
+    gain = (members.sum(axis=0) - nonmembers.sum(axis=0)) / number
+    most = float((members + nonmembers).sum(axis=1).max())
+    return (1.0 + reach(gain, changes)) / 2.0, number / most
+
+
+def mean_upper(value: float, number: float, alpha: float) -> float:
+    """Upper limit of a mean of numbers in [0, 1] (Hoeffding 1963), from the mean alone."""
+
+    def left(rate: float) -> float:
+        return number * float(rel_entr(value, rate) + rel_entr(1.0 - value, 1.0 - rate)) + log(alpha)
+
+    return 1.0 if value >= 1.0 or left(1.0 - 1e-12) <= 0.0 else float(brentq(left, value, 1.0 - 1e-12))

@@ -1,0 +1,266 @@
+"""Whom each row belongs to, how much it weighs, and which of two methods that calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators.errors import DimensionMismatch, InputError, TooFewRecords
+from estimators.sample.counts import Counts
+from estimators.sample.scores import labels_of
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Labels = ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]
+
+FEWEST = 8
+"""Fewest clusters of which anything is said."""
+
+FEWEST_A_SIDE = 4
+"""Fewest clusters that have rows of a side: some to learn from, some to judge."""
+
+FEW = 40
+"""Clusters below which the variance between them is not trusted, and limits are found by betting."""
+
+SHRINKAGE = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""Correlations at which rows may be weighed, if at the estimated one few large clusters outweigh all others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The cluster of each row in one column or in two that cross, members' rows first.
+
+    ``columns`` has for each column a number for each row; ``names`` what they are called.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Integers, ...]
+    is_member: Bools
+    prior: float
+
+    @classmethod
+    def of(cls, cluster: Labels, n_members: int, n_nonmembers: int, prior: float) -> Clusters | None:
+        """Check the labels; None if no two rows share one, so that there is nothing to allow for.
+
+        Raises:
+            DimensionMismatch: not a label for each row, or more than two columns.
+            InputError: a row without a label.
+            TooFewRecords: one label for all rows, or too few of them.
+        """
+        rows = n_members + n_nonmembers
+        is_member = np.arange(rows) < n_members
+        by_name = _by_name(cluster)
+        columns = {
+            name: _numbered(f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, is_member)
+            for i, (name, labels) in enumerate(by_name.items())
+        }
+        columns = {name: each for name, each in columns.items() if each.max() + 1 < rows}
+        names = [
+            name
+            for name, each in columns.items()
+            if not any(_within(each, other) for other in columns.values() if other is not each)
+        ]
+        if not columns:
+            return None
+        names = names or list(columns)[:1]  # each within the other: the same clusters under two names
+        return cls(tuple(names), tuple(columns[name] for name in names), is_member, prior)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """How many clusters each column has."""
+        return tuple(int(column.max()) + 1 for column in self.columns)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.is_member)
+
+    @cached_property
+    def sides(self) -> tuple[tuple[Bools, float], tuple[Bools, float]]:
+        """Which rows are of either side, and its part of the accuracy."""
+        return (self.is_member, self.prior), (~self.is_member, 1.0 - self.prior)
+
+    @cached_property
+    def share_sides(self) -> bool:
+        """Whether some cluster has rows of both sides."""
+        return any(
+            bool(np.intersect1d(column[self.is_member], column[~self.is_member]).size)
+            for column in self.columns
+        )
+
+    @cached_property
+    def equally_heavy(self) -> float:
+        """As many clusters of one weight, each with its rows' mean, say as much."""
+        return min(self.heavy(1.0 / _sizes(column), column) for column in self.columns)
+
+    @property
+    def by_betting(self) -> bool:
+        """Whether there are too few clusters for the variance between them; numbers of rows alone decide."""
+        return self.equally_heavy < FEW
+
+    def heavy(self, weights: Floats, column: Integers, among: Bools | None = None) -> float:
+        """As many clusters of one weight would settle the accuracy as well as these, whose weights differ."""
+        total = np.zeros(int(column.max()) + 1)
+        for side, prior in self.sides:
+            rows = side if among is None else side & among
+            mass = np.bincount(column[rows], weights[rows], len(total))
+            total += prior**2 * mass / max(mass.sum(), 1e-300) ** 2
+        return float(total.sum() ** 2 / max((total**2).sum(), 1e-300))
+
+    def lone_rows(self, seed: int) -> Integers:
+        """Rows of which no two share a label, drawn at random, the sides in turn: independent of each other."""
+        order = np.random.default_rng(seed).permutation(self.rows)
+        member = self.is_member[order]
+        turn = np.where(member, 2 * np.cumsum(member), 2 * np.cumsum(~member) + 1)
+        order, member = order[np.argsort(turn)], member[np.argsort(turn)]
+        if len(self.columns) == 1:
+            return np.sort(order[np.unique(self.columns[0][order], return_index=True)[1]])
+        queues = [order[of_side][::-1].tolist() for of_side in (member, ~member)]
+        first, second = (column.tolist() for column in self.columns)
+        labels_so_far: tuple[set[int], set[int]] = (set(), set())
+        lone: tuple[list[int], list[int]] = ([], [])
+        while any(queues):  # the side that has fewer comes next
+            side = int(len(lone[1]) < len(lone[0])) if all(queues) else int(bool(queues[1]))
+            row = queues[side].pop()
+            if first[row] not in labels_so_far[0] and second[row] not in labels_so_far[1]:
+                labels_so_far[0].add(first[row])
+                labels_so_far[1].add(second[row])
+                lone[side].append(row)
+        return np.sort(np.array(lone[0] + lone[1], dtype=np.int64))
+
+    def weights(self, correlation: float) -> Floats:
+        """Weight of each row, 1 on average: what rows of one cluster repeat is counted once.
+
+        Of two crossed columns neither tells how much; rows weigh the same.
+        """
+        if len(self.columns) > 1:
+            return np.ones(self.rows)
+        sizes = _sizes(self.columns[0])
+        weights = 1.0 / (1.0 + (sizes - 1.0) * correlation)
+        for assumed in SHRINKAGE:
+            if self.heavy(weights, self.columns[0]) >= FEW:
+                break
+            weights = np.minimum(weights, 1.0 / (1.0 + (sizes - 1.0) * assumed))
+        return np.asarray(weights * (self.rows / weights.sum()))
+
+    def correlations(self, at: Integers, fine: Counts) -> tuple[float, ...]:
+        """How alike the scores of one cluster are, for each column, from 0 to 1; who is a member is not used.
+
+        ``at`` is the cell of each row. Ranks are compared where cells have an order; else how often two rows agree.
+        """
+        if not fine.cells.ordered:
+            return tuple(_agreement(at, column) for column in self.columns)
+        before = np.cumsum(fine.pooled) - fine.pooled / 2.0
+        ranks = before[at]
+        for side in (self.is_member, ~self.is_member):  # a leak is no likeness within clusters
+            ranks[side] -= ranks[side].mean()
+        return tuple(likeness(ranks, column) for column in self.columns)
+
+    def inflation(self, correlations: Sequence[float]) -> Floats:
+        """How much more the sum of a cluster's rows of one side varies than that of as many independent ones."""
+        most = np.ones(self.rows)
+        for column, each in zip(self.columns, correlations, strict=True):
+            for side in (self.is_member, ~self.is_member):
+                most[side] = np.maximum(most[side], 1.0 + (_sizes(column[side]) - 1.0) * each)
+        return most
+
+    def worth(self, correlations: Sequence[float]) -> float:
+        """About how many independent rows these are as good as."""
+        return min(
+            float((1.0 / (1.0 + (_sizes(column) - 1.0) * each)).sum())
+            for column, each in zip(self.columns, correlations, strict=True)
+        )
+
+
+def _by_name(cluster: Labels) -> dict[str, ArrayLike]:
+    """One or two columns of labels by their names."""
+    if isinstance(cluster, Mapping):
+        columns = dict(cluster)
+    else:
+        several = isinstance(cluster, list | tuple) and all(
+            not isinstance(each, str | bytes) and np.ndim(cast(Any, each)) == 1 for each in cluster
+        )
+        columns = (
+            {f"cluster {i + 1}": each for i, each in enumerate(cast("Sequence[ArrayLike]", cluster))}
+            if several
+            else {"cluster": cast(ArrayLike, cluster)}
+        )
+    if not 1 <= len(columns) <= 2:
+        raise DimensionMismatch(
+            f"cluster: got {len(columns)} columns of labels, need one or two", field="cluster"
+        )
+    return columns
+
+
+def names_of(cluster: Labels) -> tuple[str, ...]:
+    """What the columns of labels are called."""
+    return tuple(_by_name(cluster))
+
+
+def _numbered(where: str, values: ArrayLike, rows: int, is_member: Bools) -> Integers:
+    """The labels of a column as numbers from 0; ``where`` is what messages call it."""
+    labels = labels_of(values, "cluster")
+    if len(labels) != rows:
+        raise DimensionMismatch(f"{where}: got {len(labels)} labels for {rows} rows", field="cluster")
+    if labels.dtype.kind == "U" and (labels == "").any():
+        row = int(np.argmax(labels == ""))
+        raise InputError(
+            f"{where}: row {row} has no label; need whom each row belongs to", field="cluster", index=row
+        )
+    distinct, column = np.unique(labels, return_inverse=True)
+    column = np.asarray(column.reshape(-1), dtype=np.int64)
+    if len(distinct) < FEWEST:
+        got = "one label for all rows" if len(distinct) == 1 else f"{len(distinct)} labels"
+        raise TooFewRecords(f"{where}: got {got}, need at least {FEWEST} clusters", field="cluster")
+    for side, rows_of in (("member", is_member), ("nonmember", ~is_member)):
+        number = len(np.unique(column[rows_of]))
+        if number < FEWEST_A_SIDE:
+            raise TooFewRecords(
+                f"{where}: {side} rows come from {number} cluster{'s' * (number > 1)}, need at least {FEWEST_A_SIDE}",
+                field="cluster",
+            )
+    return column
+
+
+def _within(column: Integers, other: Integers) -> bool:
+    """Whether each cluster of the first lies within one of the other, so that the other says it all."""
+    last = np.empty(int(column.max()) + 1, dtype=np.int64)
+    last[column] = other
+    return bool((last[column] == other).all())
+
+
+def _sizes(column: Integers) -> Floats:
+    """How many rows the cluster of each row has."""
+    sizes: Floats = np.bincount(column)[column].astype(np.float64)
+    return sizes
+
+
+def likeness(values: Floats, column: Integers) -> float:
+    """Correlation of two rows of one cluster, each cluster by its own pairs."""
+    sizes = np.bincount(column)
+    several = sizes > 1
+    if not several.any() or not values.any():
+        return 0.0
+    pairs = np.bincount(column, values) ** 2 - np.bincount(column, values**2)
+    mean = (pairs[several] / (sizes[several] - 1)).sum() / sizes[several].sum()
+    return float(np.clip(mean / np.mean(values**2), 0.0, 1.0))
+
+
+def _agreement(at: Integers, column: Integers) -> float:
+    """How much oftener than any two rows two rows of one cluster agree, of what there is to agree on."""
+    cells = int(at.max()) + 1
+    keys, times = np.unique(column * cells + at, return_counts=True)
+    sizes = np.bincount(column)
+    several = sizes > 1
+    by_chance = float(((np.bincount(at) / len(at)) ** 2).sum())
+    if not several.any() or by_chance >= 1.0:
+        return 0.0
+    pairs = np.bincount(keys // cells, times * (times - 1.0), len(sizes))
+    agree = (pairs[several] / (sizes[several] - 1)).sum() / sizes[several].sum()
+    return float(np.clip((agree - by_chance) / (1.0 - by_chance), 0.0, 1.0))

@@ -1,0 +1,199 @@
+"""Limits for 40 clusters and more: exact binomial ones, at the number of rows that clusters leave.
+
+The variance of an accuracy between clusters, against that of as many independent rows, is the design effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import Cellwise, Family, Threshold, TwoSided
+from estimators.clusters.blocks import Guesses
+from estimators.clusters.design import Bools, Clusters, Floats, Integers
+from estimators.limits.binomial import lower_limit, normal_quantile, upper_limit
+from estimators.sample.counts import Counts
+
+DOUBTED = 2.0
+"""Erring clusters whose variance is trusted as much as that which the scores' likeness makes."""
+
+MIDDLE = 0.4
+"""Beyond, quantiles are compared at this level."""
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """p TPR + (1-p) TNR of guesses, as many independent guesses as vary as much, and the freedom of that variance.
+
+    Nothing that clusters do can make it vary more than ``fewest`` independent guesses.
+    """
+
+    value: float
+    guesses: float
+    fewest: float
+    freedom: float
+    design_effect: float
+
+    @classmethod
+    def of(
+        cls,
+        clusters: Clusters,
+        weights: Floats,
+        alike: Floats,
+        right: Bools,
+        judged_rows: Bools | None = None,
+    ) -> Accuracy:
+        """Of the rows that were judged, by the totals of clusters (for two columns Cameron, Gelbach and Miller 2011).
+
+        Where few clusters err, their variance says little: it is then taken to be that which the scores' likeness
+        makes, ``alike`` times that of independent rows, and where hardly one does, that of clusters which err as a
+        whole.
+        """
+        rows = np.ones(clusters.rows, dtype=np.bool_) if judged_rows is None else judged_rows
+        mass = np.where(rows, weights, 0.0)
+        share, even, rate = (np.zeros(clusters.rows) for _ in range(3))
+        for side, prior in clusters.sides:
+            share[side] = prior * mass[side] / max(float(mass[side].sum()), TINY)
+            even[side] = prior * rows[side] / max(int(rows[side].sum()), 1)
+            rate[side] = min(float(share[side] @ right[side]) / prior, 1.0)
+        value, noise = float(share @ right), rate * (1.0 - rate)
+        free, usual, equal = (float(noise @ each) for each in (share**2, share**2 * alike, even**2))
+        spread = max(variance_between(clusters, share * (right - rate)), free)
+        err = min(participants(totals_of(each, share * ~right)) for each in clusters.columns)
+        most, whole = [], 0.0
+        for side, prior in clusters.sides:
+            heaviest = max(_parts_squared(each[side], share[side]) for each in clusters.columns)
+            most.append(float(noise[side].max()) * heaviest)
+            whole = max(whole, heaviest / prior)
+        doubt = 1.0 / (1.0 + err) ** 2
+        least = 1.0 / rows.sum()
+        variance = max(value * (1.0 - value), TINY)
+        by_scores = DOUBTED / (DOUBTED + err)
+        effect = spread / equal if err and equal else whole / least
+        spread = max(spread, (1.0 - by_scores) * spread + by_scores * usual)
+        each = max((1.0 - doubt) * (spread / variance if err else 0.0) + doubt * whole, least)
+        heavy = min(clusters.heavy(mass, column, rows) - 2.0 for column in clusters.columns)
+        together = (np.sqrt(most).sum() ** 2 if clusters.share_sides else sum(most)) / variance
+        fewest = 1.0 / max(together, whole) if len(clusters.columns) == 1 else 0.0
+        freedom = max(1.0, min(heavy, 2.0 * err))
+        return cls(value, 1.0 / each, fewest, freedom, max(1.0, effect))
+
+    def trials(self, alpha: float) -> float:
+        """Guesses at which a limit of this level allows for a variance that was itself estimated."""
+        below = min(alpha, MIDDLE)  # at one half, both quantiles are 0
+        trusted = (normal_quantile(below) / float(stdtrit(self.freedom, 1.0 - below))) ** 2
+        return max(self.guesses * trusted, self.fewest)
+
+    def lower(self, alpha: float) -> float:
+        """Lower limit of the advantage."""
+        trials = self.trials(alpha)
+        return 2.0 * float(lower_limit(self.value * trials, trials, alpha)) - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveEnds:
+    """Both ends by the variance between clusters: guesses of each shuffle, and the best rules of a class."""
+
+    unseen: tuple[Accuracy, ...]
+    best: tuple[Accuracy, ...]
+    best_rate: float
+    finite_sample: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        clusters: Clusters,
+        weights: Floats,
+        alike: Floats,
+        at: Integers,
+        fine: Counts,
+        cells: Integers | None,
+        changes: int | None,
+        guesses: Guesses,
+    ) -> EffectiveEnds:
+        """Judge the guesses, and find the best rules: on cells that begin at ``cells``, and with so many changes."""
+        unseen = tuple(
+            Accuracy.of(clusters, weights, alike, right, stage > 0)
+            for right, stage in zip(guesses.right, guesses.stage, strict=True)
+        )
+        gain = gains(clusters, weights, at, fine.size)
+        best, best_rate = [], -1.0
+        for family, starts, most in classes(fine, cells, changes):
+            of_groups = np.add.reduceat(gain, starts)
+            rule = np.repeat(
+                family.fit(of_groups[None, :], clusters.prior > 0.5)[0], np.diff(starts, append=fine.size)
+            )
+            best.append(Accuracy.of(clusters, weights, alike, rule[at] == clusters.is_member))
+            best_rate = max(best_rate, reach(of_groups, most))
+        return cls(unseen, tuple(best), best_rate)
+
+    def lower(self, alpha: float) -> float:
+        """Median over shuffles."""
+        return float(np.median([each.lower(alpha) for each in self.unseen]))
+
+    def upper(self, alpha: float) -> float:
+        """At what the class reaches on its own rows, with the fewest guesses that one of its best rules is worth."""
+        trials = min(each.trials(alpha) for each in self.best)
+        hits = min(trials * (1.0 + self.best_rate) / 2.0, trials)
+        return 2.0 * float(upper_limit(hits, trials, alpha)) - 1.0
+
+
+Class = tuple[Family, Integers, int | None]
+
+
+def classes(fine: Counts, cells: Integers | None, changes: int | None) -> list[Class]:
+    """A family of each class that the upper end covers, the first fine cell of each of its groups, and its changes."""
+    several: list[Class] = [] if cells is None else [(Cellwise("cells"), cells, None)]
+    if changes is not None:
+        several.append((Threshold() if changes <= 1 else TwoSided(), np.arange(fine.size), changes))
+    return several
+
+
+def gains(clusters: Clusters, weights: Floats, at: Integers, size: int) -> Floats:
+    """p r_j - (1-p) q_j of each fine cell, rows by their weight."""
+    total = np.zeros(size)
+    for side, prior in ((clusters.is_member, clusters.prior), (~clusters.is_member, clusters.prior - 1.0)):
+        total += prior * np.bincount(at[side], weights[side], size) / weights[side].sum()
+    return total
+
+
+def reach(gain: Floats, changes: int | None) -> float:
+    """The advantage of a class's best rule on its own rows."""
+    return float(np.abs(gain).sum() if changes is None else best_by_changes(gain, changes)[-1])
+
+
+def totals_of(column: Integers, values: Floats) -> Floats:
+    """The sum over each cluster."""
+    return np.asarray(np.bincount(column, values), dtype=np.float64)
+
+
+def variance_between(clusters: Clusters, residual: Floats) -> float:
+    """Variance of a sum of what rows add; of two columns that cross, no less than that of either."""
+    spreads = [_between(column, residual) for column in clusters.columns]
+    if len(spreads) > 1:
+        both = clusters.columns[0] * clusters.numbers[1] + clusters.columns[1]
+        cells = np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
+        spreads.append(spreads[0] + spreads[1] - _between(cells, residual))
+    return max(spreads)
+
+
+def _between(column: Integers, residual: Floats) -> float:
+    """The same from the totals of one column's clusters."""
+    totals = totals_of(column, residual)
+    number = int(np.count_nonzero(np.bincount(column, residual != 0.0)))
+    return float((totals**2).sum()) * number / max(number - 1, 1)
+
+
+def _parts_squared(column: Integers, share: Floats) -> float:
+    """Sum of squares of what clusters have of a side's weight."""
+    return float((totals_of(column, share) ** 2).sum())
+
+
+def participants(parts: Floats) -> float:
+    """How many equal parts are as uneven as these."""
+    return float(parts.sum()) ** 2 / max(float((parts**2).sum()), TINY) if parts.any() else 0.0

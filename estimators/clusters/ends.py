@@ -1,0 +1,185 @@
+"""Both ends of the advantage of rows that come in clusters, and what the clusters cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import COARSE
+from estimators.adversary.holdout import SIMPLER, HeldOut
+from estimators.clusters.betting import SUBSETS, BettingEnds
+from estimators.clusters.blocks import Guesses, guess_unseen
+from estimators.clusters.design import Clusters, Floats, Integers
+from estimators.clusters.effective import EffectiveEnds, gains
+from estimators.sample.counting import resolution
+from estimators.sample.counts import Counts
+from estimators.sample.doubts import REPEATED
+from estimators.statement import Caution, baseline
+
+MOSTLY = 1.05
+"""Different scores and clusters together are at most so many times as many as different scores alone."""
+
+ALONE = "independent"
+"""The method where no two rows share a label."""
+
+
+FEW_CLUSTERS = "few_clusters"
+"""The code of the caution that there are few clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSummary:
+    """What rows that come in clusters are worth.
+
+    Attributes:
+        columns: The names of the columns of labels.
+        numbers: How many clusters each column has.
+        design_effect: How many times as many such rows it takes as independent ones to say as much.
+        effective_sample: How many independent rows would say as much.
+        method: ``effective_sample``, by the variance between clusters, or ``betting``, valid at every number of them;
+            ``independent`` where no two rows share a label.
+    """
+
+    columns: tuple[str, ...]
+    numbers: tuple[int, ...]
+    design_effect: float
+    effective_sample: float
+    method: str
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """A word on too few clusters to be trusted with their variance."""
+        if self.method != "betting":
+            return ()
+        few = min(self.numbers)
+        message = f"only {few} clusters, or few that are as heavy: expect a wide interval, as {few} records would have"
+        return (Caution(FEW_CLUSTERS, message),)
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        if self.method == ALONE:
+            return f"No two rows share a label of {' and of '.join(map(repr, self.columns))}."
+        clusters = " and ".join(
+            f"{number} clusters of {name!r}" for name, number in zip(self.columns, self.numbers, strict=True)
+        )
+        return (
+            f"The rows come in {clusters} and say as much as {self.effective_sample:.0f} independent ones "
+            f"(design effect {self.design_effect:.2f})."
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ClusteredEnds:
+    """Both ends at any level, beside the point and the rule that leads."""
+
+    limits: EffectiveEnds | BettingEnds
+    prior: float
+    value: float
+    leader: str
+    flattered: float
+    size: int
+    summary: ClusterSummary
+    clusters: Clusters
+
+    def at(self, alpha: float) -> HeldOut:
+        """The lower end, and the rule that set the point."""
+        lower = max(self.limits.lower(alpha), baseline(self.prior))
+        return HeldOut(lower, self.value, self.leader, self.limits.finite_sample)
+
+    def upper(self, alpha: float) -> float:
+        """The upper end for the classes that were declared."""
+        return float(min(1.0, max(self.limits.upper(alpha), baseline(self.prior))))
+
+
+def doubts_left(clusters: Clusters, at: Integers, fine: Counts) -> tuple[Caution, ...]:
+    """What is odd about the scores but for repetitions, where rows of one score are rows of one cluster."""
+    within = any(
+        len(np.unique(at * number + column)) <= MOSTLY * fine.size
+        for number, column in zip(clusters.numbers, clusters.columns, strict=True)
+    )
+    return tuple(each for each in fine.doubts if not (within and each.code == REPEATED))
+
+
+def clustered_ends(
+    clusters: Clusters,
+    at: Integers,
+    fine: Counts,
+    bins: int | None,
+    cells: bool,
+    changes: int | None,
+    seed: int,
+    shuffles: int,
+) -> ClusteredEnds:
+    """Fit and judge adversaries by whole clusters.
+
+    Args:
+        clusters: The cluster of each row, members first.
+        at: The fine cell of each row.
+        fine: Counts on the fine cells.
+        bins: Into how many cells they are joined; None: as many as suits what the rows are worth.
+        cells: Whether the upper end covers adversaries who see these cells.
+        changes: How many changes along the score it covers; None: none.
+        seed: Whole number from which orders of the clusters are drawn.
+        shuffles: How many orders.
+    """
+    correlations = clusters.correlations(at, fine)
+    worth = clusters.worth(correlations)
+    weights = clusters.weights(max(correlations))
+    joins = fine.cells.kind in ("intervals", "grid") or bins is not None
+    groups = fine.size
+    if joins and fine.cells.ordered:
+        groups = bins or min(resolution(int(worth)), SUBSETS if clusters.by_betting else fine.size)
+    starts = fine.group_starts(groups) if fine.cells.ordered else np.arange(fine.size)
+    if starts.size == fine.size:
+        changes = changes if not cells else None  # every rule reads the cells
+
+    def guess(part: Clusters, cell: Integers, seed: int, orders: int = shuffles) -> Guesses:
+        mass = weights if part is clusters else np.ones(part.rows)
+        return guess_unseen(part, mass, cell, fine, groups, worth, seed, orders)
+
+    guesses = guess(clusters, at, seed)
+    own = EffectiveEnds.of(
+        clusters,
+        weights,
+        clusters.inflation(correlations),
+        at,
+        fine,
+        starts if cells else None,
+        changes,
+        guesses,
+    )
+    limits: EffectiveEnds | BettingEnds = own
+    if clusters.by_betting:
+        limits = BettingEnds.of(clusters, at, fine, starts if cells else None, changes, guess, seed)
+    by_rule = np.median(guesses.by_rule, axis=0)
+    effect = float(max(each.design_effect for each in own.best))
+    error = np.sqrt(effect / clusters.rows)
+    leader = int(np.argmax(by_rule >= by_rule.max() - SIMPLER * error))
+    return ClusteredEnds(
+        limits,
+        clusters.prior,
+        max(float(by_rule[leader]), baseline(clusters.prior)),
+        guesses.names[leader],
+        _flattered(guesses.names[leader], gains(clusters, weights, at, fine.size), starts, fine),
+        len(starts),
+        ClusterSummary(
+            clusters.names,
+            clusters.numbers,
+            effect,
+            clusters.rows / effect,
+            "betting" if limits.finite_sample else "effective_sample",
+        ),
+        clusters,
+    )
+
+
+def _flattered(leader: str, gain: Floats, starts: Integers, fine: Counts) -> float:
+    """What the leading family's best rule has on the very rows it was chosen on."""
+    changes = {"threshold": 1, "two_sided": 2}.get(leader)
+    if changes is not None:
+        return float(best_by_changes(gain, changes)[-1])
+    groups = fine.group_starts(COARSE) if leader == "coarse_cells" else starts
+    return float(np.abs(np.add.reduceat(gain, groups)).sum())

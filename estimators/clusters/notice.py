@@ -1,0 +1,129 @@
+"""Signs that rows are not independent, in columns that nobody named: rows of one label whose scores are alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.clusters.design import FEWEST, Floats, Integers, likeness
+from estimators.errors import MaceError
+from estimators.sample.counting import finest
+from estimators.sample.scores import Scores, labels_of
+from estimators.statement import Caution
+
+DEPENDENT = "dependent_rows"
+"""The code of the caution."""
+
+WHOSE = (
+    "user|person|patient|subject|customer|client|account|household|family|author|doc|document|session|device"
+)
+NAMES = re.compile(
+    rf"(?:^|[^a-z])(?:id|uid|uuid|guid|source|model|record|cluster|{WHOSE})s?(?:$|[^a-z])|(?:{WHOSE})_?(?:id|no|nr|key)$|"
+    r"(?-i:[a-z]I[dD]$)",
+    re.IGNORECASE,
+)
+"""Names of columns that say whose a row is."""
+
+KINDS = re.compile(
+    r"class|label|categor|target|type|fold|batch|bin|split|zip|post_?code|region|country|state|city",
+    re.IGNORECASE,
+)
+"""Names of columns that say of what kind a row is: independent rows of one kind may have scores that are alike."""
+
+SHARE = 0.1
+"""A column of another name is looked at if it has at least this many labels a row: a group has fewer."""
+
+SURE = 6.0
+"""Standard deviations by which pairs of rows of one label are more alike than chance makes them."""
+
+PAIRS = 20
+"""Pairs of rows of one label, at least, that say whether they are alike."""
+
+
+def says_whose(name: str) -> bool:
+    """Whether a column is called as if it said whose a row is: a person's, a document's, a model's.
+
+    Example:
+        >>> from estimators.clusters.notice import says_whose
+        >>> [name for name in ("user_id", "patientNo", "recordID", "paid", "class_id", "age") if says_whose(name)]
+        ['user_id', 'patientNo', 'recordID']
+    """
+    return NAMES.search(name) is not None and KINDS.search(name) is None
+
+
+def dependent_rows(scores: Scores, columns: Mapping[str, ArrayLike]) -> tuple[Caution, ...]:
+    """A caution for the column whose rows are most alike, if they are more so than chance makes them.
+
+    Who is a member is used only to set aside what a leak makes rows of one side have in common. Independent rows raise
+    it less than once in ten thousand samples, whatever their ties; scores without an order are not looked at.
+
+    Args:
+        scores: Scores of both sides.
+        columns: Other columns by their names, a value for each row, members' rows first.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.clusters.notice import dependent_rows
+        >>> rng = np.random.default_rng(0)
+        >>> user = np.repeat(np.arange(100), 4)
+        >>> score = rng.normal(size=100)[user] + rng.normal(size=400)
+        >>> columns = {"age": rng.integers(18, 80, 400), "user_id": user}
+        >>> for caution in dependent_rows(Scores.of(score[:200], score[200:]), columns):
+        ...     print(caution.message)
+        rows of one 'user_id' have scores that are alike (correlation 0.50; 100 labels for 400 rows): they are not
+        independent, and intervals are too narrow; name the column as cluster, or as unit
+    """
+    fine = finest(scores)
+    if not fine.cells.ordered or fine.size < 2:
+        return ()
+    at = np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])
+    ranks = (np.cumsum(fine.pooled) - fine.pooled / 2.0)[at]
+    ranks[: scores.n_members] -= ranks[: scores.n_members].mean()
+    ranks[scores.n_members :] -= ranks[scores.n_members :].mean()
+    likenesses = {}
+    for name, values in columns.items():
+        column = _labels(name, values, len(ranks))
+        if column is not None and _surely_alike(ranks, column):
+            likenesses[name] = (likeness(ranks, column), int(column.max()) + 1)
+    if not likenesses:
+        return ()
+    worst = max(likenesses, key=lambda name: likenesses[name])
+    alike, number = likenesses[worst]
+    return (
+        Caution(
+            DEPENDENT,
+            f"rows of one {worst!r} have scores that are alike (correlation {alike:.2f}; {number} labels for "
+            f"{len(ranks)} rows): they are not independent, and intervals are too narrow; name the column as "
+            "cluster, or as unit",
+        ),
+    )
+
+
+def _labels(name: str, values: ArrayLike, rows: int) -> Integers | None:
+    """A column as numbers from 0, if it may say whose a row is."""
+    try:
+        labels = labels_of(values, name)
+    except MaceError:  # a column with gaps, or of several types
+        return None
+    if len(labels) != rows or labels.dtype.kind not in "iuUO" or (labels.dtype.kind == "U" and "" in labels):
+        return None
+    distinct, column = np.unique(labels, return_inverse=True)
+    fewest = FEWEST if says_whose(name) else max(FEWEST, SHARE * rows)
+    if not fewest <= len(distinct) < rows:
+        return None
+    return np.asarray(column.reshape(-1), dtype=np.int64)
+
+
+def _surely_alike(ranks: Floats, column: Integers) -> bool:
+    """Whether pairs of rows of one label agree more than those of labels dealt out at random."""
+    sizes = np.bincount(column)
+    pairs = float((sizes * (sizes - 1.0)).sum())
+    if pairs < 2 * PAIRS or not ranks.any():
+        return False
+    together = float((np.bincount(column, ranks) ** 2 - np.bincount(column, ranks**2)).sum())
+    return together > SURE * sqrt(2.0 * pairs) * float(np.mean(ranks**2))

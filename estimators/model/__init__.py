@@ -1,0 +1,31 @@
+"""From what a model answers about its training rows and about others to one verdict on the model."""
+
+from estimators.model.answers import (
+    KINDS,
+    SCALES,
+    TOGETHER,
+    Outputs,
+    Scale,
+    Shadows,
+    floor_of,
+    kind_of,
+    shadow_scores,
+    shadow_signals,
+)
+from estimators.model.audit import Fit, ModelAudit, audit_model
+
+__all__ = [
+    "KINDS",
+    "SCALES",
+    "TOGETHER",
+    "Fit",
+    "ModelAudit",
+    "Outputs",
+    "Scale",
+    "Shadows",
+    "audit_model",
+    "floor_of",
+    "kind_of",
+    "shadow_scores",
+    "shadow_signals",
+]

@@ -1,0 +1,191 @@
+"""Counts in parts: what was counted of some records, of one side or both, until all parts are brought together.
+
+A part is what an engine, a worker or a user's own function hands on: a row for each cell, and rows of equal cells may
+be summed by anybody on the way. Together they are the counts of all records, to the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.errors import InvalidCounts, MixedTypes, NotFinite, TooFewRecords, TooManyCells
+from estimators.sample.cells import Categories, Cells, Grid, Values, grid_keys
+from estimators.sample.counting import SMALL_INTEGER_RANGE, finest_exponent
+from estimators.sample.counts import GRID_CELLS, Counts
+from estimators.sample.integers import as_64_bit, as_text, or_infinite
+from estimators.sample.scores import MIN_RECORDS
+
+Integers = NDArray[np.int64]
+PartKind = Literal["grid", "integers", "text"]
+T = TypeVar("T", bound=Hashable)
+
+MOST_VALUES = 2**20
+"""Integers of more distinct values than this go to the grid; as many labels of text are refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Cells of one kind with the records that fell into them; of one side there may be none.
+
+    Attributes:
+        kind: What the keys are: places on a grid of step 2**exponent, integers, or texts.
+        exponent: Of a grid's step; 0 for the others.
+        keys: One a cell: integers of any size, or text. A key may stand there several times.
+        members: Member records in each cell.
+        nonmembers: Nonmember records in each cell.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.parts import Part, counts_of_parts
+        >>> one = Part("integers", 0, np.array([1, 2]), np.array([5, 1]), np.array([0, 0]))
+        >>> other = Part("integers", 0, np.array([2]), np.array([0]), np.array([7]))
+        >>> counts_of_parts([one, other]).nonmembers.tolist()
+        [0, 7]
+    """
+
+    kind: PartKind
+    exponent: int
+    keys: NDArray[Any]
+    members: Integers
+    nonmembers: Integers
+
+
+def counts_of_parts(parts: Sequence[Part]) -> Counts:
+    """The counts of all records of all parts: the same as had they been counted in one place.
+
+    Args:
+        parts: In any order, each of any number of records.
+
+    Raises:
+        TooFewRecords: a side has too few records for any statement.
+        MixedTypes: some hold text and some numbers.
+        TooManyCells: too many distinct texts.
+        NotFinite: an integer beyond any float, among fractions.
+    """
+    for name in ("member", "nonmember"):
+        columns = [getattr(part, f"{name}s") for part in parts]
+        if any(len(column) and int(column.min()) < 0 for column in columns):
+            raise InvalidCounts(f"{name} counts: a number is negative", field=f"{name}s")
+        n = sum(int(column.sum()) for column in columns)
+        if n < MIN_RECORDS:
+            raise TooFewRecords(f"{name} scores: got {n}, need at least {MIN_RECORDS}", field=f"{name}s")
+    full = [part for part in parts if len(part.keys)]
+    kinds = {part.kind for part in full}
+    if "text" in kinds and len(kinds) > 1:
+        raise MixedTypes("scores: text and numbers in one sample", field="members")
+    if kinds == {"text"}:
+        return _of_texts(_summed(full))
+    integers = [part for part in full if part.kind == "integers"]
+    whole = _summed(integers) if integers else None
+    if whole is not None and "grid" not in kinds and len(whole.keys) <= MOST_VALUES:
+        return _of_integers(whole)
+    grids = [part for part in full if part.kind == "grid"]
+    return _of_grids([*grids, _on_grid(whole)] if whole is not None else grids)
+
+
+def counts_of_groups(groups: Mapping[T, Sequence[Part]]) -> dict[T, Counts | None]:
+    """The counts of each group, on the cells that all of them together have; None of a side with too few records.
+
+    Args:
+        groups: The parts of each group, by its label.
+
+    Raises:
+        MaceError: what is wrong with all groups together, as ``counts_of_parts`` says it.
+    """
+    cells = counts_of_parts([part for parts in groups.values() for part in parts]).cells
+    return {
+        label: _on_cells([part for part in parts if len(part.keys)], cells) for label, parts in groups.items()
+    }
+
+
+def _on_cells(parts: Sequence[Part], cells: Cells) -> Counts | None:
+    """The counts of a group on the cells of all."""
+    sides = ([part.members for part in parts], [part.nonmembers for part in parts])
+    if min(sum(int(column.sum()) for column in columns) for columns in sides) < MIN_RECORDS:
+        return None
+    if isinstance(cells, Grid):
+        on_grid = [part if part.kind == "grid" else _on_grid(_summed([part])) for part in parts]
+        part = _summed([_shifted(each, cells.exponent) for each in on_grid])
+        return Counts(part.members, part.nonmembers, Grid(cells.exponent, part.keys))
+    assert isinstance(cells, Categories)  # parts make no others
+    part = _summed(parts)
+    text = cells.labels.dtype.kind == "U" and part.kind == "integers"
+    labels = as_text(part.keys) if text else part.keys.astype(cells.labels.dtype)
+    order = np.argsort(labels)
+    return Counts(part.members[order], part.nonmembers[order], type(cells)(labels[order]))
+
+
+def _shifted(part: Part, exponent: int) -> Part:
+    """Places on a grid as those on a coarser one."""
+    keys = part.keys.astype(np.int64) >> min(exponent - part.exponent, 63)
+    return Part("grid", exponent, keys, part.members, part.nonmembers)
+
+
+def _summed(parts: Sequence[Part]) -> Part:
+    """Parts of one kind as one, each key once and in order."""
+    columns = [part.keys for part in parts]
+    alike = {column.dtype for column in columns} == {np.dtype(np.int64)}
+    text = parts[0].kind == "text"
+    on_grid = np.concatenate(columns if alike or text else [column.astype(object) for column in columns])
+    keys, at = np.unique(on_grid, return_inverse=True)
+    members, nonmembers = (
+        _totals(np.concatenate([getattr(part, name) for part in parts]), at, len(keys))
+        for name in ("members", "nonmembers")
+    )
+    return Part(parts[0].kind, parts[0].exponent, keys, members, nonmembers)
+
+
+def _totals(column: Integers, at: NDArray[np.intp], size: int) -> Integers:
+    totals = np.zeros(size, dtype=np.int64)
+    np.add.at(totals, at.reshape(-1), column)
+    return totals
+
+
+def _of_texts(part: Part) -> Counts:
+    if len(part.keys) > MOST_VALUES:
+        raise TooManyCells(
+            f"scores: more than {MOST_VALUES} distinct texts; use coarser categories", field="members"
+        )
+    labels = part.keys.astype(np.str_)
+    return Counts(part.members, part.nonmembers, Categories(labels)).require_shared_cells()
+
+
+def _of_integers(part: Part) -> Counts:
+    """Each value as a cell; as text, where no 64 bits hold all of them."""
+    labels = as_64_bit(part.keys)
+    if labels.dtype.kind == "O":
+        texts = as_text(labels)
+        order = np.argsort(texts)
+        cells = Categories(texts[order])
+        return Counts(part.members[order], part.nonmembers[order], cells).require_shared_cells()
+    counts = Counts(part.members, part.nonmembers, Values(labels))
+    narrow = int(labels[-1]) - int(labels[0]) < SMALL_INTEGER_RANGE
+    return counts if narrow else counts.require_shared_cells()
+
+
+def _on_grid(part: Part) -> Part:
+    """Integers as the floats nearest to them, on the finest grid that has a place for each."""
+    values = np.array([or_infinite(int(key)) for key in part.keys.tolist()])
+    infinite = np.isinf(values)
+    if infinite.any():
+        side = "member" if part.members[infinite].any() else "nonmember"
+        raise NotFinite(f"{side} scores: one is beyond 1e308; every score must be finite", field=f"{side}s")
+    exponent = finest_exponent(float(values.min()), float(values.max()))
+    return Part("grid", exponent, grid_keys(values, exponent), part.members, part.nonmembers)
+
+
+def _of_grids(parts: Sequence[Part]) -> Counts:
+    """Places on grids of any step on the finest one that holds all of them."""
+    exponent = max(part.exponent for part in parts)
+    whole = _summed([_shifted(part, exponent) for part in parts])
+    shift = 0
+    while (int(whole.keys[-1]) >> shift) - (int(whole.keys[0]) >> shift) >= GRID_CELLS:
+        shift += 1
+    if shift:
+        whole = _summed([_shifted(whole, exponent + shift)])
+    return Counts(whole.members, whole.nonmembers, Grid(whole.exponent, whole.keys))

@@ -1,0 +1,443 @@
+"""A run that is looked at again and again: its ends hold at every look at once, so it may stop at any.
+
+Records come in batches. Of each, rules fitted on the batches before it guess who is a member; bets on their being right
+give the lower end (``limits.lower_accuracy``). The upper end is that of a class of rules which was fixed with the first
+batch: at any time the best of the class has no more right guesses than the class's largest number
+(``limits.upper_accuracy``). Both ends only ever narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.adversary.families import families_for
+from estimators.adversary.holdout import GROWTH
+from estimators.errors import (
+    IncompatibleCells,
+    InputError,
+    MaceError,
+    OptionError,
+    OutOfRange,
+    require_count,
+    require_number,
+    require_open_unit,
+)
+from estimators.plan import Decision, decision
+from estimators.sample.cells import Cells, Intervals
+from estimators.sample.counting import resolution
+from estimators.sample.counts import Counts, require_data
+from estimators.sample.scores import Query, Scores
+from estimators.sequential.corners import corners_of
+from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
+from estimators.sequential.placing import pilot_and_rest, place, same_cells
+from estimators.statement import IID, Guarantee, Interval, at_least, at_most, baseline, percent, sorted_into
+
+Integers = NDArray[np.int64]
+
+KIND = "mace sequential run"
+VERSION = 1
+
+PLANNED = 10_000
+"""Records of both sides at which the ends are best, if nobody says how many will come."""
+
+CHANGES = 2
+"""How often a rule that the upper end covers may change its guess along a score, at any of these places."""
+
+MOST_LOOKS = 100_000
+
+IN_BATCHES = (
+    "; how many come in a batch does not depend on the scores in it, and one may look and stop at any"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What stood after one batch: records so far, and both ends, which hold at all looks together."""
+
+    n_members: int
+    n_nonmembers: int
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SequentialRun:
+    """All that is kept between two looks; small, and no score of a record is in it. ``sequential_run`` begins one.
+
+    Attributes:
+        prior: Probability that a record is a member before its score is seen.
+        confidence: Probability that both ends hold at all looks together.
+        planned: Records of both sides at which the ends are best.
+        max_advantage: Largest advantage that is acceptable; None if nothing is decided.
+        seed: From which the batches are shuffled.
+        looks: What stood after each batch.
+        counts: All records that are judged, on the cells of the first batch.
+        pilot: Records that showed where cells begin, and are judged in no end; None where cells were given.
+        starts: First cell of each group of cells that the upper end covers freely.
+        blocks: Right guesses and records of each block: of members, then of nonmembers.
+        rights: Right guesses of each family of rules so far, about members and about nonmembers.
+        contradicted: Whether the records contradict the class of the upper end, which is then 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.sequential import sequential_run
+        >>> rng = np.random.default_rng(0)
+        >>> run = sequential_run(max_advantage=0.1)
+        >>> while run.decision.value == "inconclusive":
+        ...     run = run.after(Scores.of(rng.normal(1, 1, 50), rng.normal(0, 1, 50)))
+        >>> run.decision.value, len(run.looks)
+        ('fail', 2)
+    """
+
+    prior: float
+    confidence: float
+    planned: int
+    max_advantage: float | None
+    seed: int
+    looks: tuple[Look, ...] = ()
+    counts: Counts | None = None
+    pilot: Counts | None = None
+    starts: tuple[int, ...] = ()
+    blocks: tuple[tuple[int, int, int, int], ...] = ()
+    rights: Mapping[str, tuple[int, int]] | None = None
+    contradicted: bool = False
+
+    # --- what it says ---
+
+    @property
+    def lower(self) -> float:
+        """The lower end; it holds at all looks together."""
+        return self.looks[-1].lower if self.looks else baseline(self.prior)
+
+    @property
+    def upper(self) -> float:
+        """The upper end; it holds at all looks together."""
+        return self.looks[-1].upper if self.looks and not self.contradicted else 1.0
+
+    @property
+    def interval(self) -> Interval:
+        """Both ends, and what they cover."""
+        covers = f"at every look at once, the optimal advantage of attackers who {self.attacker}"
+        proven = self.pilot is not None or len(self.starts) == (self.counts.size if self.counts else 0)
+        return Interval(
+            self.lower, self.upper, self.confidence, Guarantee(covers, IID + IN_BATCHES, finite_sample=proven)
+        )
+
+    @property
+    def attacker(self) -> str:
+        """Whom the upper end covers, in words to put after "attackers who"."""
+        if self.counts is None or len(self.starts) == self.counts.size:
+            return f"see the score {sorted_into(len(self.starts))}" if self.starts else "read the score"
+        return (
+            f"change their guess at most twice along the score, at one of {self.counts.size - 1} places, or see it "
+            f"{sorted_into(len(self.starts))}"
+        )
+
+    @property
+    def decision(self) -> Decision:
+        """Pass or fail once an end has crossed ``max_advantage``; it may be acted on at once."""
+        if self.max_advantage is None:
+            return Decision.INCONCLUSIVE
+        return decision(self.lower, self.upper, self.max_advantage)
+
+    @property
+    def sentence(self) -> str:
+        """The result so far in plain words."""
+        sure = percent(self.confidence)
+        if not self.looks:
+            return "No batch has come yet."
+        where = (
+            f"after {len(self.looks)} {'look' if len(self.looks) == 1 else 'looks'} at "
+            f"{self.looks[-1].n_members + self.looks[-1].n_nonmembers} records"
+        )
+        ends = (
+            f"with {sure} confidence at all looks together the advantage is between {at_least(self.lower)} and "
+            f"{at_most(self.upper)}"
+        )
+        if self.max_advantage is None:
+            return f"{where.capitalize()}, {ends}, for attackers who {self.attacker}."
+        limit = f"{self.max_advantage:g}"
+        if self.decision is Decision.PASS:
+            return f"Pass {where}: {ends}, not above {limit}, for attackers who {self.attacker}; no others."
+        if self.decision is Decision.FAIL:
+            return f"Fail {where}: {ends}, above {limit}."
+        return f"Not enough data {where}: {ends}, which does not settle {limit}. Go on with the next batch."
+
+    # --- what it does ---
+
+    def after(self, batch: Scores | Counts) -> SequentialRun:
+        """The run after one batch more.
+
+        Args:
+            batch: Scores of new records of both sides, or counts of them on the cells of the batches before.
+
+        Raises:
+            MaceError: a batch that cannot be brought together with those before it, or of vectors.
+        """
+        require_data(batch, Scores, Counts)
+        if len(self.looks) >= MOST_LOOKS:
+            raise OutOfRange(f"looks: a run has {MOST_LOOKS} at most", field="state")
+        rng = np.random.default_rng([self.seed, len(self.looks)])
+        first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
+        if not first or not isinstance(batch, Scores):
+            return self._judge_blocks(place(batch, self.counts), rng)._with_ends()
+        pilot, rest = pilot_and_rest(batch, rng)
+        groups = pilot.group_starts(min(resolution(self.planned), max(4, pilot.n_records // 4)))
+        first_run = replace(self, pilot=pilot, starts=tuple(int(start) for start in groups))
+        return first_run._judge_blocks(rest, rng)._with_ends()
+
+    def merge(self, other: SequentialRun) -> SequentialRun:
+        """Both runs as one, of records that are in one of them only; both must be on the same cells.
+
+        Args:
+            other: A run with the same question whose first batch was counted on the same cells.
+
+        Raises:
+            MaceError: another question, or other cells.
+        """
+        for name in ("prior", "confidence", "planned", "max_advantage"):
+            if getattr(self, name) != getattr(other, name):
+                raise OptionError(
+                    f"{name}: {getattr(self, name)} here and {getattr(other, name)} there; both runs need one question",
+                    field="state",
+                )
+        if self.counts is None or other.counts is None:
+            return other if self.counts is None else self
+        if (self.pilot is None) != (other.pilot is None) or self.starts != other.starts:
+            raise IncompatibleCells(
+                "the runs were begun on other cells; begin both with the same edges", field="state"
+            )
+        first, second = self.rights or {}, other.rights or {}
+        names = [*first, *(name for name in second if name not in first)]
+        rights = {
+            name: (
+                first.get(name, (0, 0))[0] + second.get(name, (0, 0))[0],
+                first.get(name, (0, 0))[1] + second.get(name, (0, 0))[1],
+            )
+            for name in names
+        }
+        together = replace(
+            self,
+            counts=self.counts.merge(other.counts),
+            pilot=None if self.pilot is None or other.pilot is None else self.pilot.merge(other.pilot),
+            blocks=self.blocks + other.blocks,
+            rights=rights,
+            looks=(),
+            contradicted=False,
+        )
+        merger = together._with_ends()
+        return replace(merger, looks=(*self.looks, *other.looks, merger.looks[-1]))
+
+    def _judge_blocks(self, new: Counts, rng: np.random.Generator) -> SequentialRun:
+        """Blocks of the batch, each guessed by rules fitted before it."""
+        if self.counts is None:
+            past = np.zeros((2, new.size), np.int64)
+            cells = new.cells
+        else:
+            merger = self.counts.merge(new)
+            cells = merger.cells
+            past = same_cells(self.counts, merger)
+            members, nonmembers = same_cells(new, merger)
+            new = Counts.trusted(members, nonmembers, cells)
+        history = past if self.pilot is None else past + np.array([self.pilot.members, self.pilot.nonmembers])
+        size = min(
+            new.n_members,
+            new.n_nonmembers,
+            max(1, ceil(log(1.0 + new.n_records / max(int(history.sum()), 10)) / log(GROWTH))),
+        )
+        parts = GROWTH ** np.arange(size)
+        first, second = (side[0] for side in new.shuffles(parts / parts.sum(), rng, 1))
+        keep = (first.sum(axis=1) > 0) & (second.sum(axis=1) > 0)
+        rights = dict(self.rights or {})
+        judged_records = (
+            np.sum([block[1:4:2] for block in self.blocks], axis=0) if self.blocks else np.zeros(2, np.int64)
+        )
+        blocks = list(self.blocks)
+        for members, nonmembers, whole in zip(first, second, keep, strict=True):
+            if whole:
+                outcome = self._guesses(history, members, nonmembers, cells)
+                leader = max(
+                    outcome, key=lambda name: self._accuracy(rights.get(name, (0, 0)), judged_records)
+                )
+                n1, n0 = int(members.sum()), int(nonmembers.sum())
+                blocks.append((outcome[leader][0], n1, outcome[leader][1], n0))
+                judged_records += (n1, n0)
+                for name, (tp, tn) in outcome.items():
+                    before = rights.get(name, (0, 0))
+                    rights[name] = (before[0] + tp, before[1] + tn)
+            history = history + np.array([members, nonmembers])
+        counts = Counts.trusted(past[0] + new.members, past[1] + new.nonmembers, cells)
+        starts = self.starts
+        if not isinstance(cells, Intervals):
+            starts = tuple(range(counts.size))
+        elif not starts:
+            starts = tuple(int(start) for start in counts.group_starts(resolution(self.planned)))
+        return replace(self, counts=counts, starts=starts, blocks=tuple(blocks), rights=rights)
+
+    def _guesses(
+        self, history: Integers, members: Integers, nonmembers: Integers, cells: Cells
+    ) -> dict[str, tuple[int, int]]:
+        """Right guesses of each family about a block, by rules fitted on what is known."""
+        totals = history.sum(axis=1)
+        if not totals.all():
+            return {"constant": (int(members.sum()), 0) if self.prior > 0.5 else (0, int(nonmembers.sum()))}
+        past = Counts.trusted(history[0], history[1], cells)
+        gain = past.weights(self.prior)[None]
+        right_guesses = {}
+        for family in families_for(past, resolution(past.n_records)):
+            guess = family.fit(gain, self.prior > 0.5)[0]
+            right_guesses[family.name] = (int(members[guess].sum()), int(nonmembers[~guess].sum()))
+        return right_guesses
+
+    def _accuracy(self, rights: tuple[int, int], judged_records: Integers) -> float:
+        n1, n0 = np.maximum(judged_records, 1.0)
+        return float(self.prior * rights[0] / n1 + (1.0 - self.prior) * rights[1] / n0)
+
+    def _with_ends(self) -> SequentialRun:
+        """The ends after the last batch, each no wider than before."""
+        assert self.counts is not None
+        alpha = (1.0 - self.confidence) / 2.0
+        table = np.array(self.blocks, dtype=np.int64).reshape(-1, 4).T
+        accuracy = lower_accuracy(
+            Blocks(table[0], table[1], table[2], table[3]), self.prior, alpha, self.planned
+        )
+        lower = max(self.lower, baseline(self.prior), 2.0 * accuracy - 1.0)
+        by_groups = len(self.starts) < self.counts.size
+        corners = corners_of(
+            self.counts.members, self.counts.nonmembers, np.array(self.starts), CHANGES if by_groups else None
+        )
+        n1, n0 = self.counts.n_members, self.counts.n_nonmembers
+        share = table[1, 0] / (table[1, 0] + table[3, 0]) if table.size else n1 / (n1 + n0)
+        before = self.looks[-1].upper if self.looks else 1.0
+        accuracy = upper_accuracy(
+            corners, n1, n0, self.prior, alpha, self.planned, float(share), (1.0 + before) / 2.0
+        )
+        upper = min(before, 2.0 * accuracy - 1.0)
+        contradicted = self.contradicted or upper < lower
+        record_totals = (
+            n1 + (self.pilot.n_members if self.pilot else 0),
+            n0 + (self.pilot.n_nonmembers if self.pilot else 0),
+        )
+        return replace(
+            self,
+            looks=(*self.looks, Look(*record_totals, lower, max(upper, lower))),
+            contradicted=contradicted,
+        )
+
+    # --- as a file ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, to be kept as JSON between two looks."""
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "prior": self.prior,
+            "confidence": self.confidence,
+            "planned": self.planned,
+            "max_advantage": self.max_advantage,
+            "seed": self.seed,
+            "looks": [[look.n_members, look.n_nonmembers, look.lower, look.upper] for look in self.looks],
+            "counts": None if self.counts is None else self.counts.to_dict(),
+            "pilot": None if self.pilot is None else self.pilot.to_dict(),
+            "starts": list(self.starts),
+            "blocks": [list(block) for block in self.blocks],
+            "rights": {name: list(each) for name, each in (self.rights or {}).items()},
+            "contradicted": self.contradicted,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> SequentialRun:
+        """Read back what ``to_dict`` wrote.
+
+        Args:
+            value: The mapping.
+
+        Raises:
+            InputError: no state of a run, one of another version, or one that was damaged.
+        """
+        if not isinstance(value, Mapping) or value.get("kind") != KIND:
+            raise InputError("state: this is no state of a sequential run", field="state")
+        if value.get("version") != VERSION:
+            raise InputError(
+                f"state: of version {value.get('version')!r}, this mace reads {VERSION}; begin a new run",
+                field="state",
+            )
+        try:
+            run = sequential_run(
+                value["max_advantage"], value["prior"], value["confidence"], value["planned"], value["seed"]
+            )
+            looks = tuple(Look(int(a), int(b), float(low), float(high)) for a, b, low, high in value["looks"])
+            counts, pilot = (
+                None if value[name] is None else Counts.from_dict(value[name]) for name in ("counts", "pilot")
+            )
+            blocks = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in value["blocks"])
+            rights = {str(name): (int(a), int(b)) for name, (a, b) in value["rights"].items()}
+            whole = (counts is None) == (not looks) and all(
+                0 <= a <= b and 0 <= c <= d and b and d for a, b, c, d in blocks
+            )
+            starts = tuple(int(start) for start in value["starts"])
+            size = 0 if counts is None else counts.size
+            whole = (
+                whole and all(0 <= start < size for start in starts) and list(starts) == sorted(set(starts))
+            )
+            whole = whole and (pilot is None or (counts is not None and pilot.size == size))
+        except (MaceError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError("state: it was damaged; begin a new run", field="state") from error
+        if not whole:
+            raise InputError("state: its parts do not fit; begin a new run", field="state")
+        return replace(
+            run,
+            looks=looks,
+            counts=counts,
+            pilot=pilot,
+            starts=starts,
+            blocks=blocks,
+            rights=rights,
+            contradicted=bool(value.get("contradicted")),
+        )
+
+
+def sequential_run(
+    max_advantage: float | None = None,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    planned: int = PLANNED,
+    seed: int = 0,
+) -> SequentialRun:
+    """Begin a run that is looked at after every batch, as often as you like.
+
+    Args:
+        max_advantage: Largest advantage that is acceptable, from -1 to 1; None to decide nothing.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends hold at all looks together, strictly between 0 and 1.
+        planned: About how many records of both sides will come: there the ends are best. They hold at any number.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``SequentialRun`` without a look; ``run.after(batch)`` gives the next.
+
+    Example:
+        >>> from estimators import Counts
+        >>> from estimators.sequential import sequential_run
+        >>> run = sequential_run(max_advantage=0.5).after(Counts.of([5, 95], [95, 5], edges=[0.0]))
+        >>> run.decision.value, run.lower > 0.5
+        ('fail', True)
+    """
+    if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
+        raise OutOfRange(
+            f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
+        )
+    return SequentialRun(
+        require_open_unit("prior", prior),
+        require_open_unit("confidence", confidence),
+        require_count("planned", planned, 2),
+        max_advantage,
+        require_count("seed", seed, 0),
+    )

@@ -1,0 +1,558 @@
+"""From a training, a hold-out and a released table to one verdict on the release.
+
+Every query of the released table is asked of both sides. What is limited is limited for the riskiest of them: a limit
+passes if it passes for all queries, which needs no correction, for one fixed query is truly the riskiest and its limit
+has to be wrong (Berger 1982); it fails if it fails for one of them, and the lower ends share the error over all queries
+and limits. Copies are counted: the training table is known whole, so that their number is a fact, and what the hold-out
+says is how many of them chance explains. What tells the sides apart without the release at all is said beside it, and
+turns a fail into "fail, or drift".
+
+That no member is exposed is no limit that could be passed: no number of records shows that nobody is. What share of
+them is exposed at a precision is one (``max_exposed``, ``at_precision``), and so is how many are found at a false
+positive rate (``max_tpr``, ``at_fpr``); members that a query exposes are warned of beside any decision that is no fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estimators.adversary.learned import Learner
+from estimators.audit.epsilon import Direction
+from estimators.audit.exposure import Exposure
+from estimators.compare import Comparison, GroupAdvantage, compare
+from estimators.errors import (
+    InputError,
+    OptionError,
+    TooFewRecords,
+    require_count,
+    require_open_unit,
+)
+from estimators.exposed import AT_PRECISION
+from estimators.limits.excess import excess_lower
+from estimators.maxima import MaxTpr
+from estimators.plan import Decision
+from estimators.queries.query import choose
+from estimators.queries.synthetic import CATALOGUE, NEAREST, WITH_REFERENCE, SyntheticScores, synthetic_scores
+from estimators.queries.table import Encoding, Table, encode, encode_sides, require_two_sides
+from estimators.risk.groups import GroupRisks
+from estimators.riskiest import (
+    AnyLimit,
+    AuditVerdict,
+    RiskiestLimit,
+    by_groups,
+    exposures_of,
+    judge_queries,
+    limits_of,
+    most_exposed,
+    verdict_of,
+)
+from estimators.sample.doubts import DOUBTS
+from estimators.sample.scores import MIN_RECORDS, Scores
+from estimators.sample.scores import Query as ScoreKind
+from estimators.sides import labels_of_sides, one_row_each, part, rows_of
+from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
+from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
+
+OF_COPIES = Guarantee(
+    "how many of these training rows stand in the release and would not by chance; upper end: all that stand in it",
+    "training rows that were not copied stand in the release as often by chance as hold-out rows do",
+    finite_sample=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """How many training rows stand in the release, and how many of them chance does not explain.
+
+    Attributes:
+        members: Training rows that the release has in every column.
+        nonmembers: Hold-out rows that it has: copies that nobody made, as among few categories.
+        beyond_chance: How many training rows were copied beyond what the hold-out explains, with an exact interval; the
+            upper end is the number of copies itself.
+        n_members: Training rows in all.
+        n_nonmembers: Hold-out rows in all.
+
+    Example:
+        >>> from estimators.queries import encode
+        >>> from estimators.synthetic import count_copies
+        >>> train, holdout = {"age": list(range(20, 60))}, {"age": [year + 0.5 for year in range(20, 60)]}
+        >>> copies = count_copies(encode(train, holdout, {"age": [*range(20, 40), *range(80, 100)]}))
+        >>> copies.members, copies.nonmembers, copies.beyond_chance.lower
+        (20, 0, 17.0)
+    """
+
+    members: int
+    nonmembers: int
+    beyond_chance: Estimate
+    n_members: int
+    n_nonmembers: int
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        ends = self.beyond_chance.interval
+        stand = (
+            f"{self.members:,} of {self.n_members:,} training rows and {self.nonmembers:,} of {self.n_nonmembers:,} "
+            "hold-out rows stand in the release, column for column"
+        )
+        if not ends.lower:
+            return f"{stand}; chance may explain them all." if self.members else f"{stand}."
+        sure = percent((1.0 + ends.confidence) / 2.0)
+        return (
+            f"{stand}: with {sure} confidence at least {ends.lower:,.0f} training rows were copied beyond what chance "
+            "explains."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticAudit:
+    """What a released table gives away about the rows it was made from; ``audit_synthetic`` makes it.
+
+    Attributes:
+        comparison: Every query with its advantage, and the riskiest of them, whose interval holds for all together.
+        exposures: For each query, whether some members' scores are out of nonmembers' reach; they hold together.
+        copies: Rows that were released as they are.
+        split: Whether the two sides differ without the release; None if that was not asked, or no column can tell.
+        control: The advantage of a score whose release was made of neither side; None if there is none.
+        limits: Each limit with its decision.
+        groups: Mean risk of each group by the riskiest query, whichever that is; None if no groups were given.
+        by_group: The advantage within each group by that query; they hold together.
+        confidence: 1 less twice the probability that the decision errs either way.
+        cautions: What looks wrong with the tables, exposed members, sides that differ, and what was left out.
+        provenance: Method, version, numbers of rows, prior and seed.
+        tables: The tables as they were understood.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.synthetic import audit_synthetic
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> train, holdout, released = people(500), people(500), people(500)
+        >>> released = {name: np.r_[column, train[name][:25]] for name, column in released.items()}
+        >>> audit = audit_synthetic(train, holdout, released, max_copies_over_holdout=0)
+        >>> audit.copies.members, audit.verdict.word
+        (25, 'fail')
+        >>> print(audit.sentence)
+        Fail: with 97.5% confidence at least 20 training rows were copied beyond what chance explains, above 0.
+    """
+
+    comparison: Comparison
+    exposures: Mapping[str, Exposure]
+    copies: Copies
+    split: SplitCheck | None
+    control: Control | None
+    limits: tuple[RiskiestLimit, ...]
+    groups: GroupRisks | None
+    by_group: tuple[GroupAdvantage, ...]
+    confidence: float
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+    tables: Encoding
+
+    @property
+    def riskiest(self) -> str:
+        """The query with the largest estimated advantage."""
+        return self.comparison.ranking[0].name
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """The decision over all limits, which is ``fail, or drift`` where the sides differ anyway."""
+        return verdict_of(self.limits, self.split, "release", self.control)
+
+    @property
+    def decision(self) -> Decision | None:
+        """Fail if any limit fails, pass if all pass; None if nothing was limited."""
+        return self.verdict.decision
+
+    @property
+    def most_exposed(self) -> tuple[str, Exposure]:
+        """The query that exposes members most surely, and what it shows."""
+        return most_exposed(self.exposures)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it rests on, in plain words."""
+        return self.verdict.sentence or self.comparison.sentence
+
+
+def audit_synthetic(
+    train: Table,
+    holdout: Table,
+    synthetic: Table,
+    reference: Table | None = None,
+    *,
+    max_advantage: float | None = None,
+    max_tpr: float | None = None,
+    at_fpr: float = 0.001,
+    max_exposed: float | None = None,
+    at_precision: float = AT_PRECISION,
+    max_copies_over_holdout: int | None = None,
+    queries: Sequence[str] | None = None,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+    check_sides: bool = True,
+    learners: Sequence[Learner] = SPLIT_LEARNERS,
+    categories: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    use: Sequence[str] = (),
+    unit: str | None = None,
+    groups: str | ArrayLike | None = None,
+    control: Control | None = None,
+) -> SyntheticAudit:
+    """Ask every query of a released table, and hold what they find against limits.
+
+    Args:
+        train: Columns by name of the rows that the release was made from: numbers, booleans, texts, dates, missing
+            values.
+        holdout: The same columns of rows like these that it was not made from.
+        synthetic: The same columns of the released rows.
+        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
+        max_advantage: Largest advantage of the riskiest query that is acceptable.
+        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query; attackers may toss coins
+            among equal scores. Queries of two values, such as ``exact_copy``, are left to ``max_copies_over_holdout``.
+        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
+        max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
+            membership at least ``at_precision`` probable.
+        at_precision: How probable that is, above the prior and below 1.
+        max_copies_over_holdout: Most training rows that may be copied beyond what chance explains, at least 0.
+        queries: Names of the queries to ask, at least 2 (``estimators.queries.SYNTHETIC``); None for all that can be.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
+            limits errs either way with half of the rest at most.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        check_sides: Whether to look for what tells the sides apart without the release.
+        learners: Classifiers that compete for that.
+        categories: Columns of numbers that are names of something, such as codes.
+        leave_out: Columns that are not to be used.
+        use: Columns that are to be used although they look like identifiers.
+        unit: Column of both sides that says whom a row belongs to: one row of each person, drawn at random, is asked
+            about, and the column is used for nothing else.
+        groups: Column of both sides by which to state mean risks; or a label for each row, those of ``train`` first.
+        control: The advantage of a score of both sides by a release that was made of neither
+            (``estimators.control``): if it has one, a fail is "fail, or drift".
+
+    Returns:
+        a ``SyntheticAudit``: every query's advantage, exposed members, copies, the decision.
+
+    Raises:
+        InputError: tables that cannot be read together, or fewer than 8 rows on a side; the text says which column and
+            what to do.
+        OptionError: a limit out of its range, fewer than two queries, or one that needs a reference.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.synthetic import audit_synthetic
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> tables = [people(500) for _ in range(4)]
+        >>> audit = audit_synthetic(*tables, max_advantage=0.2, max_copies_over_holdout=0)
+        >>> audit.verdict.word, [(limit.name, limit.decision.value) for limit in audit.limits]
+        ('pass', [('advantage', 'pass'), ('copies', 'pass')])
+    """
+    confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
+    require_count("seed", seed, 0)
+    audit_limits = limits_of(max_advantage, max_tpr, at_fpr, Direction.EITHER, max_exposed, at_precision)
+    if max_copies_over_holdout is not None:
+        require_count("max_copies_over_holdout", max_copies_over_holdout, 0)
+    names = choose(CATALOGUE, queries, ("synthetic",) if reference is None else WITH_REFERENCE)
+    if len(names) < 2:
+        raise OptionError(f"queries: got {len(names)}, need at least 2", field="queries")
+    labels = None if groups is None else labels_of_sides(groups, train, holdout)
+    notes: list[Caution] = []
+    if unit is not None:
+        keep, notes = one_row_each(unit, train, holdout, seed)
+        if labels is not None:
+            labels = labels[np.concatenate([keep[0], keep[1] + rows_of(train)])]
+        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        leave_out = [*leave_out, unit]
+    tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    require_two_sides(tables.members, tables.nonmembers)
+    require_rows(tables)
+    scores = scores_of(synthetic_scores(tables, names))
+    further = int(max_copies_over_holdout is not None)
+    copies = count_copies(tables, 1.0 - (1.0 - confidence) / max(len(audit_limits) + further, 1))
+    limits = list(_judge(audit_limits, scores, prior, confidence, seed, further))
+    if max_copies_over_holdout is not None:
+        limits.append(judge_copies(copies, max_copies_over_holdout))
+    comparison = compare(scores, prior, confidence=confidence, seed=seed)
+    split = None
+    if check_sides:
+        split = _check_split(train, holdout, tables, confidence, seed, learners, categories, use, notes)
+    risks: GroupRisks | None = None
+    within: tuple[GroupAdvantage, ...] = ()
+    if labels is not None:
+        risks, within = by_groups(scores, comparison, labels, prior, confidence, seed)
+    audit = SyntheticAudit(
+        comparison,
+        exposures_of(scores, prior, confidence, Direction.EITHER),
+        copies,
+        split,
+        control,
+        tuple(limits),
+        risks,
+        within,
+        confidence,
+        (),
+        Provenance("synthetic", VERSION, len(tables.members), len(tables.nonmembers), prior, seed),
+        tables,
+    )
+    return _with_cautions(audit, tables, notes, queries is None and reference is None)
+
+
+def release_queries(
+    train: Table,
+    holdout: Table,
+    synthetic: Table,
+    reference: Table | None = None,
+    *,
+    queries: Sequence[str] | None = None,
+    categories: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+    use: Sequence[str] = (),
+    unit: str | None = None,
+    seed: int = 0,
+) -> dict[str, Scores]:
+    """The scores of both sides by each query of a released table, to be held beside those of other releases.
+
+    Args:
+        train: Columns by name of the rows that the release was made from.
+        holdout: The same columns of rows like these that it was not made from.
+        synthetic: The same columns of the released rows.
+        reference: The same columns of further rows, of neither side; without it, queries that need one are not asked.
+        queries: Names of the queries to ask (``estimators.queries.SYNTHETIC``); None for all that can be.
+        categories: Columns of numbers that are names of something, such as codes.
+        leave_out: Columns that are not to be used.
+        use: Columns that are to be used although they look like identifiers.
+        unit: Column of both sides that says whom a row belongs to: one row of each person is asked about.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+            Take the same for all releases that are compared.
+
+    Returns:
+        ``Scores`` of each query under its name, their rows in the order of the tables.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import compare_releases, release_queries
+        >>> rng = np.random.default_rng(0)
+        >>> people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}
+        >>> train, holdout, drawn = people(500), people(500), people(500)
+        >>> blurred = {name: column + rng.normal(0, 0.05, 500) for name, column in train.items()}
+        >>> tables = {"drawn": drawn, "blurred": blurred}
+        >>> answer = compare_releases({name: release_queries(train, holdout, each) for name, each in tables.items()})
+        >>> [(place.name, place.best_rank, place.worst_rank) for place in answer.comparison.ranking]
+        [('blurred', 1, 1), ('drawn', 2, 2)]
+    """
+    if unit is not None:
+        keep, _ = one_row_each(unit, train, holdout, seed)
+        train, holdout = part(train, keep[0]), part(holdout, keep[1])
+        leave_out = [*leave_out, unit]
+    tables = encode(train, holdout, synthetic, reference, categories=categories, leave_out=leave_out, use=use)
+    require_two_sides(tables.members, tables.nonmembers)
+    require_rows(tables)
+    return scores_of(synthetic_scores(tables, queries))
+
+
+def scores_of(of_queries: SyntheticScores) -> dict[str, Scores]:
+    """Both sides' scores by each query; they are numbers with an order, however few different ones there are.
+
+    Args:
+        of_queries: What ``synthetic_scores`` makes.
+    """
+    return {
+        name: Scores(
+            members, of_queries.nonmembers[name], ScoreKind.CONTINUOUS, "a query of the released table"
+        )
+        for name, members in of_queries.members.items()
+    }
+
+
+def no_reference() -> Caution:
+    """Which queries are not asked without a reference."""
+    others = [query.name for query in CATALOGUE.values() if "reference" in query.needs]
+    return Caution(
+        "no_reference",
+        f"not asked, for there is no reference: {', '.join(others)}; give rows like the others that belong to "
+        "neither side",
+    )
+
+
+def few_rows(tables: Encoding) -> Iterator[Caution]:
+    """Tables of fewer rows than queries by neighbours look for."""
+    for rows, name in ((tables.synthetic, "released table"), (tables.reference, "reference")):
+        if rows is not None and len(rows) < NEAREST:
+            yield Caution(
+                "few_rows",
+                f"the {name} has {len(rows)} rows, and queries by neighbours look for the {NEAREST} nearest: they take "
+                "the last there is, and tell less than of a larger one",
+            )
+
+
+def require_rows(tables: Encoding) -> None:
+    """Refuse sides of fewer rows than any answer needs."""
+    for side, name in ((tables.members, "members"), (tables.nonmembers, "nonmembers")):
+        if len(side) < MIN_RECORDS:
+            raise TooFewRecords(f"{name}: got {len(side)} rows, need at least {MIN_RECORDS}", field=name)
+
+
+def count_copies(tables: Encoding, confidence: float = 0.95) -> Copies:
+    """Rows of both sides that stand in the release as they are.
+
+    Args:
+        tables: The tables, encoded.
+        confidence: Twice the error of the lower end is 1 less this.
+
+    Returns:
+        ``Copies``: how many there are, and an exact lower limit of those that chance does not explain.
+    """
+    alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
+    released = tables.synthetic.records
+    members, nonmembers = (
+        int(np.isin(side.records, released).sum()) for side in (tables.members, tables.nonmembers)
+    )
+    n_members, n_nonmembers = len(tables.members), len(tables.nonmembers)
+    lower = float(excess_lower(members, n_members, nonmembers, n_nonmembers, alpha))
+    chance = nonmembers / n_nonmembers
+    value = (members - n_members * chance) / (1.0 - chance) if chance < 1.0 else 0.0
+    estimate = Estimate(
+        min(max(value, lower), float(members)), Interval(lower, float(members), confidence, OF_COPIES)
+    )
+    return Copies(members, nonmembers, estimate, n_members, n_nonmembers)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def _check_split(
+    train: Table,
+    holdout: Table,
+    tables: Encoding,
+    confidence: float,
+    seed: int,
+    learners: Sequence[Learner],
+    categories: Sequence[str],
+    use: Sequence[str],
+    notes: list[Caution],
+) -> SplitCheck | None:
+    """The sides without the release, in the columns that a score reads: what others say cannot reach it."""
+    names = [column.name for column in tables.columns]
+    try:
+        sides = encode_sides(
+            {name: train[name] for name in names},
+            {name: holdout[name] for name in names},
+            categories=[name for name in categories if name in names],
+            use=[name for name in use if name in names],
+        )
+        return check_rows(sides, confidence=confidence, seed=seed, learners=learners)
+    except InputError as error:  # one value in every column, or the same few rows again and again
+        notes.append(Caution("split_not_checked", f"the sides were not compared: {error.message}"))
+        return None
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
+    """By the count where it is a fact, by its lower limit where chance has to be left out.
+
+    Args:
+        copies: Rows that stand in the release, counted at the confidence at which a fail is to be decided.
+        most: Most training rows that may be copied beyond what chance explains.
+    """
+    estimate, stand = copies.beyond_chance, f"{copies.members:,} training rows stand in the release"
+    if copies.members <= most:
+        decision, reason = Decision.PASS, f"{stand}, not more than {most:,}"
+    elif estimate.lower > most:
+        decision = Decision.FAIL
+        reason = (
+            f"with {percent((1.0 + estimate.interval.confidence) / 2.0)} confidence at least {estimate.lower:,.0f} "
+            f"training rows were copied beyond what chance explains, above {most:,}"
+        )
+    else:
+        decision = Decision.INCONCLUSIVE
+        reason = (
+            f"{stand}, more than {most:,}, and so do {copies.nonmembers:,} of {copies.n_nonmembers:,} hold-out rows: "
+            f"chance may explain all but {estimate.lower:,.0f}"
+        )
+    return RiskiestLimit("copies", float(most), decision, "exact_copy", estimate, reason)
+
+
+def _judge(
+    limits: Sequence[AnyLimit],
+    scores: Mapping[str, Scores],
+    prior: float,
+    confidence: float,
+    seed: int,
+    further: int,
+) -> Iterator[RiskiestLimit]:
+    """Each limit for every query; of equal scores attackers toss coins to reach a false positive rate."""
+    for limit in limits:
+        queries = scores
+        if isinstance(limit, MaxTpr):
+            queries = {name: _without_ties(each, seed) for name, each in scores.items() if _values(each) > 2}
+            if not queries:
+                yield _nothing_to_judge(limit, confidence)
+                continue
+        yield from judge_queries([limit], queries, prior, confidence, seed, len(limits) - 1 + further)
+
+
+def _values(scores: Scores) -> int:
+    """How many different scores there are."""
+    return len(np.unique(np.concatenate([scores.members, scores.nonmembers])))
+
+
+def _without_ties(scores: Scores, seed: int) -> Scores:
+    """The same order, with coins tossed among equal scores: then a threshold reaches any false positive rate."""
+    rng = np.random.default_rng(seed)
+    both = np.concatenate([scores.members, scores.nonmembers])
+    rank = np.empty(len(both))
+    rank[np.lexsort((rng.random(len(both)), both))] = np.arange(len(both), dtype=np.float64)
+    members, nonmembers = rank[: scores.n_members], rank[scores.n_members :]
+    return Scores(members, nonmembers, ScoreKind.CONTINUOUS, scores.reason)
+
+
+def _nothing_to_judge(limit: MaxTpr, confidence: float) -> RiskiestLimit:
+    guarantee = Guarantee("no query has a threshold of this false positive rate", IID, finite_sample=True)
+    return RiskiestLimit(
+        "tpr",
+        float(limit.maximum),
+        Decision.INCONCLUSIVE,
+        "",
+        Estimate(None, Interval(0.0, 1.0, confidence, guarantee)),
+        "every query has two different scores at most, which reach no true positive rate at a false positive rate of "
+        f"{limit.fpr:g}: limit the copies",
+    )
+
+
+# --- what to know first -----------------------------------------------------------------------------------------
+
+
+def _with_cautions(
+    audit: SyntheticAudit, tables: Encoding, notes: Sequence[Caution], unasked: bool
+) -> SyntheticAudit:
+    """The audit with what is to be known before its numbers are used, the worst first."""
+    cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
+    name, worst = audit.most_exposed
+    if audit.decision is not Decision.FAIL:
+        cautions += [
+            Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions
+        ]
+    if audit.split is not None and audit.split.caution is not None:
+        cautions.append(audit.split.caution)
+    if audit.control is not None and audit.control.caution is not None:
+        cautions.append(audit.control.caution)
+    if unasked:
+        cautions.append(no_reference())
+    cautions += few_rows(tables)
+    cautions += [note for note in notes if note.code != "shared_units"]
+    of_queries = [
+        *(each for limit in audit.limits for each in limit.cautions),
+        *audit.comparison.ranking[0].advantage.cautions,
+        *audit.comparison.cautions,
+    ]
+    cautions += [each for each in of_queries if each.code not in DOUBTS]  # of rows the tables say more
+    return replace(audit, cautions=tuple(dict.fromkeys(cautions)))

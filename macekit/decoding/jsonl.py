@@ -1,0 +1,330 @@
+"""``application/x-ndjson``: an object a line for each record; a value is of the type that JSON says it is.
+
+The keys of the first line are the columns. A line may lack one that is not read; one that is read and missing, or null,
+is refused with its row. A further key is no column, unless it leaves open which columns are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators import MaceError
+from estimators.errors import MixedTypes, RaggedRows
+from macekit.call import Call
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.columns import KINDS, Labels, absent, floats_of, integers, one_column
+from macekit.decoding.json import parse
+from macekit.decoding.roles import Fields, Layout, Roles, Wide, choice, roles
+from macekit.decoding.table import Table, Values, filled_sizes, from_table
+from macekit.decoding.typed import padding_note
+from macekit.problems import Problem
+
+BLOCK = 2**18
+"""Bytes of lines that are read together."""
+
+LONGEST_LINE = 2**24
+MOST_KEYS = 2048
+"""Different keys of all lines."""
+
+BLANK = b" \t\r"
+BOM = b"\xef\xbb\xbf"
+READER = msgspec.json.Decoder()
+
+C = TypeVar("C", bound=Layout)
+Read = Callable[[int], bytes]
+"""Takes the next bytes, at most so many; none at the end."""
+
+
+def decode(call: Call, body: memoryview) -> DecodedBody:
+    """The decoded body of lines of JSON."""
+    table, layout = read(body, lambda names: choice(names, call))
+    return from_table(table, layout, call, max(call.expanded_limit, 8 * len(body)))
+
+
+def read(body: memoryview, choose: Callable[[Sequence[str]], C]) -> tuple[Table, C]:
+    """The columns in use, and what they are."""
+    reading = Reading(choose)
+    columns: dict[int, Column] = {}
+    for start, block in reading.blocks(reader_of(body)):
+        columns = columns or {at: Column(what) for at, what in reading.layout.what.items()}
+        for at, values in block.items():
+            columns[at].add(values, start, isinstance(reading.layout, Wide))
+    notes: dict[int, list[str]] = {}
+    if isinstance(reading.layout, Wide):
+        sizes = filled_sizes([np.concatenate(columns[at].filled) for at in reading.layout.positions])
+        for at, size in zip(reading.layout.positions, sizes, strict=True):
+            notes[at] = padding_note(columns[at].rows, size)
+            columns[at].end(size)
+    rows = isinstance(reading.layout, Fields)
+    values_of = {at: column.values(rows) for at, column in columns.items()}
+    return Table(values_of, 0, reading.names, notes), reading.layout
+
+
+def blocks(call: Call, take: Read) -> Iterator[tuple[Table, Roles]]:
+    """The records in blocks of a quarter of a megabyte of text."""
+    reading = Reading(lambda names: roles(names, call))
+    columns: dict[int, Column] = {}
+    for start, block in reading.blocks(take):
+        columns = columns or {at: Column(what) for at, what in reading.layout.what.items()}
+        for at, values in block.items():
+            columns[at].add(values, start)
+        yield Table({at: each.taken() for at, each in columns.items()}, start, reading.names), reading.layout
+
+
+def reader_of(body: memoryview) -> Read:
+    """A body in memory as something to take from."""
+    at = 0
+
+    def take(size: int) -> bytes:
+        nonlocal at
+        at += size
+        return bytes(body[at - size : at])
+
+    return take
+
+
+# --- lines --------------------------------------------------------------------------------------------------
+
+
+class Reading(Generic[C]):
+    """The columns that the keys of the lines so far are."""
+
+    def __init__(self, choose: Callable[[Sequence[str]], C]) -> None:
+        self._choose = choose
+        self._keys: set[str] = set()
+        self._layout: C | None = None
+        self.names: list[str] = []
+
+    @property
+    def layout(self) -> C:
+        """What the columns are; known from the first line on."""
+        return cast("C", self._layout)
+
+    def blocks(self, take: Read) -> Iterator[tuple[int, dict[int, list[object]]]]:
+        """The values of each column in use, block by block, and the row of the first; None where one is missing."""
+        row = 0
+        for first, lines in lines_of(take):
+            records: list[dict[str, object]] = []
+            for number, line in enumerate(lines, first):
+                if line.strip(BLANK):
+                    records.append(self._record(line, number, row + len(records)))
+            if records:
+                places = self.layout.positions
+                yield row, {at: [each.get(self.names[at]) for each in records] for at in places}
+            row += len(records)
+        if not row:
+            raise Problem("incomplete-body", "the body is empty; need a JSON object a line for each record")
+
+    def _record(self, line: bytes, number: int, row: int) -> dict[str, object]:
+        """The object in a line, its keys among the columns."""
+        record = record_of(line, number, row)
+        if not record.keys() <= self._keys:
+            self._take_keys(record, number, row)
+        return record
+
+    def _take_keys(self, record: dict[str, object], number: int, row: int) -> None:
+        """Take keys that no line had before, if the same columns are meant with them and without them."""
+        self.names += [key for key in record if key not in self._keys]
+        self._keys.update(record)
+        if len(self.names) > MOST_KEYS:
+            raise _at(
+                Problem("out-of-range", f"the lines have more than {MOST_KEYS} different keys"), number, row
+            )
+        if self._layout is None:
+            self._layout = self._choose(self.names)
+            return
+        try:
+            same = self._choose(self.names) == self._layout
+        except (Problem, MaceError):
+            same = False
+        if not same:
+            raise Problem(
+                "bad-records",
+                f"JSONL: line {number} has a key that no line before it has, and with it other columns could be meant; "
+                "name the columns with score=NAME and member=NAME, or give every line the same keys",
+                index=row,
+            )
+
+
+def record_of(line: bytes, number: int, row: int) -> dict[str, object]:
+    """The object in a line, or what is wrong with it.
+
+    The fast reader takes the last of two values of one name. Every name has a colon of its own, so none was hidden if
+    there are as many colons as names; a colon within a value only makes us read with care.
+    """
+    try:
+        record = READER.decode(line)
+        if type(record) is dict and line.count(b":") == len(record):
+            return record
+    except (ValueError, RecursionError):
+        pass
+    try:
+        record = parse(line.rstrip(BLANK))
+    except Problem as problem:
+        raise _at(problem, number, row) from None
+    if not isinstance(record, dict):
+        raise _at(Problem("malformed-body", "the body is JSON but no object; need {...}"), number, row)
+    return record
+
+
+def _at(problem: Problem, number: int, row: int) -> Problem:
+    """A problem of a line, by its number, counted from 1."""
+    detail = problem.detail.replace("the body", "the line", 1)
+    return Problem(problem.kind.slug, f"JSONL, line {number}: {detail}", field=problem.field, index=row)
+
+
+def lines_of(take: Read) -> Iterator[tuple[int, list[bytes]]]:
+    """Whole lines, a block of them at a time, and the number of the first."""
+    number, rest = 1, b""
+    while data := take(BLOCK):
+        data = data if rest or number > 1 else data.removeprefix(BOM)
+        head, end, tail = data.rpartition(b"\n")
+        if not end:
+            rest += data
+        else:
+            lines = (rest + head).split(b"\n")
+            _refuse_long(lines, number)
+            yield number, lines
+            number, rest = number + len(lines), tail
+        _refuse_long([rest], number)
+    if rest:
+        yield number, [rest]
+
+
+def _refuse_long(lines: list[bytes], first: int) -> None:
+    for number, line in enumerate(lines, first):
+        if len(line) > LONGEST_LINE:
+            raise Problem(
+                "too-large", f"JSONL, line {number}: longer than {LONGEST_LINE} bytes", index=number - 1
+            )
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Column:
+    """One column as its blocks come: of one type from its first row to its last, however it is cut."""
+
+    what: str
+    kind: str | None = None
+    parts: list[Values] = field(default_factory=list)
+    filled: list[NDArray[np.bool_]] = field(default_factory=list)
+    rows: int = 0
+    first_missing: int | None = None
+
+    def add(self, values: list[object], start: int, padded: bool = False) -> None:
+        """The next rows; ``padded`` says that blanks may stand at the end of the column."""
+        self.rows += len(values)
+        if padded:
+            self.filled.append(np.array([value is not None for value in values], dtype=np.bool_))
+        if None in values:
+            missing = next(at for at, value in enumerate(values) if value is None)
+            if not padded:
+                raise absent(self.what, start + missing)
+            if self.first_missing is None:
+                self.first_missing = start + missing
+            values = [value for value in values if value is not None]
+        if not values:
+            return
+        kinds = {KINDS[kind] for kind in set(map(type, values))}
+        self.kind = self.kind or KINDS[type(values[0])]
+        if kinds != {self.kind}:
+            at = next(at for at, value in enumerate(values) if KINDS[type(value)] != self.kind)
+            raise MixedTypes(
+                f"{self.what}: row {start + at} is {KINDS[type(values[at])]} but others are {self.kind}; write one "
+                "kind, and leave out rows that have no value",
+                field=self.what,
+                index=start + at,
+            )
+        if self.kind == KINDS[dict]:
+            raise Problem(
+                "wrong-type",
+                f"{self.what}: row {start} is an object; need numbers, text or booleans",
+                field=self.what,
+                index=start,
+            )
+        self.parts.append(self._typed(values, start))
+
+    def end(self, size: int) -> None:
+        """Nothing follows: what is missing may only stand behind the last of so many rows."""
+        if self.first_missing is not None and self.first_missing < size:
+            raise absent(self.what, self.first_missing)
+
+    def taken(self) -> Values:
+        """The rows that were added since this was asked."""
+        values = self.values()
+        self.parts.clear()
+        return values
+
+    def values(self, rows_allowed: bool = False) -> Values:
+        """All rows; a value may be a list of numbers where that is allowed."""
+        if self.kind == KINDS[list] and not rows_allowed:
+            raise Problem(
+                "wrong-type",
+                f"{self.what}: row 0 is a list; need numbers, text or booleans, a column for each number",
+                field=self.what,
+                index=0,
+            )
+        if len(self.parts) == 1:
+            return self.parts[0]
+        if not self.parts:
+            return np.empty(0)
+        return one_column(self.parts, self.what)
+
+    def _typed(self, values: list[object], start: int) -> Values:
+        """Values of one type."""
+        if self.kind == KINDS[str]:
+            return self._labels(cast("list[str]", values), start)
+        if self.kind == KINDS[bool]:
+            return np.array(values, dtype=np.bool_)
+        if self.kind == KINDS[list]:
+            return self._in_rows(cast("list[list[object]]", values), start)
+        if set(map(type, values)) == {int}:
+            return cast("NDArray[np.generic]", integers(values))
+        return floats_of(cast("list[float]", values))
+
+    def _labels(self, values: list[str], start: int) -> Labels:
+        places = {text: place for place, text in enumerate(dict.fromkeys(values))}
+        labels = Labels(np.array([places[text] for text in values], dtype=np.int64), [*places])
+        half = labels.first(np.array([_is_half(text) for text in places], dtype=np.bool_))
+        if half is not None:
+            raise Problem(
+                "malformed-body",
+                f"{self.what}: row {start + half} holds half of a surrogate pair",
+                field=self.what,
+                index=start + half,
+            )
+        return labels
+
+    def _in_rows(self, values: list[list[object]], start: int) -> NDArray[np.generic]:
+        first = self.parts[0] if self.parts else None
+        wide = first.shape[1] if isinstance(first, np.ndarray) else len(values[0])
+        for row, value in enumerate(values, start):
+            if len(value) != wide:
+                raise RaggedRows(
+                    f"{self.what}: row {row} has {len(value)} values, row 0 has {wide}",
+                    field=self.what,
+                    index=row,
+                )
+            odd = set(map(type, value)) - {int, float}
+            if odd:
+                raise Problem(
+                    "wrong-type",
+                    f"{self.what}: row {row} holds a value that is {KINDS[odd.pop()]}; need numbers",
+                    field=self.what,
+                    index=row,
+                )
+        return np.array([floats_of(cast("list[float]", value)) for value in values]).reshape(
+            len(values), wide
+        )
+
+
+def _is_half(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)

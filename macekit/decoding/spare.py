@@ -1,0 +1,159 @@
+"""Columns of a table that nobody named, but which are called as if they said whose a row is.
+
+Rows of one person, document or model are not independent, and whoever posts them may not know that this matters. So
+these columns are looked at, in the first rows of a table alone, and never refused: what cannot be read says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estimators import MaceError, Scores
+from estimators.clusters.notice import dependent_rows
+from estimators.sample.scores import MIN_RECORDS
+from estimators.statement import Caution
+from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPZ, PARQUET, Call
+from macekit.decoding import arrow, csv, jsonl, parquet
+from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.columns import refusals
+from macekit.decoding.npz import Archive
+from macekit.decoding.roles import SpareColumns, choice, spare_columns
+from macekit.problems import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 2**15
+"""Rows at the start of a table that are looked at."""
+
+BYTES = 2**21
+"""Bytes at the start of a text that are looked at."""
+
+MOST_SAMPLES = 4
+"""Scores that they are held against, where there are several."""
+
+
+def cautions_of(call: Call, body: memoryview, body_read: DecodedBody) -> tuple[Caution, ...]:
+    """What is odd about rows that share a label of a column that nobody named; ``body_read`` is the rest."""
+    if body_read.rows is None or not wanted(body_read):
+        return ()
+    try:
+        return cautions(_columns(call, body, len(body_read.rows)), body_read)
+    except (Problem, MaceError):
+        return ()
+
+
+def wanted(body_read: DecodedBody) -> bool:
+    """Whether anything is to be looked at: not where it was said whose the rows are."""
+    already_named = body_read.units is not None or bool(body_read.clusters)
+    return body_read.rows is not None and bool(body_read.samples) and not already_named
+
+
+def cautions(columns: Mapping[str, ArrayLike], body_read: DecodedBody) -> tuple[Caution, ...]:
+    """The first caution that any of the scores raises, of the rows that the columns tell of."""
+    rows = body_read.rows
+    if rows is None:
+        return ()
+    arrays = {name: np.asarray(values)[:ROWS] for name, values in columns.items()}
+    arrays = {name: each for name, each in arrays.items() if 0 < len(each) <= len(rows)}
+    for sample in list(body_read.samples.values())[:MOST_SAMPLES] if arrays else ():
+        length = min(len(each) for each in arrays.values())
+        rows_there = np.flatnonzero(rows < length)
+        scores = _scores(sample, rows_there)
+        if scores is not None:
+            in_order = {name: each[rows[rows_there]] for name, each in arrays.items()}
+            noticed = dependent_rows(scores, in_order)
+            if noticed:
+                return noticed
+    return ()
+
+
+def _scores(sample: Sample, rows_there: NDArray[np.intp]) -> Scores | None:
+    """Scores of some of the records; where one side has next to none of them, the other one cut in two."""
+    if sample.members is None or sample.nonmembers is None:
+        return None
+    members, nonmembers = np.asarray(sample.members), np.asarray(sample.nonmembers)
+    both = [
+        members[rows_there[rows_there < len(members)]],
+        nonmembers[rows_there[rows_there >= len(members)] - len(members)],
+    ]
+    if both[0].dtype.kind not in "biuf" or both[1].dtype.kind not in "biuf":
+        return None
+    sides = [(side if side.ndim == 1 else side[:, 0]).astype(np.float64) for side in both]
+    if min(map(len, sides)) < MIN_RECORDS:
+        if min(map(len, sides)) > 0:
+            return None
+        whole = max(sides, key=len)
+        sides = [whole[: len(whole) // 2], whole[len(whole) // 2 :]]
+    return Scores.of(sides[0], sides[1], "continuous")
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def _columns(call: Call, body: memoryview, rows: int) -> dict[str, ArrayLike]:
+    """The spare columns of a body of so many rows by their names, as far as they are looked at."""
+
+    def choose(names: Sequence[str]) -> SpareColumns:
+        columns = spare_columns(names, choice(names, call))
+        if not columns.positions:
+            raise Problem("missing-field", "no column is called as if it said whose a row is")
+        return columns
+
+    if call.media_type == CSV:
+        texts, layout = csv.read(_head(body), choose)
+        return _of_arrow(texts, layout)
+    if call.media_type == NDJSON:
+        lines = jsonl.Reading(choose)
+        values: dict[int, list[object]] = {}
+        for _, block in lines.blocks(jsonl.reader_of(_head(body))):
+            for at, part in block.items():
+                values.setdefault(at, []).extend(part)
+        alike = {at: each for at, each in values.items() if {*map(type, each)} in ({int}, {str})}
+        return {lines.names[at]: np.array(each) for at, each in alike.items()}
+    if call.media_type in (ARROW, ARROW_FILE, PARQUET):
+        reader = parquet if call.media_type == PARQUET else arrow
+        data, layout, _ = reader.as_written(body, choose, max(call.expanded_limit, len(body)), ROWS)
+        return _of_arrow(data.slice(0, ROWS), layout)
+    if call.media_type == NPZ:
+        with Archive.of(body, call.expanded_limit) as archive:
+            names = archive.names
+            places = [at for at in choose(names).positions if archive.header(names[at]).shape == (rows,)]
+            return {names[at]: archive.array(names[at]) for at in places}
+    return {}
+
+
+def _head(body: memoryview) -> memoryview:
+    """The first whole lines of a text."""
+    if len(body) <= BYTES:
+        return body
+    head = bytes(body[:BYTES])
+    return memoryview(head[: head.rfind(b"\n") + 1])
+
+
+def _of_arrow(table: pa.Table, layout: SpareColumns) -> dict[str, ArrayLike]:
+    """Columns of text or of whole numbers, without a gap, as numbers of their values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns: dict[str, ArrayLike] = {}
+    with refusals("table"):
+        for name, column_as_sent in zip(layout.names, table.columns, strict=True):
+            kind = (
+                column_as_sent.type.value_type
+                if pa.types.is_dictionary(column_as_sent.type)
+                else column_as_sent.type
+            )
+            column = column_as_sent.cast(kind)
+            text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+            if column.null_count or not (text or pa.types.is_integer(kind)):
+                continue
+            codes = pc.dictionary_encode(column).combine_chunks()
+            codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
+            if not text or not any(not each.strip() for each in codes.dictionary.to_pylist()):
+                columns[name] = codes.indices.to_numpy(zero_copy_only=False)
+    return columns

@@ -1,0 +1,270 @@
+"""For engines that have neither Arrow batches nor frames that are asked: a function for each batch, one for all rows.
+
+Flink, Beam, Ray, a function of one's own in Spark or a database: ``partial`` where the records are, ``merged`` where
+the answer is wanted. Between the two, rows of equal ``kind``, ``exponent`` and ``key`` may be summed, or not.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+from macekit.client.problems import as_mace_problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from macekit.client.options import RiskTableOptions
+    from macekit.client.result import Result
+
+
+def partial(
+    batch: Any, *, score: str | None = None, member: str | None = None, query: str = "auto"
+) -> pa.Table:
+    """Counts of one batch of records, however few, as rows that may be sent anywhere and summed.
+
+    Args:
+        batch: Records of either side or both: a record batch, a frame of pandas or Polars, a dict of columns.
+        score, member: Names of its columns. Not needed if they are called ``score`` and ``member``.
+        query: ``"continuous"`` counts integers on the grid, too; ``"auto"``, the default, by value. The same for all
+            batches.
+
+    Returns:
+        an Arrow table with the columns ``kind``, ``exponent``, ``key``, ``members`` and ``nonmembers``.
+
+    Raises:
+        MaceProblem: a record cannot be used; it says which and why.
+
+    Example:
+        >>> import macekit
+        >>> rows = macekit.partial({"score": [0.5, 1.5, 1.5], "member": [True, True, False]})
+        >>> rows["members"].to_pylist(), rows["nonmembers"].to_pylist()
+        ([1, 1], [0, 1])
+    """
+    from macekit.call import Call
+    from macekit.client.tables import query as query_of
+    from macekit.decoding.body import DecodedBody
+    from macekit.operations.counts import start_of
+    from macekit.sources.batches import Batches
+    from macekit.sources.parts import rows_of
+    from macekit.sources.reading import LIMIT, tally
+
+    with as_mace_problems():
+        roles_named = {
+            role: name for role, name in (("score", score), ("member", member)) if name is not None
+        }
+        start = start_of(DecodedBody(options={"query": query}))
+        call = Call("counts", query=query_of(roles_named), expanded_limit=LIMIT)
+        tallies, _ = tally(Batches([_arrow(batch)]).blocks(call), start)
+        return rows_of(tallies.get("", start))
+
+
+def merged(rows: Any) -> Result:
+    """The counts of all batches, from the rows that ``partial`` made of each.
+
+    Args:
+        rows: Tables, frames, or a mapping for each row; a list or an iterator of them. Summed before or not.
+
+    Returns:
+        a ``Result`` as ``macekit.counts`` gives it: the same as that of all records in one place.
+
+    Raises:
+        MaceProblem: the rows are none of ``partial``'s, or a side has too few records.
+
+    Example:
+        >>> import macekit
+        >>> batches = [{"score": [0.25 * i, 1.0 * i], "member": [True, False]} for i in range(40)]
+        >>> macekit.merged(macekit.partial(batch) for batch in batches).n_members
+        40
+    """
+    from macekit.client.client import Local
+    from macekit.sources.parts import counts_of_rows
+
+    with as_mace_problems():
+        counts = counts_of_rows(rows)
+    return Local().counts(counts=counts)
+
+
+def counts_by(
+    source: Any,
+    by: str,
+    *,
+    score: str | None = None,
+    member: str | None = None,
+    query: str = "auto",
+) -> dict[Any, Result | None]:
+    """The counts of each group, counted at once and on the cells of all, so that they merge to those of all records.
+
+    ``macekit.compare({label: {"counts": group["counts"]}})`` states each group's own advantage, with intervals that
+    hold together.
+
+    Args:
+        source: A table or whatever ``macekit.counts`` takes: files, folders, addresses, batches, frames of engines.
+        by: The column of groups: of a model, a checkpoint, a region.
+        score, member: Names of the other columns. Not needed if they are called ``score`` and ``member``.
+        query: ``"continuous"`` counts integers on the grid, too; ``"auto"``, the default, by value.
+
+    Returns:
+        a ``Result`` as ``macekit.counts`` gives it for each group, by its label; None for one that has fewer than two
+        records on a side, of which nothing can be said.
+
+    Raises:
+        MaceProblem: a record cannot be used, or there are more groups than can be counted at once.
+
+    Example:
+        >>> import macekit
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> member = rng.random(2000) < 0.5
+        >>> table = {"score": rng.normal(member), "member": member, "region": ["north", "south"] * 1000}
+        >>> regions = macekit.counts_by(table, "region")
+        >>> sorted(regions), regions["north"].n_members + regions["south"].n_members == member.sum()
+        (['north', 'south'], np.True_)
+    """
+    from macekit.client.client import Local
+    from macekit.client.question import source_of
+    from macekit.client.tables import query as query_of
+    from macekit.decoding.body import DecodedBody
+    from macekit.operations.counts import start_of
+    from macekit.sources.batches import Batches
+    from macekit.sources.reading import counts_by_group
+    from macekit.sources.shards import shards_of
+
+    with as_mace_problems():
+        roles_named = {"group": by, "score": score, "member": member}
+        columns = query_of({role: name for role, name in roles_named.items() if name is not None})
+        start = start_of(DecodedBody(options={"query": query}))
+        file = isinstance(source, str | os.PathLike)
+        blocks = source_of(source) or (shards_of([source]) if file else Batches([_arrow(source)]))
+        groups = counts_by_group(blocks, columns, on_grid=start.table is not None)
+    return {
+        label: None if counts is None else Local().counts(counts=counts) for label, counts in groups.items()
+    }
+
+
+def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
+    """The risk of each score, as a table to be joined where the records lie: risk is a look-up in some hundred cells.
+
+    Args:
+        counts: What ``macekit.counts`` or ``macekit.merged`` answered, or its ``["counts"]``.
+        options: Those of ``macekit.risk`` that are not about single records: ``prior``, ``confidence``, ``threshold``,
+            ``interval``, ``over``, ``seed``.
+
+    Returns:
+        an Arrow table with a row for each cell. Of numbers on a line, ``low`` and ``high``: a record is of the cell if
+        ``low <= score and score < high``. Of integers, booleans (0 and 1) and text, ``score`` itself. Then ``members``,
+        ``nonmembers``, ``risk``, ``lower``, ``upper`` and the other columns of ``macekit.risk``'s records. A score that
+        the counts do not reach has no row: nothing is known of it but that its risk is between 0 and 1.
+
+    Raises:
+        MaceProblem: the counts or an option cannot be used.
+
+    Example:
+        >>> import macekit
+        >>> counts = macekit.counts({"score": ["a", "b", "a", "b"] * 50, "member": [True, False] * 100})
+        >>> macekit.risk_table(counts).select(["score", "risk", "flagged"]).to_pylist()
+        [{'score': 'a', 'risk': 1.0, 'flagged': True}, {'score': 'b', 'risk': 1.0, 'flagged': False}]
+    """
+    import pyarrow as pa
+
+    from macekit.client.client import Local
+
+    of_counts = counts if isinstance(counts, Mapping) and "cells" in counts else counts["counts"]
+    some_score = next(iter(of_counts["cells"].get("labels", ())), 0.0)
+    columns = dict(Local().risk(counts=of_counts, targets=[some_score], **options)["cells"])
+    cells = columns.pop("cells")
+    places: dict[str, Any] = {}
+    if "labels" in cells:
+        places["score"] = cells["labels"]
+    elif cells["kind"] == "grid":
+        places["low"], places["high"] = _edges(cells)
+    else:
+        fine = of_counts["cells"]
+        ends = (
+            [edges[at] for edges, at in zip(_edges(fine), (0, -1), strict=True)] if "keys" in fine else None
+        )
+        first, last = ends or (-math.inf, math.inf)
+        places["low"], places["high"] = [first, *cells["cuts"]], [*cells["cuts"], last]
+    return pa.table({**places, **{name: column for name, column in columns.items() if column is not None}})
+
+
+def sql(
+    dialect: str,
+    *,
+    table: str = "scores",
+    score: str = "score",
+    member: str = "member",
+    exponent: int = -20,
+) -> str:
+    """The two queries by which a database counts, to be read, or run where no Python is.
+
+    The first says for each membership how many rows there are, how many of them have a score that is finite, and how
+    far these reach: the two numbers must be the same, and there must be two memberships. The second answers rows that
+    ``merged`` takes. Needs Ibis.
+
+    Args:
+        dialect: A database as Ibis knows it: ``"postgres"``, ``"bigquery"``, ``"snowflake"``, ``"trino"``,
+            ``"databricks"``, ``"clickhouse"``, ``"athena"``, ``"duckdb"`` and more.
+        table: Name of the table.
+        score: Name of its column of scores, which are floats.
+        member: Name of its column of membership, which is true or false; or ``"column=value"``, where it is text and
+            members have the value.
+        exponent: Scores are counted in steps of 2**exponent; ``merged`` joins cells to what counts have. A step of a
+            2**16th of the scores' range, or finer, loses nothing.
+
+    Returns:
+        both queries, each behind a line that says what it is for.
+
+    Raises:
+        MaceProblem: Ibis is not installed, or cannot say it in this dialect.
+
+    Example:
+        >>> import macekit
+        >>> macekit.sql("duckdb").startswith("-- what there is")
+        True
+    """
+    from macekit.sources.frames import queries
+
+    with as_mace_problems():
+        first, second = queries(dialect, table, score, member, exponent)
+    check, rows = "-- what there is: n and usable must be the same", "-- counts: rows for macekit.merged"
+    return f"{check}\n{first};\n\n{rows}\n{second};\n"
+
+
+def _edges(grid: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """Where each cell of a grid begins and ends."""
+    import numpy as np
+
+    keys = np.asarray(grid["keys"], dtype=float)
+    with np.errstate(over="ignore"):  # the end of the last cell may be beyond what floats hold
+        low, high = np.ldexp(keys, grid["exponent"]), np.ldexp(keys + 1, grid["exponent"])
+    return low.tolist(), high.tolist()
+
+
+def _arrow(batch: Any) -> pa.Table:
+    """Any batch as a table of Arrow's."""
+    import pyarrow as pa
+
+    from macekit.client.columns import columns_of, is_table
+    from macekit.problems import Problem
+
+    if isinstance(batch, Mapping) or hasattr(batch, "iloc"):
+        names, of = columns_of(batch)
+        return pa.table([_column(of(place)) for place in range(len(names))], names=names)
+    if not is_table(batch) and not hasattr(batch, "__arrow_c_array__"):
+        raise Problem(
+            "wrong-type", f"batch: got {type(batch).__name__}; need a record batch, a frame or columns"
+        )
+    return pa.table(batch)
+
+
+def _column(values: Any) -> Any:
+    """A column as Arrow has it; NaN stays NaN."""
+    import pyarrow as pa
+
+    from macekit.client.columns import arrow_of
+
+    arrow = arrow_of(values) if not hasattr(values, "to_numpy") else None
+    return pa.array(values) if arrow is None else arrow

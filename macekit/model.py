@@ -1,0 +1,731 @@
+"""From a fitted model and its rows to a verdict: ask the model, train shadows if wanted, ask every query.
+
+scikit-learn is imported when the sides are compared or a shadow is cloned, never before; PyTorch and its like never
+are: a model is anything that answers rows.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from macekit.client.problems import as_mace_problems
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from estimators.model import ModelAudit, Outputs, Shadows
+    from estimators.split import Control, SplitCheck
+    from estimators.statement import Caution
+
+Trainer = Callable[[Any, Any, int], Any]
+Progress = Callable[[int, int], object]
+
+PICKLE = (
+    "a pickle (.pkl, .joblib, .pt, .h5) runs whatever code it holds when it is opened, so mace opens none. Load it "
+    "yourself, if you trust where it comes from, and give the model"
+)
+TORCH = (
+    "need something that takes arrays; wrap it (after model.eval()): lambda X: "
+    "model(torch.as_tensor(X)).softmax(-1).detach().cpu().numpy()"
+)
+MUCH_LARGER = 1.25
+"""How many times as many rows as its shadows a model may be trained on before that is worth a word."""
+
+MOST_COLUMNS = 1024
+"""Columns of rows that are looked at for what tells the sides apart without the model."""
+
+MORE_THAN_CHANCE = 3.0
+"""Test rows that stand in the training set, as a multiple of what repeated rows explain."""
+
+
+def audit_model(
+    model: Any,
+    X_train: Any,
+    y_train: ArrayLike,
+    X_test: Any,
+    y_test: ArrayLike,
+    *,
+    shadows: int | Shadows | str | os.PathLike[str] = 0,
+    max_advantage: float | None = None,
+    max_tpr: float | None = None,
+    at_fpr: float = 0.001,
+    max_exposed: float | None = None,
+    at_precision: float = 0.9,
+    queries: Sequence[str] | None = None,
+    together: bool = False,
+    groups: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    outputs: Outputs | None = None,
+    classes: ArrayLike | None = None,
+    fit: Trainer | None = None,
+    check_sides: bool = True,
+    control: tuple[ArrayLike, ArrayLike] | None = None,
+    prior: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> ModelAudit:
+    """What a fitted model gives away about the rows that it was trained on, by every query that its answers allow.
+
+    Args:
+        model: A fitted classifier or regressor of scikit-learn or alike, or any function that takes rows and returns
+            probabilities, logits, predictions or labels, one a row. A network of PyTorch in a function: ``lambda X:
+            model(torch.as_tensor(X)).softmax(-1).detach().cpu().numpy()``.
+        X_train: The rows that the model was trained on: an array, a frame, a sparse matrix or a list, as the model
+            takes them.
+        y_train: The class or the target of each.
+        X_test: Rows like these that it was not trained on.
+        y_test: The class or the target of each.
+        shadows: How many shadow models to train, each on half of all rows: 0, or at least 2; 16 tell most. Or those of
+            an earlier audit of the same rows (``audit.shadows``), or an ``.npz`` file with ``signals`` and
+            ``membership``.
+        max_advantage: Largest advantage of the riskiest query that is acceptable.
+        max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
+        at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
+        max_exposed: Largest share of training rows that is acceptable beyond a cut of any query's score that makes
+            membership at least ``at_precision`` probable.
+        at_precision: How probable that is, above the prior and below 1.
+        queries: Names of the queries to ask (``estimators.queries.MODELS`` and ``SHADOWS``); None for all that apply
+            and that do not order the records as another one does.
+        together: Whether to learn a score of all queries together from 40% of the rows, as one query more, which is
+            stated on the other rows.
+        groups: A label for each row, training rows first, or a pair of arrays: the riskiest query is stated within
+            each group as well.
+        outputs: What the answers are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"``
+            of a regressor or ``"labels"``. None: what the model or its answers show.
+        classes: The labels in the order of the columns; None for ``model.classes_``, or columns numbered from 0.
+        fit: How to train a shadow: a function of rows, labels and a seed that returns what ``model`` may be. None:
+            scikit-learn's clone of the model is fitted.
+        check_sides: Whether to look for what tells the two sides apart without the model, in the columns of ``X_train``
+            and ``X_test``: if anything does, a fail is "fail, or drift".
+        control: A score of each row of ``X_train`` and one of each of ``X_test`` by a model of the same kind that was
+            trained on none of them: if it tells them apart, a fail is "fail, or drift", too.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
+            limits errs either way with half of the rest at most.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        progress: Called with the number of shadows that are trained, and of all, after each.
+
+    Returns:
+        a ``ModelAudit``: ``decision``, ``sentence``, ``comparison`` of all queries, ``exposures``, ``limits``,
+        ``cautions``; ``print`` shows it.
+
+    Raises:
+        MaceProblem: a model that is not fitted or answers NaN, labels that it does not know, rows and labels that do
+            not belong together; the text says what to do.
+
+    Example:
+        >>> import macekit
+        >>> import numpy as np
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)  # nothing to learn, and it learns all by heart
+        >>> model = DecisionTreeClassifier(random_state=0).fit(X[:200], y[:200])
+        >>> audit = macekit.audit_model(model, X[:200], y[:200], X[200:], y[200:], max_advantage=0.1)
+        >>> audit.decision.value, audit.riskiest
+        ('fail', 'loss')
+    """
+    with as_mace_problems():
+        return _audit(
+            model,
+            (X_train, X_test),
+            (y_train, y_test),
+            shadows,
+            outputs,
+            classes,
+            fit,
+            progress,
+            groups,
+            check_sides,
+            control,
+            max_advantage=max_advantage,
+            max_tpr=max_tpr,
+            at_fpr=at_fpr,
+            max_exposed=max_exposed,
+            at_precision=at_precision,
+            queries=queries,
+            together=together,
+            prior=prior,
+            confidence=confidence,
+            seed=seed,
+        )
+
+
+def _audit(
+    model: Any,
+    rows: tuple[Any, Any],
+    truth: tuple[Any, Any],
+    shadows: int | Shadows | str | os.PathLike[str],
+    outputs: Outputs | None,
+    classes: Any,
+    fit: Trainer | None,
+    progress: Progress | None,
+    groups: Any,
+    check_sides: bool,
+    control: Any,
+    **options: Any,
+) -> ModelAudit:
+    """The same, in the words of the library."""
+    from estimators.errors import require_count
+    from estimators.model import audit_model
+
+    reader = _Reader.of(model, outputs, classes)
+    labels = tuple(
+        _labels(side, each, name) for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
+    )
+    cautions = list(_shared_rows(*rows))
+    seed = require_count("seed", options["seed"], 0)
+    with _one_thread(model):
+        answers = [reader.ask(X, f"X_{name}") for X, name in zip(rows, ("train", "test"), strict=True)]
+    reader = reader.with_kind(answers, labels)
+    _require_known(reader, labels)
+    table: Shadows | None = None
+    if isinstance(shadows, bool) or not isinstance(shadows, SupportsIndex):
+        table = _load_shadows(shadows)
+    elif shadows != 0:
+        count = require_count("shadows", index(shadows), 2)
+        table, notes = _train_shadows(model, reader, rows, labels, answers, count, fit, seed, progress)
+        cautions += notes
+    split = None
+    if check_sides:
+        split, notes = _check_sides(rows, options["confidence"], seed)
+        cautions += notes
+    audit = audit_model(
+        answers[0],
+        answers[1],
+        labels[0],
+        labels[1],
+        outputs=reader.outputs or "probabilities",
+        classes=reader.classes,
+        shadows=table,
+        groups=_pair(groups, len(labels[0])),
+        split=split,
+        control=_judge_control(control, labels, options["confidence"], seed),
+        **options,
+    )
+    return replace(audit, cautions=(*cautions, *audit.cautions)) if cautions else audit
+
+
+# --- the model ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How a model is asked, and what its answers are."""
+
+    answer: Callable[[Any], Any]
+    outputs: Outputs | None
+    classes: Any
+
+    @classmethod
+    def of(cls, model: Any, outputs: Outputs | None, classes: Any) -> _Reader:
+        """By what the model offers: probabilities before scores, scores before labels."""
+        from estimators.errors import InputError, OptionError, UnknownName
+        from estimators.model import KINDS
+
+        if isinstance(model, str | bytes | os.PathLike):
+            what = "bytes" if isinstance(model, bytes) else "a path"
+            raise InputError(f"model: got {what}; {PICKLE}", field="model")
+        if isinstance(model, type):
+            raise InputError(
+                f"model: got the class {model.__name__}, need a fitted model of it", field="model"
+            )
+        if outputs is not None and outputs not in KINDS:
+            raise UnknownName.among("outputs", outputs, KINDS)
+        own = getattr(model, "classes_", None) if classes is None else classes
+        if isinstance(own, list) and own and hasattr(own[0], "__len__") and not isinstance(own[0], str):
+            raise InputError("model: has several outputs; ask about one output at a time", field="model")
+        if hasattr(model, "state_dict") and not hasattr(model, "predict"):
+            raise InputError(f"model: got a {type(model).__name__}, {TORCH}", field="model")
+        offers = [each for each in _offers(model, own) if hasattr(model, each[0])]
+        for method, kind in offers:
+            if outputs in (None, kind) or kind is None:
+                return cls(getattr(model, method), outputs or kind, own)
+        if offers:
+            kinds = " and ".join(str(kind) for _, kind in offers)
+            raise OptionError(
+                f"outputs: a {type(model).__name__} gives {kinds}, and no {outputs}", field="outputs"
+            )
+        if not callable(model):
+            raise InputError(
+                f"model: got {type(model).__name__}, need a fitted model with predict_proba, decision_function or "
+                "predict, or a function from rows to answers",
+                field="model",
+            )
+        return cls(model, outputs, own)
+
+    def ask(self, rows: Any, name: str) -> NDArray[np.generic]:
+        """The answers about some rows: one a row, all finite."""
+        import numpy as np
+
+        from estimators.errors import DimensionMismatch, InputError, NotFinite
+        from estimators.queries.arrays import plain_array
+
+        try:
+            answers = self.answer(rows)
+        except Exception as error:
+            if type(error).__name__ != "NotFittedError":
+                raise
+            raise InputError(
+                "model: it is not fitted; call fit with the training rows first", field="model"
+            ) from None
+        if (
+            isinstance(answers, list)
+            and answers
+            and isinstance(answers[0], np.ndarray)
+            and answers[0].ndim == 2
+        ):
+            raise InputError("model: answers several outputs; ask about one output at a time", field="model")
+        array = plain_array(answers, "model")
+        count = _length(rows)
+        if array.ndim == 0 or len(array) != count:
+            got = "one number" if array.ndim == 0 else f"{len(array)} answers"
+            raise DimensionMismatch(
+                f"model: gave {got} about {count} rows of {name}, need one a row", field="model"
+            )
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        if array.ndim > 2:
+            raise DimensionMismatch(
+                f"model: an answer about a row of {name} has {array.ndim - 1} dimensions, need a number, a label or a "
+                "row of numbers",
+                field="model",
+            )
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            place = int(np.argwhere(~np.isfinite(array))[0][0])
+            what = "NaN" if np.isnan(array[place]).any() else "infinite"
+            raise NotFinite(
+                f"model: its answer about row {place} of {name} is {what}; look at that row (a missing value, an "
+                "overflow), or leave it out",
+                field="model",
+                index=place,
+            )
+        return array
+
+    def with_kind(
+        self, answers: Sequence[NDArray[np.generic]], labels: Sequence[NDArray[np.generic]]
+    ) -> _Reader:
+        """The same with the kind of its answers, if that has to be seen from them."""
+        import numpy as np
+
+        from estimators.errors import DimensionMismatch
+        from estimators.model import kind_of
+
+        if answers[0].shape[1:] != answers[1].shape[1:]:
+            raise DimensionMismatch(
+                "model: its answers about X_train and X_test differ in shape", field="model"
+            )
+        if self.outputs is not None:
+            return self
+        return replace(self, outputs=kind_of(np.concatenate(answers), np.concatenate(labels)))
+
+
+def _offers(model: Any, classes: Any) -> Iterator[tuple[str, Outputs | None]]:
+    """Methods that may be asked, the one that tells most first, and what each answers; None where that is open."""
+    yield "predict_proba", "probabilities"
+    if classes is not None:  # without classes it is a detector of outliers, or not fitted
+        yield "decision_function", "logits"
+    yield "predict", "predictions" if _is_regressor(model) else "labels" if classes is not None else None
+
+
+def _is_regressor(model: Any) -> bool:
+    """Whether scikit-learn would say so."""
+    tags = getattr(model, "__sklearn_tags__", None)
+    kind = (
+        getattr(tags(), "estimator_type", None) if callable(tags) else getattr(model, "_estimator_type", None)
+    )
+    return bool(kind == "regressor")
+
+
+# --- rows and labels ------------------------------------------------------------------------------------------
+
+
+def _length(rows: Any) -> int:
+    shape = getattr(rows, "shape", None)
+    return int(shape[0]) if shape else len(rows)
+
+
+def _labels(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
+    """Labels or targets of one side, one a row."""
+    from estimators.errors import DimensionMismatch, InputError
+    from estimators.queries.arrays import labels_of, numbers, plain_array
+
+    try:
+        count = _length(rows)
+    except TypeError:
+        raise InputError(f"X_{name}: got {type(rows).__name__}, need rows", field=f"X_{name}") from None
+    array = plain_array(truth, f"y_{name}")
+    several = array.ndim == 2 and array.shape[1] > 1
+    array = numbers(array, f"y_{name}", (2,)) if several else labels_of(array, f"y_{name}")
+    if len(array) != count:
+        raise DimensionMismatch(
+            f"y_{name}: got {len(array)}, need one for each of {count} rows of X_{name}", field=f"y_{name}"
+        )
+    return array
+
+
+def _require_known(reader: _Reader, labels: Sequence[NDArray[np.generic]]) -> None:
+    """Refuse labels of which the model knows nothing."""
+    import numpy as np
+
+    from estimators.errors import InputError
+    from estimators.queries.arrays import labels_of
+
+    if reader.classes is None or reader.outputs not in ("probabilities", "logits"):
+        return
+    classes = labels_of(reader.classes, "classes")
+    for name, side in zip(("train", "test"), labels, strict=True):
+        text = [each.dtype.kind in "US" for each in (side, classes)]
+        if text[0] != text[1]:
+            kinds = ["text" if each else "numbers" for each in text]
+            raise InputError(
+                f"y_{name}: labels are {kinds[0]} and the model's classes are {kinds[1]}; give them as they were given "
+                "to fit",
+                field=f"y_{name}",
+            )
+        unknown = ~np.isin(side, classes)
+        if unknown.any():
+            place = int(np.argmax(unknown))
+            raise InputError(
+                f"y_{name}: the label of row {place} is none of the model's {len(classes)} classes "
+                f"({int(unknown.sum())} rows have such labels); leave those rows out, or give the labels as they were "
+                "given to fit",
+                field=f"y_{name}",
+                index=place,
+            )
+
+
+def _pair(groups: Any, n_train: int) -> tuple[Any, Any] | None:
+    """Groups of either side."""
+    if groups is None or (isinstance(groups, tuple) and len(groups) == 2):
+        return groups
+    from estimators.queries.arrays import labels_of
+
+    array = labels_of(groups, "groups")
+    return array[:n_train], array[n_train:]
+
+
+def _shared_rows(X_train: Any, X_test: Any) -> Iterator[Caution]:
+    """Test rows that the model was trained on, as far as that is not chance."""
+    from estimators.errors import InputError
+    from estimators.statement import Caution
+
+    if X_train is X_test:
+        raise InputError("X_test: it is X_train; need rows that the model was not trained on", field="X_test")
+    train, test = _hashes(X_train), _hashes(X_test)
+    if train is None or test is None:
+        return
+    if len(train) == len(test) and sorted(train) == sorted(test):
+        raise InputError(
+            "X_test: its rows are those of X_train; need rows that the model was not trained on",
+            field="X_test",
+        )
+    members = set(train)
+    shared = sum(each in members for each in test)
+    repeated = (len(test) - len(set(test))) * len(train) / len(test)
+    if shared > MORE_THAN_CHANCE * repeated:
+        yield Caution(
+            "shared_rows",
+            f"{shared} of {len(test)} rows of X_test stand in X_train, too: they were trained on, and hide a leak; "
+            "leave them out",
+        )
+
+
+def _check_sides(
+    rows: tuple[Any, Any], confidence: float, seed: int
+) -> tuple[SplitCheck | None, list[Caution]]:
+    """What tells the sides apart without the model; None with the reason if their columns cannot be read."""
+    from estimators.errors import InputError
+    from estimators.split import check_split
+    from estimators.statement import Caution
+
+    tables = [_columns_by_name(each) for each in rows]
+    reason = f"the rows are no table, or have more than {MOST_COLUMNS} columns"
+    if tables[0] and tables[1]:
+        try:
+            return check_split(tables[0], tables[1], confidence=confidence, seed=seed), []
+        except InputError as error:  # one value in every column, or the same few rows again and again
+            reason = error.message
+    return None, [
+        Caution(
+            "split_not_checked", f"whether the sides differ without the model was not looked at: {reason}"
+        )
+    ]
+
+
+def _judge_control(
+    scores: Any, labels: Sequence[NDArray[np.generic]], confidence: float, seed: int
+) -> Control | None:
+    """How much of the sides' own difference reaches a score whose model saw neither; None without one."""
+    from estimators.errors import DimensionMismatch, InputError
+    from estimators.sample.scores import Scores
+    from estimators.split import control
+
+    if scores is None:
+        return None
+    if not isinstance(scores, tuple) or len(scores) != 2:
+        raise InputError(
+            "control: need two arrays, a score for each row of X_train and one for each of X_test",
+            field="control",
+        )
+    both_sides = Scores.of(*scores)
+    for count, side, name in (
+        (both_sides.n_members, labels[0], "train"),
+        (both_sides.n_nonmembers, labels[1], "test"),
+    ):
+        if count != len(side):
+            raise DimensionMismatch(
+                f"control: got {count} scores for {len(side)} rows of X_{name}", field="control"
+            )
+    return control(*scores, confidence=confidence, seed=seed)
+
+
+def _columns_by_name(rows: Any) -> dict[str, Any]:
+    """The columns of a frame, or of an array with a row for each record; none of anything else."""
+    import numpy as np
+
+    from macekit.client.columns import columns_of, is_table
+
+    if is_table(rows):
+        names, of = columns_of(rows)
+        return {name: of(place) for place, name in enumerate(names)} if len(names) <= MOST_COLUMNS else {}
+    if hasattr(rows, "tocsr"):
+        return {}
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        return {}
+    if array.ndim < 2 or array.dtype.kind not in "biufUO":
+        return {}
+    array = array.reshape(len(array), -1)
+    if array.shape[1] > MOST_COLUMNS:
+        return {}
+    return {f"column {place}": array[:, place] for place in range(array.shape[1])}
+
+
+def _hashes(rows: Any) -> list[int] | None:
+    """A number for each row, the same for equal rows; None of rows that are not plain."""
+    import numpy as np
+
+    if hasattr(rows, "tocsr"):
+        return None
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        return None
+    if array.ndim < 2 or array.dtype.kind not in "biufUO":
+        return None
+    array = array.reshape(len(array), -1)
+    try:
+        if array.dtype.kind == "O":
+            return [hash(tuple(row)) for row in array.tolist()]
+    except TypeError:
+        return None
+    return [hash(row.tobytes()) for row in np.ascontiguousarray(array)]
+
+
+def _rows_at(rows: Any, places: NDArray[np.intp]) -> Any:
+    """Some of the rows, in the type that they came in."""
+    if hasattr(rows, "iloc"):
+        return rows.iloc[places]
+    if isinstance(rows, list | tuple):
+        return [rows[place] for place in places]
+    return rows[places]
+
+
+def _stack(one: Any, other: Any) -> Any:
+    """Both sides' rows, one after the other, in the type that they came in."""
+    import numpy as np
+
+    if hasattr(one, "iloc"):
+        import pandas as pd
+
+        return pd.concat([one, other], ignore_index=True)
+    if hasattr(one, "vstack"):  # a frame of Polars
+        return one.vstack(other)
+    if hasattr(one, "tocsr"):
+        from scipy.sparse import vstack
+
+        return vstack([one, other]).tocsr()
+    if isinstance(one, list | tuple):
+        return [*one, *other]
+    return np.concatenate([np.asarray(one), np.asarray(other)])
+
+
+# --- shadows --------------------------------------------------------------------------------------------------
+
+
+def _train_shadows(
+    model: Any,
+    reader: _Reader,
+    rows: tuple[Any, Any],
+    labels: Sequence[NDArray[np.generic]],
+    answers: Sequence[NDArray[np.generic]],
+    count: int,
+    fit: Trainer | None,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[Shadows, list[Caution]]:
+    """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
+    import numpy as np
+
+    from estimators.model import Shadows, floor_of, shadow_signals
+    from estimators.queries.models import FLOOR
+    from estimators.queries.shadows import random_halves
+
+    outputs = reader.outputs or "probabilities"
+    floor = floor_of(np.concatenate(answers)) if outputs == "probabilities" else FLOOR
+    signal = partial(shadow_signals, outputs=outputs, classes=reader.classes, floor=floor)
+    signal(answers[0], labels[0])  # what they could not be compared by is an error before one is trained
+    X, y = _stack(*rows), np.concatenate(labels)
+    membership = random_halves(count, len(y), seed)
+    signals = np.empty(membership.shape)
+    lacking = 0
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        for place, inside in enumerate(membership):
+            which = np.flatnonzero(inside)
+            own_seed = int(np.random.default_rng([seed, place]).integers(2**31 - 1))
+            with _one_thread(model):
+                shadow = (fit or _clone_trainer(model))(_rows_at(X, which), y[which], own_seed)
+                of_shadow = _Reader.of(shadow, outputs, None)
+                theirs = of_shadow.ask(X, "X_train and X_test")
+            full = _columns(theirs, of_shadow.classes, reader.classes, outputs)
+            lacking += full is not theirs
+            signals[place] = signal(full, y)
+            if progress is not None:
+                progress(place + 1, count)
+    notes = _notes(count, len(labels[0]), len(y) // 2, notices, lacking)
+    return Shadows(signals, membership, floor), list(notes)
+
+
+def _notes(
+    count: int, n_train: int, half: int, notices: Sequence[warnings.WarningMessage], lacking: int
+) -> Iterator[Caution]:
+    """What is to be known of shadows: their size, warnings as they were trained, classes that they have not seen."""
+    from estimators.statement import Caution
+
+    if n_train > MUCH_LARGER * half:
+        yield Caution(
+            "shadow_size",
+            f"shadows are trained on {half} rows, and the model was on {n_train}: they remember other things than it "
+            "does, and this finds less than shadows of its size would; a larger X_test would help",
+        )
+    if notices:
+        first = str(notices[0].message).strip().partition("\n")[0]
+        yield Caution(
+            "shadow_warnings",
+            f"{len(notices)} warnings as {count} shadows were trained, the first: "
+            f"{notices[0].category.__name__}: {first}",
+        )
+    if lacking:
+        yield Caution(
+            "shadow_classes",
+            f"{lacking} of {count} shadows have no row of some class to learn from, and call it impossible; their word "
+            "about such rows counts for little",
+        )
+
+
+def _clone_trainer(model: Any) -> Trainer:
+    """How scikit-learn trains another model like this one."""
+    from estimators.errors import NotInstalled, OptionError
+
+    try:
+        from sklearn.base import clone
+    except ModuleNotFoundError:
+        raise NotInstalled(
+            "shadows: cloning a model needs the package scikit-learn; pip install 'mace-audit[learned]', or give fit",
+            field="shadows",
+        ) from None
+    if not hasattr(model, "get_params") or not hasattr(model, "fit"):
+        raise OptionError(
+            f"shadows: a {type(model).__name__} is no scikit-learn model that could be cloned; give fit, a function of "
+            "rows, labels and a seed that trains a shadow, or shadows=0",
+            field="shadows",
+        )
+
+    def trained(X: Any, y: Any, seed: int) -> Any:
+        shadow = clone(model)
+        seeds = {name: seed for name in shadow.get_params() if name.split("__")[-1] == "random_state"}
+        return shadow.set_params(**seeds).fit(X, y)
+
+    return trained
+
+
+def _columns(answers: Any, own: Any, classes: Any, outputs: Outputs) -> Any:
+    """A shadow's answers over all classes of the model, with 0 for one that it has not seen."""
+    import numpy as np
+
+    from estimators.errors import OptionError
+
+    if own is None or classes is None or outputs not in ("probabilities", "logits"):
+        return answers
+    mine, all_of_them = np.asarray(own), np.asarray(classes)
+    if len(mine) == len(all_of_them) and bool((mine == all_of_them).all()):
+        return answers
+    if outputs == "logits" or not np.isin(mine, all_of_them).all():
+        raise OptionError(
+            "shadows: a shadow has learned other classes than the model, as some class has few rows; leave those rows "
+            "out, or take fewer classes",
+            field="shadows",
+        )
+    full = np.zeros((len(answers), len(all_of_them)))
+    places = [int(np.flatnonzero(all_of_them == each)[0]) for each in mine]
+    full[:, places] = np.reshape(answers, (len(answers), -1))
+    return full
+
+
+def _load_shadows(shadows: Any) -> Shadows:
+    """Shadows of an earlier audit, or of a file of arrays."""
+    import numpy as np
+
+    from estimators.errors import InputError
+    from estimators.model import Shadows
+
+    if isinstance(shadows, Shadows):
+        return shadows
+    if not isinstance(shadows, str | os.PathLike) or not os.fspath(shadows).endswith(".npz"):
+        what = "a file that is no .npz" if isinstance(shadows, str | os.PathLike) else type(shadows).__name__
+        raise InputError(
+            f"shadows: got {what}, need a number, shadows of an earlier audit (audit.shadows), or an .npz file with "
+            "signals and membership",
+            field="shadows",
+        )
+    try:
+        with np.load(shadows, allow_pickle=False) as file:
+            if not {"signals", "membership"} <= set(file.files):
+                raise InputError(
+                    "shadows: the file lacks signals or membership; write it by np.savez(path, signals=..., "
+                    "membership=..., floor=...)",
+                    field="shadows",
+                )
+            table = Shadows(file["signals"], file["membership"])
+            return replace(table, floor=float(file["floor"])) if "floor" in file.files else table
+    except FileNotFoundError:
+        raise InputError("shadows: there is no such file", field="shadows") from None
+    except InputError:
+        raise
+    except (OSError, ValueError):  # objects in it are pickles
+        raise InputError("shadows: the file is no .npz of plain arrays", field="shadows") from None
+
+
+@contextmanager
+def _one_thread(model: Any) -> Iterator[None]:
+    """One thread for scikit-learn, whose threads wait for each other on shared cores; others are left alone."""
+    limit: Any = nullcontext()
+    if hasattr(model, "get_params"):
+        try:
+            from threadpoolctl import threadpool_limits
+
+            limit = threadpool_limits(limits=1)
+        except ModuleNotFoundError:
+            pass
+    with limit:
+        yield

@@ -1,0 +1,120 @@
+"""The report on how many rows may go out: each size with its interval, and the largest that keeps the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.forest import sizes
+from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.content.plain_words import without_leak
+from macekit.reports.model import (
+    AnswerPath,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+from macekit.reports.palette import WORDS
+
+HEAD = (
+    "Rows",
+    "Advantage",
+    "Lower end",
+    "Upper end",
+    "By itself at most",
+    "Decision",
+    "Query",
+    "Copied rows",
+)
+
+IN_ORDER: Inline = (
+    "The rows of a size are the first of one random order, which the answer states (rows). Other rows of the same "
+    "table, as many of them, may give away more.",
+)
+ADVANTAGE_ALONE: Inline = (
+    "The advantage alone is limited here: copies and exposed members of the rows that go out are warned of, and "
+    "audited by `mace synthetic`.",
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The largest size, then all of them."""
+    table = Table("Every size", HEAD, tuple(map(_row, answer["steps"])))
+    referenced = bool(answer["n_reference"].value)
+    sections = (
+        Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),
+        *_limits(answer),
+        riskiest.backings([("The interval of a size covers ", answer["steps"][0])]),
+        limitations.section(_open(answer), answer["warnings"]),
+        provenance.section("release-size", answer["provenance"], context, grouped=referenced),
+    )
+    headline = Headline(answer["decision"].value, answer["sentence"].quote())
+    return Report("How many rows may go out", headline, Facts(tuple(_facts(answer))), sections)
+
+
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
+    if answer["decision"].value is not None:
+        detail: Inline = ("keep every limit",)
+        if not answer["steps"][0]["limits"]:
+            detail = ("keep the advantage at or below ", answer["max_advantage"].number("exact"))
+        yield Fact("Rows that may go out", answer["largest"].number("count"), detail)
+    yield without_leak(answer["baseline"], answer["provenance"]["options"]["prior"])
+    yield Fact(
+        "Released rows",
+        answer["n_synthetic"].number("count"),
+        (
+            answer["provenance"]["n_members"].number("count"),
+            " training, ",
+            answer["provenance"]["n_nonmembers"].number("count"),
+            " hold-out, ",
+            answer["n_reference"].number("count"),
+            " reference rows",
+        ),
+    )
+
+
+def _limits(answer: AnswerPath) -> Iterator[Section]:
+    """What is limited beside the advantage, size by size, if anything is."""
+    rows = tuple(
+        (step["size"].number("count"), *riskiest.limit_row(each))
+        for step in answer["steps"]
+        if step["limits"]
+        for each in step["limits"]
+    )
+    if rows:
+        table = Table("Further limits, size by size", ("Rows", *riskiest.LIMITS), rows)
+        yield Section("limits", "Further limits", (table,), (table,))
+
+
+def _row(step: AnswerPath) -> tuple[Cell, ...]:
+    decision = step["decision"].value
+    return (
+        step["size"].number("count"),
+        step["estimate"].number(),
+        step["lower"].number(),
+        step["upper"].number(),
+        step["decisive_upper"].number(),
+        "" if decision is None else WORDS[decision].word,
+        step["query"].untrusted(),
+        step["copies"].number("count"),
+    )
+
+
+def _open(answer: AnswerPath) -> Iterator[Inline]:
+    yield IN_ORDER
+    if not answer["steps"][0]["limits"]:
+        yield ADVANTAGE_ALONE
+    yield riskiest.OTHERS
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """The advantage against the number of released rows."""
+    return (sizes(answer),)

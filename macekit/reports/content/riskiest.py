@@ -1,0 +1,237 @@
+"""What reports on a release and on a model share: limits, every query, exposed members, and the sides themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.forest import columns as forest_of_columns
+from macekit.reports.charts.forest import groups as forest_of_groups
+from macekit.reports.charts.forest import ranking
+from macekit.reports.content import groups, limitations
+from macekit.reports.content.guarantees import Backing
+from macekit.reports.content.plain_words import without_leak
+from macekit.reports.model import (
+    AnswerPath,
+    Block,
+    Bullets,
+    Cell,
+    Fact,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Kind,
+    Paragraph,
+    Quote,
+    Section,
+    Table,
+)
+from macekit.reports.palette import WORDS
+
+LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper end")
+RANKING = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
+QUERIES = ("Query", "A high score says", "From")
+TAILS = ("Query", "Members", "Nonmembers", "Members, at least", "Nonmembers, at most", "Probable, at least")
+COLUMNS = ("Column", "Kind", "Advantage", "Lower end", "Upper end", "They differ")
+ENDS = ("estimate", "lower", "upper")
+MOST = 40
+"""Columns that are listed."""
+
+LABELS = {
+    "advantage": "The riskiest query's advantage",
+    "tpr": "Members found",
+    "exposed": "Members exposed",
+    "copies": "Copied rows",
+}
+
+OTHERS: Inline = (
+    "Only these queries were asked. Another one may find more, and so may all of them together: an attacker who reads "
+    "several scores of a row is not covered.",
+)
+
+
+def headline(answer: AnswerPath) -> Headline:
+    """The decision, its sentence, and that members are exposed where that says more."""
+    return Headline(answer["decision"].value, answer["sentence"].quote(), _warning(answer))
+
+
+def _warning(answer: AnswerPath) -> Quote | None:
+    """That members are exposed, whatever else was decided; of a fail the sentence says enough."""
+    if answer["decision"].value in ("fail", "fail, or drift"):
+        return None
+    first = answer["exposures"][0]
+    return first["sentence"].quote() if first["alarm"].value else None
+
+
+def facts(answer: AnswerPath) -> Iterator[Fact]:
+    """The riskiest query's interval, and what it is without a leak."""
+    largest, prior = answer["maximum"], answer["provenance"]["options"]["prior"]
+    confidence: Inline = (largest["confidence"].number("percent"), " confidence")
+    first = answer["ranking"][0]["name"].untrusted()
+    yield Fact("Riskiest query, at least", largest["lower"].number(), confidence)
+    yield Fact("Riskiest query, at most", largest["upper"].number(), (*confidence, "; first comes ", first))
+    yield without_leak(answer["baseline"], prior)
+
+
+def limits(answer: AnswerPath) -> Iterator[Section]:
+    """Each limit with its decision, if there are any."""
+    judged = answer["limits"]
+    if judged:
+        table = Table("Every limit", LIMITS, tuple(map(limit_row, judged)))
+        reasons = tuple((*_label(limit), ": ", limit["reason"].quote(), ".") for limit in judged)
+        yield Section("limits", "Limits", (table, Bullets(reasons)), (table,))
+
+
+def _label(limit: AnswerPath) -> Inline:
+    return (LABELS.get(limit["name"].value, "Limit"),)
+
+
+def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
+    """A limit as a row of the table of them."""
+    kind: Kind = "count" if limit["name"].value == "copies" else "share"
+    return (
+        *_label(limit),
+        limit["maximum"].number(kind),
+        WORDS[limit["decision"].value].word,
+        limit["query"].untrusted(),
+        limit["estimate"].number(kind),
+        limit["lower"].number(kind),
+        limit["upper"].number(kind),
+    )
+
+
+def every_query(answer: AnswerPath, figures: Figures) -> Section:
+    """What each query gives away, and whom it exposes."""
+    ranks = Table("Every query", RANKING, tuple(map(_rank, answer["ranking"])))
+    words = Table(
+        "What the queries ask",
+        QUERIES,
+        tuple(
+            (each["name"].untrusted(), each["says"].quote(), each["paper"].quote())
+            for each in answer["queries"]
+        ),
+    )
+    tails = tuple(_tail(each) for each in answer["exposures"] if each["tail"])
+    blocks: list[Block] = [*figures.pick("ranking"), ranks]
+    if tails:
+        blocks.append(Table("Members whom scores expose", TAILS, tails))
+    else:
+        blocks.append(Paragraph((answer["exposures"][0]["sentence"].quote(),)))
+    return Section("ranking", "Every query", (*blocks, words), (ranks,))
+
+
+def _rank(place: AnswerPath) -> tuple[Cell, ...]:
+    advantage = place["advantage"]
+    return (
+        place["name"].untrusted(),
+        advantage["estimate"].number(),
+        advantage["lower"].number(),
+        advantage["upper"].number(),
+        place["best_rank"].number("count"),
+        place["worst_rank"].number("count"),
+    )
+
+
+def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:
+    tail = exposure["tail"]
+    return (
+        exposure["query"].untrusted(),
+        tail["members"].number("count"),
+        tail["nonmembers"].number("count"),
+        tail["tpr_lower"].number(),
+        tail["fpr_upper"].number(),
+        tail["precision_lower"].number(),
+    )
+
+
+def by_group(answer: AnswerPath, figures: Figures) -> tuple[Section, ...]:
+    """The groups, if there are any."""
+    prior = answer["provenance"]["options"]["prior"]
+    return groups.sections(answer["groups"], figures, prior, answer["baseline"])
+
+
+def sides(split: AnswerPath, figures: Figures) -> Iterator[Section]:
+    """Whether the sides differ anyway, if that was asked."""
+    if split:
+        words = Paragraph((split["sentence"].quote(),))
+        blocks: tuple[Block, ...] = (words, *figures.pick("columns"), columns(split))
+        yield Section("split", "Whether the hold-out is fair", blocks, ())
+
+
+def control(control: AnswerPath) -> Iterator[Section]:
+    """How much of the sides' difference reaches a score whose model saw neither, if there is one."""
+    if control.value is not None:
+        row: tuple[Cell, ...] = ("The control score", *(control[end].number() for end in ENDS))
+        table = Table(
+            "A model that saw neither side", ("Score", "Advantage", "Lower end", "Upper end"), (row,)
+        )
+        yield Section(
+            "control", "What reaches a score", (Paragraph((control["sentence"].quote(),)), table), (table,)
+        )
+
+
+def columns(split: AnswerPath) -> Table:
+    """Each column by itself, those that differ most first."""
+    first = list(split["columns"])[:MOST]
+    return Table(
+        "Every column by itself",
+        COLUMNS,
+        tuple(map(_column, first)),
+        more=len(split["columns"]) - len(first),
+        where=split["columns"].path,
+    )
+
+
+def _column(column: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        column["name"].untrusted(),
+        column["kind"].untrusted(),
+        column["estimate"].number(),
+        column["lower"].number(),
+        column["upper"].number(),
+        "yes" if column["differs"].value else "not shown",
+    )
+
+
+def guarantees(answer: AnswerPath, *further: tuple[str, AnswerPath]) -> Section:
+    """What stands behind each interval."""
+    statements = [
+        ("The largest covers ", answer["maximum"]),
+        ("A query's advantage covers ", answer["ranking"][0]["advantage"]),
+        ("An exposed member's limits cover ", answer["exposures"][0]),
+        *further,
+    ]
+    if answer["split"]:
+        statements.append(("What tells the sides apart covers ", answer["split"]["advantage"]))
+    return backings(statements)
+
+
+def backings(statements: list[tuple[str, AnswerPath]]) -> Section:
+    """What statements cover, and what they assume."""
+    lines = tuple(_backing(words, statement) for words, statement in statements)
+    return Section("guarantees", "What stands behind the intervals", (Bullets(lines),))
+
+
+def _backing(words: str, statement: AnswerPath) -> Inline:
+    backing = Backing.of(statement["guarantee"])
+    return (words, backing.covers, "; it assumes: ", backing.assumes, f".{backing.caveat}")
+
+
+def open_questions(answer: AnswerPath, *further: Inline) -> Iterator[Inline]:
+    """What a pass does not say, and which attackers were not looked at."""
+    if answer["decision"].value == "pass":
+        yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
+    yield OTHERS
+    yield from further
+    yield from limitations.of_groups(answer["groups"])
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """What each query gives away, the groups, and what tells the sides apart."""
+    within, split = answer["groups"], answer["split"]
+    return (
+        ranking(answer),
+        forest_of_groups(within, answer["baseline"].value) if len(within) else None,
+        forest_of_columns(split) if split else None,
+    )

@@ -1,0 +1,79 @@
+"""The report of a released table: the verdict, every query, copies, and what tells the sides apart anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.content import limitations, provenance, riskiest
+from macekit.reports.model import (
+    AnswerPath,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Inline,
+    Paragraph,
+    Report,
+    Section,
+)
+
+ONE_RELEASE: Inline = (
+    "It is about this release alone. Another one drawn from the same generator may give away more, and a second "
+    "release adds to the first.",
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The limits, then what each query finds, copies, and the sides themselves."""
+    referenced = bool(answer["n_reference"].value)
+    sections = (
+        *riskiest.limits(answer),
+        riskiest.every_query(answer, figures),
+        _copies(answer),
+        *riskiest.sides(answer["split"], figures),
+        *riskiest.control(answer["control"]),
+        *riskiest.by_group(answer, figures),
+        riskiest.guarantees(answer, ("Copies beyond chance are ", answer["copies"]["beyond_chance"])),
+        limitations.section(riskiest.open_questions(answer, ONE_RELEASE), answer["warnings"]),
+        provenance.section("synthetic", answer["provenance"], context, grouped=referenced),
+    )
+    glance = Facts(tuple(_facts(answer)))
+    return Report("What a released table gives away", riskiest.headline(answer), glance, sections)
+
+
+def _facts(answer: AnswerPath) -> Iterator[Fact]:
+    copies = answer["copies"]
+    yield from riskiest.facts(answer)
+    yield Fact(
+        "Training rows in the release",
+        copies["members"].number("count"),
+        ("as they are; of the hold-out ", copies["nonmembers"].number("count")),
+    )
+    yield Fact(
+        "Training rows",
+        copies["n_members"].number("count"),
+        (
+            "and ",
+            copies["n_nonmembers"].number("count"),
+            " hold-out, ",
+            answer["n_synthetic"].number("count"),
+            " released, ",
+            answer["n_reference"].number("count"),
+            " reference rows",
+        ),
+    )
+
+
+def _copies(answer: AnswerPath) -> Section:
+    words: Inline = (
+        answer["copies"]["sentence"].quote(),
+        " The hold-out was not released: what stands of it in the release stands there by chance, as rows of few "
+        "categories do.",
+    )
+    return Section("copies", "Copied rows", (Paragraph(words),))
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """What each query gives away, the groups, and what tells the sides apart."""
+    return riskiest.figures(answer)

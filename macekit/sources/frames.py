@@ -1,0 +1,367 @@
+"""Frames that compute for themselves, in a cluster or a database: two queries there, and only counts come back.
+
+Spark (classic and Connect), Dask, Ibis and SQLFrame, by one expression of Narwhals for all. What an engine would lose
+without a word - a null, a NaN, an infinity, a third membership - is counted by the first query, and refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from estimators import MaceError
+from estimators.errors import InputError, NotFinite, TooFewRecords
+from estimators.sample.counting import finest_exponent
+from estimators.sample.counts import Counts
+from estimators.sample.integers import as_64_bit
+from estimators.sample.parts import MOST_VALUES, Part, PartKind, counts_of_parts
+from estimators.sample.scores import MIN_RECORDS, require_no_spelled_number
+from macekit.call import Call
+from macekit.decoding.account import MOST_DISTINCT, Account
+from macekit.decoding.body import ColumnRead
+from macekit.decoding.columns import Labels
+from macekit.decoding.roles import Roles, roles
+from macekit.decoding.table import Table, membership, take_account
+from macekit.decoding.typed import values_of
+from macekit.problems import Problem
+from macekit.text import printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Lazy: TypeAlias = Any
+"""A lazy frame of Narwhals, which is imported when a frame comes."""
+
+Expr: TypeAlias = Any
+"""An expression of Narwhals."""
+
+ENGINES = frozenset({"dask", "ibis", "pyspark", "sqlframe"})
+"""Packages whose frames are asked; every other lazy frame gives batches, which are cheaper to count here."""
+
+KINDS = {"grid": "integers", "integers": "integers", "text": "text"}
+"""What an answer calls columns that are not of floats or booleans."""
+
+MOST_MEMBERSHIPS = 1001
+"""Different values of the member column that are looked at."""
+
+MOST_ROWS = 2**24
+"""Rows of an answer to the second query, where groups have cells of their own."""
+
+LIMIT = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame, and the package that it is of."""
+
+    native: Any
+    engine: str
+    name: str = ""
+
+
+def frame_of(value: object) -> Frame | None:
+    """A frame of one of the engines; None for anything else."""
+    engine = type(value).__module__.partition(".")[0]
+    if engine not in ENGINES:
+        return None
+    native = narwhals().from_native(value, pass_through=True)
+    return None if native is value else Frame(value, engine)
+
+
+def narwhals() -> Any:
+    """The package that speaks to all engines."""
+    try:
+        import narwhals
+    except ModuleNotFoundError:
+        raise Problem(
+            "not-installed",
+            "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with mace-audit",
+        ) from None
+    return narwhals
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCounts:
+    """Counts of each query, and the columns that were read."""
+
+    counts: Mapping[str, Counts]
+    columns: tuple[ColumnRead, ...]
+
+
+def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
+    """The counts of a frame, computed where it lies."""
+    lazy = _lazy(frame)
+    with _engine(frame):
+        schema = lazy.collect_schema()
+    names = schema.names()
+    layout = roles(names, call)
+    queries = layout.queries or ("",)
+    account = Account()
+    columns, counts = [], {}
+    for query, place in zip(queries, layout.scores, strict=True):
+        column = _Column(frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]])
+        sides = column.sides(layout, names)
+        _take_member(account, sides, layout, names)
+        part = column.cells(sides).part
+        columns.append(column.read(part, names[place] if layout.queries else ""))
+        counts[query] = counts_of_parts([part])
+    return FrameCounts(counts, (*columns, *account.columns()))
+
+
+def parts_by_group(frame: Frame, call: Call, on_grid: bool) -> dict[object, list[Part]]:
+    """The cells of each group of a frame, by its label."""
+    lazy = _lazy(frame)
+    with _engine(frame):
+        schema = lazy.collect_schema()
+    names = schema.names()
+    layout = roles(names, call)
+    (place,) = layout.scores
+    assert layout.group is not None  # it was named
+    column = _Column(
+        frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], names[layout.group]
+    )
+    cells = column.cells(column.sides(layout, names))
+    if any(label is None or label != label for label in cells.groups):
+        raise NotFinite("group: a row is missing; every row needs one", field="group")
+    whole = cells.part
+    rows: dict[object, list[int]] = {}
+    for at, label in enumerate(cells.groups):
+        rows.setdefault(label, []).append(at)
+    return {
+        label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
+        for label, at in rows.items()
+    }
+
+
+def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:
+    """Both queries about a table of floats, in the words of a database; the second answers rows of parts."""
+    try:
+        import ibis
+    except ModuleNotFoundError:
+        raise Problem(
+            "not-installed", "the words of a database need Ibis: pip install ibis-framework"
+        ) from None
+    nw = narwhals()
+    name, equals, value = member.partition("=")
+    unbound = ibis.table({score: "float64", name: "string" if equals else "boolean"}, name=table)
+    frame = Frame(unbound, f"ibis for {dialect}")
+    column = _Column(frame, _lazy(frame), score, name, False, nw.Float64())
+    cells = column.second([value] if equals else [True], exponent)
+    rows = cells.select(
+        nw.lit("grid").alias("kind"),
+        nw.lit(exponent).alias("exponent"),
+        nw.col("key").cast(nw.String),
+        nw.col("members"),
+        (nw.col("n") - nw.col("members")).alias("nonmembers"),
+    )
+    with _engine(frame):
+        first, second = (str(ibis.to_sql(query.to_native(), dialect)) for query in (column.first(), rows))
+    return first, second
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What the first query says: the values of membership, which of them are members', and how far scores reach."""
+
+    values: pa.ChunkedArray
+    column: Any
+    member: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What the second query says, and the group of each cell."""
+
+    part: Part
+    groups: list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of scores, and the queries about it."""
+
+    frame: Frame
+    lazy: Lazy
+    score: str
+    membership: str
+    on_grid: bool
+    dtype: Any
+    group: str | None = None
+
+    @property
+    def kind(self) -> PartKind:
+        """How its values are counted: by their type, never by how many there are."""
+        if self.dtype.is_float():
+            return "grid"
+        if self.dtype.is_integer() or self.dtype == narwhals().Boolean:
+            return "grid" if self.on_grid else "integers"
+        if self.dtype in (narwhals().String, narwhals().Categorical, narwhals().Enum):
+            if self.on_grid:
+                raise InputError("score: got text, a grid needs numbers", field="score")
+            return "text"
+        raise InputError(
+            f"score: the column holds {self.dtype}, need numbers, text or booleans; cast it", field="score"
+        )
+
+    def first(self) -> Lazy:
+        """The first query: for each membership its rows, those with a score, and how far scores reach."""
+        nw = narwhals()
+        score = self._numbers() if self.kind != "text" else nw.col(self.score)
+        usable = ~nw.col(self.score).is_null()
+        if self.dtype.is_float():
+            usable = usable & (score - score == 0)  # what an engine knows of a file's range leaves NaN out
+        finite_rows = self.lazy.select(
+            _one(usable).alias("usable"), score.alias("score"), nw.col(self.membership).alias("member")
+        )
+        ends = (
+            []
+            if self.kind == "text"
+            else [nw.col("score").min().alias("low"), nw.col("score").max().alias("high")]
+        )
+        grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").sum(), *ends)
+        return grouped.head(MOST_MEMBERSHIPS)
+
+    def second(self, members: list[object], exponent: int | None) -> Lazy:
+        """The second query: for each cell its rows, and the members among them."""
+        nw = narwhals()
+        key = nw.col(self.score)
+        if exponent is not None:
+            numbers = self._numbers().cast(nw.Float64)
+            key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
+            if exponent > 0:  # what lies just below 0 may have been taken to 0 (estimators.sample.cells)
+                key = nw.when((key == 0) & (numbers < 0)).then(nw.lit(-1)).otherwise(key)
+        elif self.dtype == nw.Boolean:
+            key = self._numbers()
+        inside = nw.col(self.membership)
+        inside = inside if members == [True] and isinstance(members[0], bool) else inside.is_in(members)
+        keys = [key.alias("key"), *([nw.col(self.group).alias("group")] if self.group else [])]
+        finite_rows = self.lazy.select(*keys, _one(inside).alias("members"))
+        names = ["key", "group"] if self.group else ["key"]
+        return finite_rows.group_by(*names).agg(nw.col("members").sum(), nw.len().alias("n"))
+
+    def sides(self, layout: Roles, names: list[str]) -> _Sides:
+        """What the first query says, or what is wrong with the rows."""
+        answer = self._collect(self.first())
+        rows, usable = (int(sum(answer[name].to_pylist())) for name in ("n", "usable"))
+        with _without_rows():
+            column = values_of(answer["member"], "member", 0)
+            member = membership(Table({layout.member: column}), layout, set())
+        if usable < rows:
+            raise _not_finite(f"{rows - usable} of {rows} rows are")
+        sizes = np.array([int(n) for n in answer["n"].to_pylist()])
+        for n, side in ((sizes[member].sum(), "member"), (sizes[~member].sum(), "nonmember")):
+            if n < MIN_RECORDS:
+                raise TooFewRecords(f"{side} scores: got {n}, need at least {MIN_RECORDS}", field=f"{side}s")
+        text = self.kind == "text"
+        low, high = (
+            (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
+        )
+        return _Sides(answer["member"], column, member, low, high)
+
+    def cells(self, sides: _Sides) -> _Cells:
+        """The cells of all rows, those of each group apart."""
+        values = sides.values.to_pylist()
+        members = [value for value, inside in zip(values, sides.member, strict=True) if inside]
+        if self.kind == "grid":
+            return self._on_grid(members, sides)
+        most = MOST_ROWS if self.group else MOST_VALUES
+        answer = self._collect(self.second(members, None).head(most + 1))
+        if self.kind == "text":
+            with _without_rows():
+                keys = Labels(np.arange(len(answer)), answer["key"].to_pylist()).array("score", 0, LIMIT)
+                require_no_spelled_number(keys, "member", 0)
+            return _cells("text", 0, keys, answer)
+        keys = _integers(answer["key"])
+        if len(answer) > MOST_VALUES and (len(answer) > most or len(np.unique(keys)) > MOST_VALUES):
+            return self._on_grid(members, sides)
+        return _cells("integers", 0, keys, answer)
+
+    def read(self, part: Part, query: str) -> ColumnRead:
+        """What the answer says of this column."""
+        is_truth = self.dtype == narwhals().Boolean
+        kind = "numbers" if self.dtype.is_float() else "booleans" if is_truth else KINDS[self.kind]
+        few = part.kind != "grid" and len(part.keys) <= MOST_DISTINCT
+        return ColumnRead("score", self.score, kind, len(part.keys) if few else None, (), query)
+
+    def _on_grid(self, members: list[object], sides: _Sides) -> _Cells:
+        low, high = float(sides.low), float(sides.high)
+        if not np.isfinite([low, high]).all():
+            raise _not_finite("some rows are")
+        exponent = finest_exponent(low, high)
+        answer = self._collect(self.second(members, exponent))
+        return _cells("grid", exponent, _integers(answer["key"]).astype(np.int64), answer)
+
+    def _numbers(self) -> Expr:
+        """Scores as numbers; floats of 32 bits as the floats of 64 that they are."""
+        nw = narwhals()
+        if self.dtype == nw.Boolean:
+            return _one(nw.col(self.score))
+        return nw.col(self.score).cast(nw.Float64) if self.dtype.is_float() else nw.col(self.score)
+
+    def _collect(self, query: Lazy) -> pa.Table:
+        with _engine(self.frame):
+            return query.collect("pyarrow").to_native()
+
+
+def _lazy(frame: Frame) -> Lazy:
+    nw = narwhals()
+    with _engine(frame):
+        return nw.from_native(frame.native).lazy()
+
+
+def _one(truth: Expr) -> Expr:
+    """1 where something holds and 0 where not: PostgreSQL casts no boolean to a number."""
+    nw = narwhals()
+    return nw.when(truth).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
+def _cells(kind: PartKind, exponent: int, keys: np.ndarray[Any, Any], answer: pa.Table) -> _Cells:
+    members = _integers(answer["members"]).astype(np.int64)
+    part = Part(kind, exponent, keys, members, _integers(answer["n"]).astype(np.int64) - members)
+    return _Cells(part, answer["group"].to_pylist() if "group" in answer.column_names else [])
+
+
+def _not_finite(which: str) -> NotFinite:
+    return NotFinite(f"score: {which} missing, NaN or infinite; every score must be finite", field="score")
+
+
+def _integers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Whole numbers of whatever type an engine gives them."""
+    return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
+
+
+def _take_member(account: Account, sides: _Sides, layout: Roles, names: list[str]) -> None:
+    only = Roles((), layout.member, None, None, member_value=layout.member_value)
+    take_account(account, Table({layout.member: sides.column}, 0, names), only)
+
+
+@contextmanager
+def _without_rows() -> Iterator[None]:
+    """What is wrong with a value; the rows of an engine have no numbers."""
+    try:
+        yield
+    except (Problem, MaceError) as error:
+        problem = Problem.of(error)
+        detail = re.sub(rf"(row|record) {problem.index}\b", r"a \1", problem.detail)
+        raise Problem(problem.kind.slug, detail, field=problem.field) from None
+
+
+@contextmanager
+def _engine(frame: Frame) -> Iterator[None]:
+    """What an engine cannot do, or did not get done, in one line of its own words."""
+    try:
+        yield
+    except (Problem, MaceError):
+        raise
+    except Exception as error:
+        words = printable(str(error).strip().partition("\n")[0])[:300]
+        raise Problem(
+            "bad-records", f"{frame.engine} cannot count this frame: {type(error).__name__}: {words}"
+        ) from None

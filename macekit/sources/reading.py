@@ -1,0 +1,239 @@
+"""From a source to what a question is asked of: its records where they are few or needed, else their counts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.sample.counts import Counts
+from estimators.sample.parts import counts_of_groups
+from estimators.sample.stream import CountStream
+from macekit.call import Call
+from macekit.catalogue import command
+from macekit.decoding.account import Account
+from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.columns import Labels, absent, one_column
+from macekit.decoding.roles import Roles
+from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
+from macekit.operations.counts import LARGE, counts_suffice, start_of, streams
+from macekit.problems import Problem
+from macekit.schemas.query import WIDE
+from macekit.sources.blocks import Block, Source, blamed
+from macekit.sources.frames import Frame, count, parts_by_group
+
+LIMIT = 2**40
+"""Bytes a block may expand to: files are one's own."""
+
+MOST_HELD = 2**30
+"""Bytes of the columns in use that are held for a question that looks at every record."""
+
+MOST_GROUPS = 200
+"""Groups that are counted at once; each takes some megabytes."""
+
+HOW_COUNTED = frozenset({"cells", "query"})
+"""Options that say how scores are counted."""
+
+
+def read(
+    source: Source | Frame,
+    operation: str,
+    options: Mapping[str, object],
+    columns: tuple[tuple[str, str], ...],
+    say: Callable[[], None] = lambda: None,
+) -> DecodedBody:
+    """The body of a question about a source, with the options that are left to it.
+
+    Up to ``LARGE`` bytes of the columns in use are held, and the question is asked of the records; what is larger is
+    counted as it comes, if counts are enough for the question, and ``say`` is called. ``mace counts`` always counts; so
+    do frames that compute for themselves.
+    """
+    call = Call(operation, query=columns, expanded_limit=LIMIT)
+    if isinstance(source, Frame):
+        return _computed(source, call, options)
+    if set(WIDE) & dict(columns).keys():
+        raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
+    blocks = _alike(block.in_order() for block in source.blocks(call))
+    only_counts = operation == "counts" and _are_counted(call, options)
+    suffice = counts_suffice(call, options)
+    blocks_so_far: deque[Block] = deque()
+    size = 0
+    if not only_counts:
+        for block in blocks:
+            blocks_so_far.append(block)
+            size += block.nbytes
+            if size > (LARGE if suffice else MOST_HELD):
+                break
+        else:
+            return _whole([*blocks_so_far], call, options)
+        if not suffice:
+            raise _too_large(operation)
+        say()
+    return _by_counts(chain(_emptied(blocks_so_far), blocks), call, options)
+
+
+def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
+    """Counts of a frame, made where it lies."""
+    if not (
+        _are_counted(call, options) if call.operation == "counts" else counts_suffice(call, options)
+    ) and not _is_compared(call, options):
+        raise Problem(
+            "bad-option",
+            f"`{command(call.operation)}` as it was asked looks at every record, and of a frame of {frame.engine} "
+            "only counts come back; collect the records, or a sample of them, and give that",
+        )
+    start = start_of(DecodedBody(options=_of_counting(call, options)))
+    computed = count(frame, call, on_grid=start.table is not None)
+    samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
+    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    return DecodedBody(samples, left, columns=computed.columns)
+
+
+def _is_compared(call: Call, options: Mapping[str, object]) -> bool:
+    """Whether columns are compared, each as a query of its own, which counts of each are enough for."""
+    return call.operation == "compare" and counts_suffice(Call("advantage"), options)
+
+
+def _alike(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same blocks, as long as the columns in use have the same names in all."""
+    first: Block | None = None
+    for block in blocks:
+        first = first or block
+        if block.table.names != first.table.names:
+            what = next(
+                role
+                for role, one, other in zip(
+                    first.roles.what.values(), first.table.names, block.table.names, strict=True
+                )
+                if one != other
+            )
+            raise Problem(
+                "bad-records",
+                f"{block.name or 'a later batch'}: the column of {what} is not called as in "
+                f"{first.name or 'the first'}; name it, or read them apart",
+                field=what,
+            )
+        yield block
+
+
+def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
+    """Whether counts can be made block by block, of one score a record."""
+    query = tuple((name, str(value)) for name, value in options.items() if name in HOW_COUNTED)
+    about = Call("counts", "", query=call.query + query)
+    return streams(about) and "," not in dict(call.query).get("score", "")
+
+
+def _of_counting(call: Call, options: Mapping[str, object]) -> dict[str, object]:
+    """Those options that say how to count; all of them, if counting is what was asked."""
+    return {name: each for name, each in options.items() if call.operation == "counts" or name in HOW_COUNTED}
+
+
+def _emptied(blocks_so_far: deque[Block]) -> Iterator[Block]:
+    """What was held, let go block by block."""
+    while blocks_so_far:
+        yield blocks_so_far.popleft()
+
+
+def _too_large(operation: str) -> Problem:
+    return Problem(
+        "too-large",
+        f"`{command(operation)}` as it was asked looks at every record, and the columns in use take more than "
+        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without groups, units "
+        "and vectors), or of a sample of the records",
+    )
+
+
+def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> DecodedBody:
+    """All records as one table."""
+    if not blocks:
+        CountStream().counts()  # raises what no records are
+    roles = blocks[0].roles
+    columns = {
+        place: one_column([block.table.columns[place] for block in blocks], what)
+        for place, what in roles.what.items()
+    }
+    notes = {
+        place: dict.fromkeys(note for block in blocks for note in block.table.notes.get(place, ()))
+        for place in columns
+    }
+    table = Table(columns, 0, blocks[0].table.names, {place: [*each] for place, each in notes.items()})
+    body = from_table(table, roles, call, LIMIT)
+    return body.with_options(options)
+
+
+def _by_counts(blocks: Iterator[Block], call: Call, options: Mapping[str, object]) -> DecodedBody:
+    """Counts of all records, and the options that counting has not used up."""
+    start = start_of(DecodedBody(options=_of_counting(call, options)))
+    tallies, account = tally(blocks, start)
+    samples = {
+        query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
+    }
+    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    return DecodedBody(samples, left, columns=account.columns())
+
+
+def counts_by_group(
+    source: Source | Frame, columns: tuple[tuple[str, str], ...], on_grid: bool
+) -> dict[object, Counts | None]:
+    """The counts of each group, on the cells of all; ``columns`` name the group's."""
+    call = Call("counts", query=columns, expanded_limit=LIMIT)
+    if isinstance(source, Frame):
+        return counts_of_groups(parts_by_group(source, call, on_grid))
+    start = CountStream.on_grid() if on_grid else CountStream()
+    tallies: dict[object, CountStream] = {}
+    values: set[str] = set()
+    for block in _alike(block.in_order() for block in source.blocks(call)):
+        with blamed(block.name):
+            table, roles = block.table, block.roles
+            member = membership(table, roles, values)
+            scores = stacked(table, roles.scores, "score", LIMIT)
+            for label, rows in _groups(table, roles):
+                inside, some = member[rows], scores[rows]
+                stream = tallies.get(label, start)
+                tallies[label] = stream.plus(some.compress(inside), some.compress(~inside))
+        if len(tallies) > MOST_GROUPS:
+            raise Problem(
+                "too-large",
+                f"by: more than {MOST_GROUPS} groups; a frame of an engine may have more, or macekit.partial of each",
+                field="by",
+            )
+    parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
+    return counts_of_groups(parts)
+
+
+def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.intp]]]:
+    """The rows of each group of a block."""
+    assert roles.group is not None  # it was named
+    column = table.columns[roles.group]
+    if isinstance(column, Labels):
+        labels, codes = list[object](column.texts), column.codes
+        missing = column.first(np.array([text is None for text in column.texts], dtype=np.bool_))
+        if missing is not None:
+            raise absent("group", table.start + missing)
+    else:
+        distinct, codes = np.unique(plain(column, "group", table.start), return_inverse=True)
+        labels = distinct.tolist()
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(labels) + 1))
+    for place, label in enumerate(labels):
+        if ends[place + 1] > ends[place]:
+            yield label, order[ends[place] : ends[place + 1]]
+
+
+def tally(blocks: Iterator[Block], start: CountStream) -> tuple[dict[str, CountStream], Account]:
+    """What was counted of each query, from ``start`` on, and the columns that were read."""
+    tallies: dict[str, CountStream] = {}
+    account, values = Account(), set[str]()
+    for block in blocks:
+        with blamed(block.name):
+            table, roles = block.table, block.roles
+            take_account(account, table, roles)
+            member = membership(table, roles, values)
+            for query, place in zip(roles.queries or ("",), roles.scores, strict=True):
+                scores = stacked(table, (place,), "score", LIMIT)
+                stream = tallies.get(query, start)
+                tallies[query] = stream.plus(scores.compress(member), scores.compress(~member))
+    return tallies, account

@@ -1,0 +1,200 @@
+"""`mace shadows`: from an archive of signals to scores, a line for each query, and one verdict over all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from app.cli import main
+from estimators.model import shadow_scores
+from estimators.queries import shadows
+from estimators.riskiest import compare_queries
+from estimators.sample.scores import Query, Scores
+from tests.app.cli.files import answered, signals
+
+Capture = pytest.CaptureFixture[str]
+QUERIES = ["lira_online", "lira_offline", "rmia", "calibrated_loss"]
+
+
+def arrays() -> dict[str, Any]:
+    with np.load(io.BytesIO(signals())) as file:
+        return {name: file[name] for name in file.files}
+
+
+def failed(capsys: Capture, *arguments: str) -> str:
+    try:
+        status = main(["shadows", *arguments])
+    except SystemExit as end:
+        status = int(str(end.code))
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert "Traceback" not in err
+    return err
+
+
+def printed(capsys: Capture, *arguments: str) -> str:
+    assert main(["shadows", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_scores_are_those_of_the_library_in_every_form(folder: Path) -> None:
+    given = arrays()
+    own, theirs = (0.0 - np.logaddexp(0.0, -given[name]) for name in ("target", "signals"))
+    expected = {
+        "lira_online": shadows.lira_online(given["target"], given["signals"], given["membership"]),
+        "lira_offline": shadows.lira_offline(given["target"], given["signals"], given["membership"]),
+        "rmia": shadows.rmia(own, theirs, given["membership"], online=True),
+        "calibrated_loss": shadows.calibrated_loss(own, theirs, given["membership"]),
+    }
+    for name in ("out.csv", "out.jsonl", "out.parquet", "out.npz"):
+        assert main(["shadows", "signals.npz", "--scale", "logit", "-o", name, "-q"]) == 0
+
+    with Path("out.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [*rows[0]] == ["group", "member", *QUERIES]
+    lines = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    table = pq.read_table("out.parquet")
+    with np.load("out.npz") as archive:
+        for name, scores in expected.items():
+            assert [float(row[name]) for row in rows] == scores.tolist()
+            assert [line[name] for line in lines] == scores.tolist()
+            assert table[name].to_pylist() == scores.tolist() == archive[name].tolist()
+    assert [line["member"] for line in lines] == given["member"].tolist()
+    assert [line["group"] for line in lines] == given["group"].tolist()
+
+
+def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path, capsys: Capture) -> None:
+    given = arrays()
+    member = given["member"]
+    scores, _ = shadow_scores(given["target"], given["signals"], given["membership"], scale="logit")
+    queries = {
+        name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
+    }
+
+    out = printed(capsys, "signals.npz", "--scale", "logit", "--max-advantage", "0.1")
+
+    comparison = compare_queries(queries)
+    assert comparison.sentence in out
+    for each in comparison.ranking:
+        assert re.search(rf"^{each.name} +{each.advantage.estimate.value:.3f}  ", out, re.MULTILINE)
+    assert "\nFail: " in out
+    assert "\nnot asked: quantile_regression needs features, " in out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_the_table_is_read_by_the_questions(folder: Path, capsys: Capture, suffix: str) -> None:
+    lines = printed(capsys, "signals.npz", "--scale", "logit", "-o", f"out.{suffix}").splitlines()
+
+    name = re.fullmatch(rf"next: mace report out.{suffix} --score (\w+)", lines[-1])
+    assert name is not None
+    assert lines[1].split()[0] == name[1]
+    answer: Any = answered(capsys, "report", f"out.{suffix}", "--score", name[1], "--group", "group")
+    assert answer["result"]["advantage"]["lower"] > 0
+    assert main(["compare", f"out.{suffix}", "--score", ",".join(QUERIES)]) == 0
+
+
+def test_what_a_scale_is_decides_what_is_asked(folder: Path, capsys: Capture) -> None:
+    given = arrays()
+    logs = {name: 0.0 - np.logaddexp(0.0, -given[name]) for name in ("target", "signals")}
+    np.savez("logs.npz", **{**given, **logs})
+
+    plain = printed(capsys, "signals.npz")
+    for name, scale in (("signals", "logit"), ("logs", "log")):
+        assert main(["shadows", f"{name}.npz", "--scale", scale, "-o", f"{name}.jsonl", "-q"]) == 0
+
+    assert "not asked: rmia needs probabilities; say --scale logit or log" in plain
+    a, b = (
+        [json.loads(x) for x in Path(f"{name}.jsonl").read_text().splitlines()]
+        for name in ("signals", "logs")
+    )
+    for query in QUERIES:
+        assert np.allclose([row[query] for row in a], [row[query] for row in b], rtol=1e-6, atol=1e-9)
+    assert "record" in failed(capsys, "signals.npz", "--scale", "log")
+
+
+def test_quantile_regression_is_asked_where_its_arrays_are(folder: Path, capsys: Capture) -> None:
+    rng = np.random.default_rng(0)
+    given = arrays()
+    more = {
+        "features": rng.normal(size=(240, 2)),
+        "calibration_features": rng.normal(size=(50, 2)),
+        "calibration_signal": rng.normal(size=50),
+    }
+    np.savez("more.npz", **given, **more)
+    np.savez("less.npz", **given, features=more["features"])
+
+    assert main(["shadows", "more.npz", "-o", "out.jsonl", "-q"]) == 0
+
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    expected = shadows.quantile_regression(
+        more["features"], given["target"], more["calibration_features"], more["calibration_signal"]
+    )
+    assert [row["quantile_regression"] for row in rows] == expected.tolist()
+    assert "calibration_features: no array has this name" in failed(capsys, "less.npz")
+
+
+def test_shadows_of_one_side_are_worth_a_word(folder: Path, capsys: Capture) -> None:
+    given = arrays()
+    np.savez("aside.npz", **{**given, "membership": given["membership"] & ~given["member"]})
+    del given["membership"]
+    np.savez("none.npz", **given)
+
+    aside = printed(capsys, "aside.npz", "--scale", "logit")
+
+    assert (
+        "note: members are in 0% of the shadows and nonmembers in 50%: shadows that are not drawn from both"
+        in aside
+    )
+    assert "lira_online needs several shadows" in aside
+    assert "note: members are in" not in printed(capsys, "none.npz", "--scale", "logit")
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no target": ({"target": None}, "target: no array has this name; need target, signals, member"),
+    "turned": ({"signals": np.ones((240, 16))}, "signals: "),
+    "a membership of numbers": ({"membership": np.full((16, 240), 2)}, "membership: need True or False"),
+    "members in words": ({"member": np.full(240, "in")}, "member: need True or False (1 or 0)"),
+    "too few members": ({"member": np.ones(239, bool)}, "member: need one for each record of target"),
+    "NaN": ({"target": np.full(240, np.nan)}, "target: "),
+    "objects": ({"target": np.array([None] * 240, dtype=object)}, "mace never opens one"),
+    "groups of bytes": ({"group": np.full(240, b"x")}, "group: an array of this type cannot be used"),
+    "one side": ({"member": np.ones(240, bool)}, "got 0, need at least 8"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said(folder: Path, capsys: Capture, name: str) -> None:
+    changes, said = WRONG[name]
+    given = {key: value for key, value in {**arrays(), **changes}.items() if value is not None}
+    np.savez("wrong.npz", **given)
+
+    error = failed(capsys, "wrong.npz", "-o", "out.csv")
+
+    assert error.startswith("mace shadows: wrong.npz: ")
+    assert said in error
+    assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["scores.csv"], "scores.csv: the input is not NPZ"),
+        (["signals.npz", "--scale", "odds"], "--scale: needs to be one of logit, log, plain"),
+        (["signals.npz", "--max-advantage", "2"], "--max-advantage: needs a number from -1 to 1"),
+        (["signals.npz", "-o", "out.txt"], "out.txt: the answer is written as .csv"),
+        (["signals.npz", "-o", "scores.csv"], "scores.csv: is there already"),
+        ([], "FILE"),
+    ],
+)
+def test_misuse_is_said(folder: Path, capsys: Capture, arguments: list[str], said: str) -> None:
+    assert said in failed(capsys, *arguments)

@@ -1,0 +1,342 @@
+"""Queries of language models: the authors' formulas text by text; padding; zeros; units; no leak where none is."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, logsumexp
+
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MaceError,
+    NotFinite,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+)
+from estimators.queries import text
+from tests.cases import each_case
+from tests.estimators.queries.nulls import RUNS, area, false_alarms
+
+RNG = np.random.default_rng(0)
+SIZES = RNG.integers(1, 60, 40)
+VOCABULARY = 12
+
+
+def answers(rng: np.random.Generator, sizes: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The log-probabilities of the vocabulary at each place of each text, and the tokens that stand there."""
+    rows = [log_softmax(rng.normal(0, 2, (n, VOCABULARY)), axis=1) for n in sizes]
+    return rows, [rng.integers(0, VOCABULARY, n) for n in sizes]
+
+
+VOCABULARIES, TOKENS = answers(RNG, SIZES)
+LOGS = [row[np.arange(len(t)), t] for row, t in zip(VOCABULARIES, TOKENS, strict=True)]
+OTHERS = [row[np.arange(len(t)), t] for row, t in zip(*answers(RNG, SIZES), strict=True)]
+MEANS = [(np.exp(row) * row).sum(axis=1) for row in VOCABULARIES]
+DEVIATIONS = [
+    np.sqrt((np.exp(row) * row**2).sum(axis=1) - mu**2) for row, mu in zip(VOCABULARIES, MEANS, strict=True)
+]
+TEXTS = ["".join(chr(97 + t) for t in tokens) for tokens in TOKENS]
+
+
+def padded(rows: list[np.ndarray], fill: float = float("nan")) -> np.ndarray:
+    table = np.full((len(rows), max(len(row) for row in rows) + 2), fill)
+    for at, row in enumerate(rows):
+        table[at, : len(row)] = row
+    return table
+
+
+def smallest(row: np.ndarray, share: float) -> float:
+    """Sorted, the first int(n * share) of them, averaged; one at least."""
+    return float(np.mean(sorted(row)[: max(int(len(row) * share), 1)]))
+
+
+# The authors' formulas
+
+
+def test_the_loss_is_the_mean_of_each_text() -> None:
+    np.testing.assert_allclose(text.text_loss(LOGS), [sum(row) / len(row) for row in LOGS])
+    perplexity = [math.prod(math.exp(-v) for v in row) ** (1 / len(row)) for row in LOGS]
+    np.testing.assert_allclose(np.exp(-text.text_loss(LOGS)), perplexity)
+
+
+def test_the_zlib_ratio_is_the_loss_over_the_bytes_of_the_compressed_text() -> None:
+    by_hand = [
+        np.mean(row) / len(zlib.compress(bytes(t, "utf-8"))) for row, t in zip(LOGS, TEXTS, strict=True)
+    ]
+
+    np.testing.assert_allclose(text.zlib_ratio(LOGS, text.compressed_sizes(TEXTS)), by_hand)
+
+
+def test_texts_are_compressed_in_utf_8() -> None:
+    assert text.compressed_sizes(["grün", "grün".encode(), "", "\ud800"]).tolist() == [
+        len(zlib.compress(each)) for each in ("grün".encode(), "grün".encode(), b"", b"\xed\xa0\x80")
+    ]
+
+
+@each_case("share", (0.1, 0.2, 0.3, 0.5, 0.7, 1.0))
+def test_min_k_is_the_mean_of_the_least_likely_tokens(share: float) -> None:
+    np.testing.assert_allclose(text.mink(LOGS, share=share), [smallest(row, share) for row in LOGS])
+
+
+@each_case("share", (0.1, 0.2, 1.0))
+def test_min_k_plus_plus_standardises_by_the_vocabulary_first(share: float) -> None:
+    by_hand = []
+    for vocabulary, tokens in zip(VOCABULARIES, TOKENS, strict=True):
+        scaled = []
+        for row, token in zip(vocabulary, tokens, strict=True):
+            mu = sum(math.exp(v) * v for v in row)
+            sigma = math.sqrt(sum(math.exp(v) * (v - mu) ** 2 for v in row))
+            scaled.append((row[token] - mu) / sigma)
+        by_hand.append(smallest(np.array(scaled), share))
+
+    np.testing.assert_allclose(text.minkpp(LOGS, MEANS, DEVIATIONS, share=share), by_hand)
+
+
+def test_min_k_of_all_tokens_is_the_loss() -> None:
+    np.testing.assert_allclose(text.mink(LOGS, share=1.0), text.text_loss(LOGS))
+    tenths = np.arange(-100, 0) / 10
+    assert text.mink([tenths], share=0.29) == pytest.approx([tenths[:29].mean()])  # although 0.29 * 100 < 29
+
+
+def test_references_are_differences_and_ratios_of_losses() -> None:
+    own, theirs = [-np.mean(row) for row in LOGS], [-np.mean(row) for row in OTHERS]
+
+    np.testing.assert_allclose(text.reference_difference(LOGS, OTHERS), np.subtract(theirs, own))
+    np.testing.assert_allclose(text.reference_ratio(LOGS, OTHERS), -np.divide(own, theirs))
+    np.testing.assert_allclose(
+        text.reference_difference(LOGS, OTHERS, total=True),
+        [sum(a) - sum(b) for a, b in zip(LOGS, OTHERS, strict=True)],
+    )
+
+
+def test_a_reference_may_have_tokens_of_its_own() -> None:
+    pieces = [np.repeat(row / 2, 2) for row in OTHERS]  # the same texts, in twice as many tokens
+    more = [len(row) for row in pieces]
+
+    total = text.reference_difference(LOGS, OTHERS, total=True)
+
+    np.testing.assert_allclose(text.reference_difference(LOGS, pieces, total=True), total)
+    np.testing.assert_allclose(
+        text.reference_difference(
+            padded(LOGS), padded(pieces), lengths=SIZES, reference_lengths=more, total=True
+        ),
+        total,
+    )
+
+
+# One question, asked in different words
+
+QUERIES: list[tuple[Any, ...]] = [
+    (text.text_loss, LOGS),
+    (text.mink, LOGS),
+    (text.minkpp, LOGS, MEANS, DEVIATIONS),
+    (text.reference_difference, LOGS, OTHERS),
+    (text.reference_ratio, LOGS, OTHERS),
+]
+
+
+@each_case("query", QUERIES)
+def test_a_padded_array_is_read_up_to_its_lengths(query: tuple[Any, ...]) -> None:
+    ask, *rows = query
+    expected = ask(*rows)
+
+    for fill in (float("nan"), 0.0, 7.0):
+        np.testing.assert_array_equal(ask(*(padded(each, fill) for each in rows), lengths=SIZES), expected)
+
+
+@each_case("query", QUERIES)
+def test_lists_and_single_precision_are_read(query: tuple[Any, ...]) -> None:
+    ask, *rows = query
+    expected = ask(*rows)
+
+    np.testing.assert_array_equal(ask(*([row.tolist() for row in each] for each in rows)), expected)
+    single = [[row.astype(np.float32) for row in each] for each in rows]
+    np.testing.assert_allclose(ask(*single), expected, rtol=1e-4, atol=1e-5)
+
+
+@each_case("query", QUERIES)
+def test_a_texts_score_is_its_own(query: tuple[Any, ...]) -> None:
+    ask, *rows = query
+
+    alone = np.concatenate([ask(*([each[i]] for each in rows)) for i in range(len(SIZES))])
+
+    np.testing.assert_allclose(ask(*rows), alone, rtol=1e-12)
+
+
+# Probabilities of 0 and 1
+
+
+def test_a_probability_of_0_counts_as_1e_30() -> None:
+    least = math.log(1e-30)
+
+    assert text.text_loss([[-np.inf, 0.0]]) == pytest.approx([least / 2])
+    assert text.mink([[-1000.0, -1.0]], share=0.5) == pytest.approx([least])
+    assert text.reference_difference([[-np.inf]], [[-1e9]]).tolist() == [0.0]
+
+
+def test_a_model_that_is_certain_is_no_division_by_zero() -> None:
+    assert text.minkpp([[0.0, -2.0]], [[0.0, -2.0]], [[0.0, 0.0]], share=1.0).tolist() == [0.0]
+    assert text.minkpp([[-2.0]], [[0.0]], [[0.0]]) == pytest.approx([-2e6])
+    assert text.reference_ratio([[0.0], [0.0], [-1.0]], [[0.0], [-1.0], [0.0]]) == pytest.approx(
+        [-1, -1e-12, -1e12]
+    )
+
+
+# Units
+
+
+@each_case("labels", [[*"baccab"], [1, 0, 2, 2, 0, 1], np.array([*"baccab"], dtype=object)])
+def test_units_have_one_score_each(labels: Any) -> None:
+    scores = np.array([1.0, 2.0, 5.0, -1.0, 4.0, 0.5])
+    of_unit = {0: [2.0, 4.0], 1: [1.0, 0.5], 2: [5.0, -1.0]}
+
+    for how, summary in (("mean", np.mean), ("max", np.max), ("logsumexp", logsumexp)):
+        names, result = text.aggregate(scores, labels, how)  # type: ignore[arg-type]
+        assert names.tolist() == sorted(set(np.asarray(labels).tolist()))
+        np.testing.assert_allclose(result, [summary(of_unit[each]) for each in range(3)])
+
+
+def test_the_top_share_is_the_mean_of_the_highest_scores() -> None:
+    scores, units = RNG.normal(size=300), RNG.integers(0, 7, 300)
+
+    for share in (0.01, 0.2, 0.5, 1.0):
+        names, result = text.aggregate(scores, units, "top_share", share=share)
+        np.testing.assert_allclose(result, [-smallest(-scores[units == each], share) for each in names])
+
+
+def test_large_scores_do_not_overflow_a_sum_of_exponentials() -> None:
+    _, result = text.aggregate([1e5, 1e5, -1e5], ["a", "a", "b"], "logsumexp")
+
+    assert result == pytest.approx([1e5 + math.log(2), -1e5])
+
+
+# Direction
+
+
+def trained(rng: np.random.Generator, records: int, effect: float) -> tuple[list[np.ndarray], ...]:
+    """Texts of 30 tokens that differ in how easy they are; tokens of the first half gain ``effect``."""
+    ease = rng.normal(0, 1, records)
+    result: tuple[list[np.ndarray], ...] = ([], [], [], [])
+    for at in range(records):
+        logits = rng.normal(0, 2, (30, VOCABULARY))
+        logits[:, 0] += ease[at]
+        reference = logits + rng.normal(0, 0.3, logits.shape)
+        logits[:, 0] += effect * (at < records // 2)
+        vocabulary = log_softmax(logits, axis=1)
+        mu = (np.exp(vocabulary) * vocabulary).sum(axis=1)
+        result[0].append(vocabulary[:, 0])
+        result[1].append(log_softmax(reference, axis=1)[:, 0])
+        result[2].append(mu)
+        result[3].append(np.sqrt((np.exp(vocabulary) * vocabulary**2).sum(axis=1) - mu**2))
+    return result
+
+
+ASKED: list[Callable[..., np.ndarray]] = [
+    lambda own, other, mu, sigma: text.text_loss(own),
+    lambda own, other, mu, sigma: text.zlib_ratio(own, np.full(len(own), 25)),
+    lambda own, other, mu, sigma: text.mink(own),
+    lambda own, other, mu, sigma: text.minkpp(own, mu, sigma),
+    lambda own, other, mu, sigma: text.reference_difference(own, other),
+    lambda own, other, mu, sigma: text.reference_ratio(own, other),
+]
+
+
+@each_case("ask", ASKED)
+def test_texts_that_a_model_was_trained_on_score_higher(ask: Callable[..., np.ndarray]) -> None:
+    scores = ask(*trained(np.random.default_rng(1), 200, 1.5))
+
+    assert area(scores, np.arange(200) < 100) > 0.7
+
+
+@each_case("how", ("mean", "max", "logsumexp", "top_share"))
+def test_units_of_records_that_score_higher_score_higher(how: Any) -> None:
+    rng = np.random.default_rng(2)
+    units = np.repeat(np.arange(200), 5)
+
+    _, scores = text.aggregate(rng.normal(size=1000) + (units < 100), units, how)
+
+    assert area(scores, np.arange(200) < 100) > 0.8
+
+
+# No leak
+
+
+@each_case("ask", ASKED)
+def test_texts_that_no_model_saw_show_no_leak(ask: Callable[..., np.ndarray]) -> None:
+    def scored(rng: np.random.Generator, records: int) -> np.ndarray:
+        tokens = rng.integers(5, 15, records)
+        own, other = ([-rng.exponential(2, n) for n in tokens] for _ in range(2))
+        return ask(own, other, [row - rng.exponential(1) for row in own], [np.full(n, 1.5) for n in tokens])
+
+    assert false_alarms(scored) <= 0.05 * RUNS
+
+
+@each_case("how", ("mean", "max", "logsumexp", "top_share"))
+def test_units_that_no_model_saw_show_no_leak(how: Any) -> None:
+    def scored(rng: np.random.Generator, records: int) -> np.ndarray:
+        units = np.repeat(np.arange(records), rng.integers(1, 6, records))
+        return text.aggregate(rng.normal(size=len(units)) + rng.normal(size=records)[units], units, how)[1]
+
+    assert false_alarms(scored) <= 0.05 * RUNS
+
+
+# What is wrong is named, with what to do
+
+NAN = float("nan")
+
+
+@each_case(
+    "ask, error, field, index, words",
+    [
+        (lambda: text.text_loss([[-1.0], []]), TooFewRecords, "log_probabilities", 1, "record 1 has no tokens"),
+        (lambda: text.text_loss([[-1.0, 0.0]] * 2, lengths=[1, 0]), TooFewRecords, "log_probabilities", 1,
+         "leave such"),
+        (lambda: text.text_loss([]), TooFewRecords, "log_probabilities", None, "got none"),
+        (lambda: text.text_loss([[-1.0], [NAN, -1.0]]), NotFinite, "log_probabilities", 1,
+         "token 0 of record 1 is NaN; the first token of a text has no probability"),
+        (lambda: text.text_loss([[-1.0], [-1.0, -1.0, NAN]]), NotFinite, "log_probabilities", 1, "token 2 of record 1"),
+        (lambda: text.text_loss([[-1.0], [0.5]]), OutOfRange, "log_probabilities", 1, "not losses"),
+        (lambda: text.text_loss([[-1.0], ["a"]]), InputError, "log_probabilities", 1, "record 1 is no row of numbers"),
+        (lambda: text.text_loss([-1.0, -2.0]), InputError, "log_probabilities", 0, "record 0 is no row of numbers"),
+        (lambda: text.text_loss("abc"), InputError, "log_probabilities", None, "got str"),
+        (lambda: text.text_loss(-1.0), InputError, "log_probabilities", None, "got float"),
+        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[3]), OutOfRange, "lengths", 0, "from 1 to 2"),
+        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1.5]), OutOfRange, "lengths", 0, "whole number"),
+        (lambda: text.text_loss([[-1.0, -2.0]], lengths=[1, 1]), DimensionMismatch, "lengths", None, "got 2"),
+        (lambda: text.text_loss([-1.0, -2.0], lengths=[1, 1]), DimensionMismatch, "log_probabilities", None,
+         "no lengths"),
+        (lambda: text.mink([[-1.0]], share=0.0), OutOfRange, "share", None, "above 0 and at most 1"),
+        (lambda: text.zlib_ratio([[-1.0]], [0]), OutOfRange, "sizes", 0, "record 0 has none"),
+        (lambda: text.zlib_ratio([[-1.0]], [1, 2]), DimensionMismatch, "sizes", None, "got 2"),
+        (lambda: text.compressed_sizes("abc"), InputError, "texts", None, "single text"),
+        (lambda: text.compressed_sizes(["abc", None]), InputError, "texts", 1, "record 1 is NoneType"),  # type: ignore[list-item]
+        (lambda: text.minkpp([[-1.0], [-1.0, -2.0]], [[-1.0], [-1.0]], [[1.0], [1.0, 1.0]]), DimensionMismatch, "means",
+         1, "record 1 has 1 numbers, need 2"),
+        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[1.0], [1.0]]), DimensionMismatch, "deviations", None, "got 2"),
+        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[NAN]]), NotFinite, "deviations", 0, "record 0 is NaN"),
+        (lambda: text.minkpp([[-1.0]], [[-1.0]], [[-1.0]]), OutOfRange, "deviations", 0, "square root"),
+        (lambda: text.minkpp([[-1.0]], [[1.0]], [[1.0]]), OutOfRange, "means", 0, "minus the entropy"),
+        (lambda: text.reference_difference([[-1.0]], [[-1.0], [-1.0]]), DimensionMismatch, "reference", None, "got 2"),
+        (lambda: text.reference_ratio([[-1.0]], [[1.0]]), OutOfRange, "reference", 0, "record 0 is above 0"),
+        (lambda: text.aggregate([1.0, 2.0], ["a"]), DimensionMismatch, "units", None, "got 1"),
+        (lambda: text.aggregate([1.0, NAN], ["a", "b"]), NotFinite, "scores", 1, "record 1 is NaN"),
+        (lambda: text.aggregate([1.0, 2.0], [1.0, NAN]), NotFinite, "units", 1, "record 1 has no label"),
+        (lambda: text.aggregate([1.0], ["a"], "median"), UnknownName, "how", None, "logsumexp"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scored_is_named(
+    ask: Callable[[], object], error: type[MaceError], field: str, index: int | None, words: str
+) -> None:
+    with pytest.raises(error) as caught:
+        ask()
+
+    assert type(caught.value) is error
+    assert (caught.value.field, caught.value.index) == (field, index)
+    assert words in caught.value.message

@@ -1,0 +1,209 @@
+"""Runs that are looked at after every batch: what their ends cover, what they keep, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from estimators import Counts, Scores, advantage
+from estimators.errors import IncompatibleCells, InputError, MaceError, OptionError, OutOfRange
+from estimators.sequential import SequentialRun, sequential_run
+
+LABELS = np.array(list("abcdefgh"))
+
+
+def labels(rng: np.random.Generator, leak: float, n: int) -> Scores:
+    """Eight labels; the best attacker has half of ``leak`` as advantage."""
+    tilted = np.repeat([1.0 + leak, 1.0 - leak], 4) / 8.0
+    return Scores.of(rng.choice(LABELS, n, p=tilted), rng.choice(LABELS, n))
+
+
+def bells(rng: np.random.Generator, distance: float, n: int, m: int | None = None) -> Scores:
+    return Scores.of(rng.normal(distance, 1.0, n), rng.normal(0.0, 1.0, n if m is None else m))
+
+
+@pytest.mark.parametrize(
+    ("batch", "truth"),
+    [
+        (lambda rng: labels(rng, 0.0, 20), 0.0),
+        (lambda rng: labels(rng, 0.5, 20), 0.25),
+        (lambda rng: labels(rng, 1.0, 12), 0.5),
+    ],
+    ids=["no leak", "a leak", "a large one"],
+)
+def test_no_look_of_any_is_wrong_more_often_than_promised(
+    batch: Callable[[Any], Scores], truth: float
+) -> None:
+    """Ever, over 10 looks, at 80% confidence: at most what chance makes of 10% a side in 50 runs."""
+    runs, wrong = 50, np.zeros(2)
+    for seed in range(runs):
+        rng = np.random.default_rng([5, seed])
+        run = sequential_run(confidence=0.8, planned=800, seed=seed)
+        for _ in range(10):
+            run = run.after(batch(rng))
+        wrong += [run.lower > truth, run.upper < truth]
+
+    assert wrong.max() <= binom.ppf(0.9995, runs, 0.1)
+
+
+def test_ends_only_ever_narrow_and_are_not_much_wider_than_those_of_one_look() -> None:
+    rng = np.random.default_rng(1)
+    run, every = sequential_run(planned=8000), list[Scores]()
+    for n in (100, 100, 300, 500, 1000, 2000):
+        every.append(bells(rng, 0.8, n))
+        run = run.after(every[-1])
+    fixed = advantage(
+        Scores.of(
+            np.concatenate([each.members for each in every]),
+            np.concatenate([each.nonmembers for each in every]),
+        )
+    )
+    looks = run.looks
+
+    assert [look.lower for look in looks] == sorted(look.lower for look in looks)
+    assert [look.upper for look in looks] == sorted((look.upper for look in looks), reverse=True)
+    assert run.lower < 2.0 * ndtr(0.4) - 1.0 < run.upper
+    assert (run.upper - run.lower) / (fixed.upper - fixed.lower) < 1.8
+    assert looks[-1].n_members == 4000
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.3, 0.9])
+def test_unequal_sides_and_any_prior(prior: float) -> None:
+    rng = np.random.default_rng(2)
+    run = sequential_run(prior=prior, planned=4000)
+    for _ in range(5):
+        run = run.after(bells(rng, 1.0, 60, 700))
+
+    assert abs(2 * prior - 1) <= run.lower <= run.upper <= 1.0
+
+
+def test_a_score_that_parts_the_sides_completely() -> None:
+    run = sequential_run(max_advantage=0.5)
+    for step in range(6):
+        run = run.after(Scores.of(np.arange(40.0) + 100 + step / 9, np.arange(40.0) + step / 7))
+
+    assert run.decision.value == "fail"
+    assert run.upper == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_run_survives_its_file_and_goes_on_the_same() -> None:
+    rng = np.random.default_rng(3)
+    first, second = bells(rng, 1.0, 60), bells(rng, 1.0, 90)
+    run = sequential_run(max_advantage=0.2, seed=9).after(first)
+    again = SequentialRun.from_dict(json.loads(json.dumps(run.to_dict())))
+
+    assert again.after(second).to_dict() == run.after(second).to_dict()
+    assert again.sentence == run.sentence
+
+
+def test_no_score_of_a_later_batch_is_kept() -> None:
+    rng = np.random.default_rng(4)
+    run = (
+        sequential_run()
+        .after(bells(rng, 1.0, 60))
+        .after(Scores.of(rng.normal(0, 1, 50) + 0.123456789, rng.normal(0, 1, 50)))
+    )
+
+    assert len(json.dumps(run.to_dict())) < 100_000
+    assert "123456789" not in json.dumps(run.to_dict())
+
+
+def test_shards_are_merged() -> None:
+    rng = np.random.default_rng(5)
+
+    def shard() -> SequentialRun:
+        run = sequential_run(max_advantage=0.3, planned=2000)
+        for _ in range(4):
+            run = run.after(
+                Counts.of(
+                    rng.multinomial(100, [0.1, 0.3, 0.6]), rng.multinomial(100, [0.5, 0.3, 0.2]), edges=[0, 1]
+                )
+            )
+        return run
+
+    one, other = shard(), shard()
+    both = one.merge(other)
+
+    assert both.looks[-1].n_members == 800
+    assert both.upper - both.lower < min(each.upper - each.lower for each in (one, other))
+    assert both.lower <= 0.4 <= both.upper
+    assert sequential_run(max_advantage=0.3, planned=2000).merge(one) is one
+    with pytest.raises(OptionError, match="max_advantage"):
+        one.merge(sequential_run(max_advantage=0.2, planned=2000))
+    with pytest.raises(MaceError):
+        one.merge(sequential_run(max_advantage=0.3, planned=2000).after(Counts.of([9, 9], [9, 9], edges=[0])))
+
+
+def test_labels_that_were_not_there_before() -> None:
+    run = sequential_run(planned=100)
+    run = run.after(Scores.of(["a"] * 8 + ["b"] * 4, ["b"] * 12))
+    run = run.after(Scores.of(["c"] * 40, ["a"] * 3 + ["d"] * 37))
+
+    assert run.counts is not None
+    assert run.counts.size == 4
+    assert run.lower > 0.0
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "words"),
+    [
+        (lambda run: run.after(Scores.of(np.ones((9, 2)), np.zeros((9, 2)))), InputError, "vectors"),
+        (
+            lambda run: run.after(Scores.of(np.arange(8.0), np.arange(8.0))),
+            InputError,
+            "first batch needs 10",
+        ),
+        (lambda run: run.after([1, 2]), InputError, "Scores"),
+        (
+            lambda run: run.after(Scores.of(np.arange(40.0), np.arange(40.0))).after(
+                Scores.of(["a"] * 9, ["b"] * 9)
+            ),
+            MaceError,
+            "numbers, not labels",
+        ),
+        (
+            lambda run: run.after(Scores.of(["a"] * 9, ["b"] * 9)).after(
+                Scores.of(np.arange(40.0), np.arange(40.0))
+            ),
+            IncompatibleCells,
+            "labels, not numbers",
+        ),
+        (lambda run: sequential_run(max_advantage=2.0), OutOfRange, "from -1 to 1"),
+        (lambda run: sequential_run(planned=1), MaceError, "planned"),
+        (lambda run: SequentialRun.from_dict({}), InputError, "no state"),
+        (lambda run: SequentialRun.from_dict({**run.to_dict(), "version": 9}), InputError, "version 9"),
+        (
+            lambda run: SequentialRun.from_dict({**run.to_dict(), "blocks": [[3, 2, 1, 1]]}),
+            InputError,
+            "do not fit",
+        ),
+        (lambda run: SequentialRun.from_dict({**run.to_dict(), "looks": 3}), InputError, "damaged"),
+        (lambda run: SequentialRun.from_dict({**run.to_dict(), "prior": 3}), InputError, "damaged"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_used_is_named(
+    act: Callable[[SequentialRun], object], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        act(sequential_run())
+
+
+def test_what_it_says() -> None:
+    run = sequential_run(max_advantage=0.3)
+
+    assert run.sentence == "No batch has come yet."
+    run = run.after(Counts.of([40, 10], [10, 40], edges=[0.0]))
+    assert run.sentence.startswith(
+        "Not enough data after 1 look at 100 records: with 95% confidence at all looks"
+    )
+    run = run.after(Counts.of([400, 100], [100, 400], edges=[0.0]))
+    assert run.sentence.startswith("Fail after 2 looks at 1100 records")
+    assert "at every look at once" in run.interval.guarantee.covers
+    assert run.interval.guarantee.finite_sample

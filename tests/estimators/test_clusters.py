@@ -1,0 +1,460 @@
+"""Rows that come in clusters: levels, widths, agreement with what is done without clusters, and what is refused."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, shift
+from estimators import (
+    Advantage,
+    CellsTarget,
+    Counts,
+    LearnedTarget,
+    MaceError,
+    Scores,
+    ThresholdTarget,
+    TwoSidedTarget,
+    advantage,
+    compare,
+    difference,
+    one_per_unit,
+    paired_difference,
+)
+from estimators.audit.roc import auc, clustered_auc
+from estimators.clusters.apart import least_error
+from estimators.clusters.betting import STAKES, BettingEnds, Shares, mean_upper
+from estimators.clusters.blocks import guess_unseen
+from estimators.clusters.design import Clusters
+from estimators.errors import (
+    DimensionMismatch,
+    IncompatibleCells,
+    InputError,
+    MixedTypes,
+    OptionError,
+    TooFewRecords,
+)
+from estimators.limits.binomial import lower_limit
+from estimators.sample.counting import finest
+
+ALPHA = 0.025
+
+
+def ask(draw: Draw, seed: int, **options: object) -> Advantage:
+    members, nonmembers, labels = draw(np.random.default_rng(seed))
+    cluster = labels if len(labels) > 1 else labels[0]
+    return advantage(Scores.of(members, nonmembers), cluster=cluster, seed=seed, **options)  # type: ignore[arg-type]
+
+
+def misses(draw: Draw, truth: float, runs: int) -> tuple[int, int]:
+    results = [ask(draw, seed) for seed in range(runs)]
+    above = sum(result.lower > truth + 1e-12 for result in results)
+    return above, sum(result.upper < truth - 1e-12 for result in results)
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.3])
+@pytest.mark.parametrize(
+    "world",
+    [
+        lambda truth: people(equal(40, 50), 0.5, truth),
+        lambda truth: people(equal(40, 20), 0.95, truth),
+        lambda truth: people(pareto(100), 0.5, truth),
+        lambda truth: copies(200, 0.8, truth),
+        lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
+        lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
+    ],
+)
+def test_each_end_keeps_its_level_where_rows_of_a_cluster_are_alike(
+    world: Callable[[float], Draw], truth: float
+) -> None:
+    above, below = misses(world(truth), truth, 60)
+
+    assert above <= 6  # 6 of 60 is exceeded once in a thousand at a level of 2.5%
+    assert below <= 6
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.6])
+@pytest.mark.parametrize(
+    "world",
+    [
+        lambda truth: people(equal(20, 10), 0.5, truth),
+        lambda truth: people(equal(8, 30), 0.95, truth),
+        lambda truth: crossed(20, 20, (0.5, 0.0), truth, False),
+        lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
+    ],
+)
+def test_few_clusters_keep_the_level_by_betting(world: Callable[[float], Draw], truth: float) -> None:
+    above, below = misses(world(truth), truth, 12)
+
+    assert above <= 3
+    assert below <= 3
+    result = ask(world(truth), 0)
+    assert result.clusters is not None
+    assert result.clusters.method == "betting"
+    assert result.estimate.interval.guarantee.finite_sample
+
+
+def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> None:
+    draw = people(equal(40, 50), 0.95, 0.0)
+    alarms = {"rows": 0, "clusters": 0}
+    for seed in range(20):
+        members, nonmembers, labels = draw(np.random.default_rng(seed))
+        scores = Scores.of(members, nonmembers)
+        alarms["rows"] += advantage(scores).lower > 0.0
+        alarms["clusters"] += advantage(scores, cluster=labels[0]).lower > 0.0
+
+    assert alarms["rows"] >= 19
+    assert alarms["clusters"] <= 3
+
+
+@pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
+def test_all_rows_say_more_than_one_row_of_each_cluster(likeness: float, most: float) -> None:
+    draw = people(equal(60, 40), likeness, 0.3)
+    widths = []
+    for seed in range(8):
+        members, nonmembers, labels = draw(np.random.default_rng(seed))
+        sides = labels[0][: len(members)], labels[0][len(members) :]
+        keep = [one_per_unit(side, of) for side, of in zip((members, nonmembers), sides, strict=True)]
+        one = advantage(Scores.of(members[keep[0]], nonmembers[keep[1]]), seed=seed)
+        every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
+        widths.append((every.estimate.interval.width, one.estimate.interval.width))
+
+    ours, others = np.mean(widths, axis=0)
+    assert ours <= most * others
+
+
+def test_exact_copies_cost_as_much_as_they_are_worth() -> None:
+    draw = copies(300, 0.8, 0.3)
+    ratios = []
+    for seed in range(12):
+        members, nonmembers, labels = draw(np.random.default_rng(seed))
+        one = advantage(Scores.of(np.unique(members), np.unique(nonmembers)), seed=seed)
+        every = advantage(Scores.of(members, nonmembers), cluster=labels[0], seed=seed)
+        ratios.append(every.estimate.interval.width / one.estimate.interval.width)
+
+    assert 0.95 < np.mean(ratios) < 1.03
+
+
+@pytest.mark.parametrize("target", [None, ThresholdTarget(), TwoSidedTarget(), LearnedTarget()])
+@pytest.mark.parametrize("prior", [0.5, 0.2])
+def test_labels_that_all_differ_change_no_digit(target: object, prior: float) -> None:
+    rng = np.random.default_rng(0)
+    shape = (60, 2) if isinstance(target, LearnedTarget) else (60,)
+    scores = Scores.of(rng.normal(0.5, 1, shape), rng.normal(0, 1, shape))
+    plain = advantage(scores, prior, target, seed=3)  # type: ignore[arg-type]
+    names = [f"person {i}" for i in range(120)]
+    for cluster in (names, {"person": names, "row": np.arange(120)}):
+        result = advantage(scores, prior, target, seed=3, cluster=cluster)  # type: ignore[arg-type]
+        assert result.estimate == plain.estimate
+        assert (result.leader, result.resolution, result.provenance) == (
+            plain.leader,
+            plain.resolution,
+            plain.provenance,
+        )
+        assert result.clusters is not None
+        assert (result.clusters.design_effect, result.clusters.effective_sample) == (1.0, 120.0)
+
+
+def test_the_design_effect_is_that_of_equal_clusters() -> None:
+    # of a threshold at the middle of normal scores with correlation 1/2 guesses have correlation 1/3
+    effects = [ask(people(equal(400, 10), 0.5, 0.3), seed).clusters.design_effect for seed in range(6)]  # type: ignore[union-attr]
+    assert np.mean(effects) == pytest.approx(1.0 + 9.0 / 3.0, rel=0.25)
+    result = ask(people(equal(400, 10), 0.5, 0.3), 0)
+    assert result.clusters is not None
+    assert result.clusters.numbers == (400,)
+    assert result.clusters.effective_sample == pytest.approx(4000 / result.clusters.design_effect)
+    assert "400 clusters of 'cluster'" in result.clusters.sentence
+
+
+def test_names_of_labels_and_the_order_of_clusters_say_nothing() -> None:
+    members, nonmembers, labels = people(equal(50, 6), 0.5, 0.3)(np.random.default_rng(1))
+    scores = Scores.of(members, nonmembers)
+    numbers = advantage(scores, cluster=labels[0])
+
+    assert advantage(scores, cluster=[f"{label:03}" for label in labels[0]]).estimate == numbers.estimate
+    assert advantage(scores, cluster=labels[0] * 7.5).estimate == numbers.estimate
+
+
+def test_a_column_within_another_is_left_out() -> None:
+    members, nonmembers, labels = people(equal(100, 10), 0.5, 0.3)(np.random.default_rng(1))
+    scores = Scores.of(members, nonmembers)
+    household = labels[0] // 4 * 2 + labels[0] % 2
+    alone = advantage(scores, cluster={"household": household})
+    both = advantage(scores, cluster={"person": labels[0], "household": household})
+
+    assert both.estimate == alone.estimate
+    assert both.clusters is not None
+    assert both.clusters.columns == ("household",)
+
+
+def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> None:
+    rng = np.random.default_rng(0)
+    for clusters, expected in ((39, True), (40, False)):
+        labels = np.arange(clusters * 10) // 10
+        order = np.argsort(labels % 2, kind="stable")
+        members = int((labels % 2 == 0).sum())
+        for scale in (0.0, 1.0):
+            score = scale * rng.normal(size=clusters)[labels] + rng.normal(size=len(labels))
+            design = Clusters.of(labels[order], members, len(labels) - members, 0.5)
+            assert design is not None
+            assert design.by_betting is expected
+            result = advantage(
+                Scores.of(score[order][:members], score[order][members:]), cluster=labels[order]
+            )
+            assert (result.clusters.method == "betting") is expected  # type: ignore[union-attr]
+
+
+def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
+    members, nonmembers, labels = crossed(30, 30, (0.3, 0.3), 0.3, True)(np.random.default_rng(0))
+    clusters = Clusters.of(labels, len(members), len(nonmembers), 0.5)
+    assert clusters is not None
+    scores = Scores.of(members, nonmembers)
+    fine = finest(scores)
+    at = np.concatenate([fine.cells.locate(side) for side in (members, nonmembers)])
+    guesses = guess_unseen(clusters, np.ones(clusters.rows), at, fine, 5, 900.0, 0, 3)
+
+    for stage in guesses.stage:
+        for column in clusters.columns:
+            # a row's stage is that of the first of its clusters to be shown
+            first = np.full(int(column.max()) + 1, stage.max())
+            np.maximum.at(first, column, stage)
+            block = np.array([stage[column == each].max() for each in range(int(column.max()) + 1)])
+            assert (stage <= block[column]).all()
+        assert (stage == 0).any()
+        assert (stage > 0).any()
+
+
+def test_a_fortune_made_by_betting_is_no_larger_than_one_on_average() -> None:
+    rng = np.random.default_rng(0)
+    for law in (rng.beta(0.3, 0.1, (4000, 15)), (rng.random((4000, 15)) < 0.8).astype(float)):
+        claim = np.full(len(law), 0.75 if law.max() < 1.0 else 0.8)
+        fortune = np.exp(Shares(law, np.ones(15)).log_fortune(claim))
+        assert fortune.mean() < 1.0 + 5.0 * fortune.std() / np.sqrt(len(law))
+        assert (fortune >= 1.0 / ALPHA).mean() <= ALPHA
+
+
+def test_the_least_error_of_two_sides_lies_below_the_errors_that_are_true() -> None:
+    rng = np.random.default_rng(0)
+    below = 0
+    for _ in range(200):
+        sides = [(rng.random((1, 12)) < rate).astype(float) for rate in (0.3, 0.1)]
+        below += least_error(sides[0], sides[1], 0.5, ALPHA) > 0.2
+    assert below <= 12
+
+
+def test_betting_is_near_the_exact_limit_where_every_cluster_is_right_or_wrong_as_a_whole() -> None:
+    right = np.repeat([1.0, 0.0], [24, 6])[None, :]
+    ends = BettingEnds((Shares(right, np.ones(30)),), (), ())
+    exact = 2.0 * lower_limit(24.0, 30.0, ALPHA) - 1.0
+    # Hoeffding's limit, of a third of the level, as the right stake has a third of the fortune
+    least = 1.0 - 2.0 * mean_upper(0.2, 30.0, ALPHA / len(STAKES))
+
+    assert least < ends.lower(ALPHA) < exact
+
+
+@pytest.mark.parametrize("clusters", [20, 60])
+@pytest.mark.parametrize(
+    "target",
+    [
+        ThresholdTarget(),
+        TwoSidedTarget(),
+        CellsTarget(changes=6),
+        CellsTarget(bins=3),
+        CellsTarget(changes=0),
+    ],
+)
+def test_every_target_of_one_number_a_record_is_answered(clusters: int, target: CellsTarget) -> None:
+    result = ask(people(equal(clusters, 10), 0.3, 0.3), 0, target=target)
+
+    assert 0.0 <= result.lower <= result.value <= result.upper <= 1.0
+    assert result.upper > 0.3
+    assert result.provenance.method.startswith(target.name)
+
+
+def test_wider_classes_have_larger_upper_ends() -> None:
+    for clusters in (20, 60):
+        draw = people(equal(clusters, 10), 0.3, 0.1)
+        ends = [ask(draw, 2, target=CellsTarget(bins=2, changes=c)).upper for c in (0, 1, 2, 6)]
+        assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.2, 0.8])
+@pytest.mark.parametrize("clusters", [20, 60])
+def test_ends_lie_between_the_baseline_and_one_at_every_prior(prior: float, clusters: int) -> None:
+    members, nonmembers, labels = people(equal(clusters, 10), 0.3, 0.3)(np.random.default_rng(0))
+    result = advantage(Scores.of(members, nonmembers), prior, cluster=labels[0])
+
+    assert result.baseline - 1e-12 <= result.lower <= result.value <= result.upper <= 1.0
+
+
+def test_categories_and_constant_scores_are_answered() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) // 4
+    words = np.array(["a", "b", "c"])
+    member = rng.choice(words, 200, p=[0.6, 0.2, 0.2])
+    result = advantage(Scores.of(member, rng.choice(words, 200)), cluster=labels)
+    assert result.resolution == 3
+    assert 0.0 <= result.lower < result.upper < 0.6
+    constant = advantage(Scores.of(np.ones(200), np.ones(200), "continuous"), cluster=labels)
+    assert (constant.lower, constant.value) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error", "words"),
+    [
+        (np.zeros(100), TooFewRecords, "one label for all rows"),
+        (
+            {"person": np.arange(100) // 2, "model": ["m"] * 100},
+            TooFewRecords,
+            "cluster 2: got one label for all rows",
+        ),
+        (np.arange(100) % 7, TooFewRecords, "7 labels, need at least 8"),
+        (np.r_[np.arange(50) % 3, 3 + np.arange(50) % 20], TooFewRecords, "member rows come from 3 clusters"),
+        (np.arange(99), DimensionMismatch, "99 labels for 100 rows"),
+        ([np.arange(100) // 2] * 3, DimensionMismatch, "3 columns"),
+        (["ann", ""] * 50, InputError, "row 1 has no label"),
+        ([None] * 100, MixedTypes, "labels must be"),
+        ("person", DimensionMismatch, "one label per record"),
+    ],
+)
+def test_labels_that_are_none_are_refused_once_and_clearly(
+    cluster: object, error: type[MaceError], words: str
+) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(error, match=words) as caught:
+        advantage(Scores.of(rng.normal(size=50), rng.normal(size=50)), cluster=cluster)  # type: ignore[arg-type]
+    assert caught.value.field == "cluster"
+
+
+def test_counts_and_learned_adversaries_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(OptionError, match="counts do not say"):
+        advantage(Counts.of([40, 10], [10, 40]), cluster=np.arange(100) // 2)
+    vectors = Scores.of(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
+    with pytest.raises(OptionError, match="learned adversary"):
+        advantage(vectors, cluster=np.arange(100) // 2)
+
+
+@pytest.mark.parametrize("clusters", [20, 60])
+def test_differences_and_the_riskiest_query_allow_for_clusters(clusters: int) -> None:
+    rng = np.random.default_rng(0)
+    members, nonmembers, labels = people(equal(clusters, 20), 0.5, 0.5)(rng)
+    first, second = Scores.of(members, nonmembers), Scores.of(members - 0.5, nonmembers)
+    others, apart, theirs = people(equal(clusters, 20), 0.5, 0.1)(rng)
+    third = Scores.of(others, apart)
+    by_rows = paired_difference(first, second)
+    pair = paired_difference(first, second, cluster=labels[0])
+    free = difference(first, third, clusters=(labels[0], theirs[0]))
+    comparison = compare({"a": first, "b": second}, pairs=[("a", "b")], cluster=labels[0])
+
+    assert pair.estimate.interval.width > by_rows.estimate.interval.width
+    assert free.estimate.interval.width > difference(first, third).estimate.interval.width
+    for result in (pair, free, comparison.differences[0]):
+        assert "clusters are independent draws" in result.estimate.interval.guarantee.assumes
+        assert result.estimate.lower < 0.4 < result.estimate.upper
+    assert comparison.differences[0].estimate.interval.width >= pair.estimate.interval.width - 1e-12
+    alone = advantage(first, cluster=labels[0], confidence=0.975)
+    assert comparison.ranking[0].advantage.estimate == alone.estimate
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.6])
+@pytest.mark.parametrize(
+    "world",
+    [
+        lambda truth: people(equal(40, 50), 0.5, truth),
+        lambda truth: people(equal(20, 20), 0.95, truth),
+        lambda truth: people(pareto(100), 0.5, truth),
+        lambda truth: copies(200, 0.8, truth),
+        lambda truth: crossed(50, 20, (0.5, 0.0), truth, False),
+        lambda truth: crossed(50, 40, (0.3, 0.3), truth, True),
+        lambda truth: crossed(20, 20, (0.3, 0.3), truth, True),
+    ],
+)
+def test_the_area_keeps_its_level_where_rows_of_a_cluster_are_alike(
+    world: Callable[[float], Draw], truth: float
+) -> None:
+    area = float(ndtr(shift(truth) / np.sqrt(2.0)))
+    above = below = 0
+    for seed in range(60):
+        members, nonmembers, labels = world(truth)(np.random.default_rng(seed))
+        scores = Scores.of(members, nonmembers)
+        interval = clustered_auc(scores, labels if len(labels) > 1 else labels[0]).estimate.interval
+        above += interval.lower > area
+        below += interval.upper < area
+    assert above <= 6
+    assert below <= 6
+
+
+def test_the_area_of_rows_whose_labels_all_differ_is_that_without() -> None:
+    rng = np.random.default_rng(0)
+    scores = Scores.of(rng.normal(0.5, 1, 60), rng.normal(0, 1, 60))
+    assert clustered_auc(scores, np.arange(120)).estimate == auc(finest(scores)).estimate
+    words = Scores.of(["a", "b"] * 30, ["a", "c"] * 30)
+    with pytest.raises(IncompatibleCells, match="no order"):
+        clustered_auc(words, np.arange(120) // 2)
+
+
+def test_repetitions_within_clusters_are_no_doubt_any_more() -> None:
+    members, nonmembers, labels = copies(300, 0.5, 0.3)(np.random.default_rng(0))
+    scores = Scores.of(members, nonmembers)
+    codes = {
+        name: [caution.code for caution in advantage(scores, cluster=cluster).cautions]
+        for name, cluster in {"none": None, "same": labels[0], "other": np.arange(600) // 3}.items()
+    }
+    assert codes == {"none": ["repeated_scores"], "same": [], "other": ["repeated_scores"]}
+
+
+def test_few_clusters_are_said_to_be_few() -> None:
+    assert [caution.code for caution in ask(people(equal(20, 20), 0.3, 0.2), 0).cautions] == ["few_clusters"]
+    assert ask(people(equal(60, 20), 0.3, 0.2), 0).cautions == ()
+
+
+def test_the_words_say_what_is_assumed_of_clusters() -> None:
+    assumes = ask(people(equal(60, 5), 0.3, 0.2), 0).estimate.interval.guarantee.assumes
+    assert assumes.startswith("clusters are independent draws")
+    threshold = ask(people(equal(60, 5), 0.3, 0.2), 0, target=ThresholdTarget())
+    assert "likelihood ratio is monotone" in threshold.estimate.interval.guarantee.assumes
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    labels = {
+        f"column {i}": rng.integers(0, number, 600)
+        for i, number in zip(range(columns), (50, 20), strict=False)
+    }
+    clusters = Clusters.of(labels, 450, 150, 0.5)
+    assert clusters is not None
+    drawn = [clusters.lone_rows(seed) for seed in range(40)]
+    for rows in drawn:
+        for column in clusters.columns:
+            assert len(set(column[rows].tolist())) == len(rows)
+        members = int((rows < 450).sum())
+        assert abs(2 * members - len(rows)) <= 0.3 * len(rows)
+    assert len(drawn[0]) == (50 if columns == 1 else 20)
+    assert len({tuple(rows) for rows in drawn}) == len(drawn)
+
+
+@pytest.mark.parametrize(("rows", "models"), [(120, 31), (60, 12), (40, 9), (24, 9), (16, 8)])
+def test_columns_that_cross_in_few_rows_are_answered(rows: int, models: int) -> None:
+    rng = np.random.default_rng(0)
+    scores = Scores.of(rng.normal(1, 1, rows // 2), rng.normal(0, 1, rows // 2))
+    labels = {"person": np.arange(rows) // 2, "model": np.arange(rows) % models}
+    result, area = advantage(scores, cluster=labels), clustered_auc(scores, labels)
+    assert result.estimate.interval.guarantee.finite_sample
+    assert result.lower <= result.value <= result.upper
+    assert area.estimate.lower <= 0.76 <= area.estimate.upper
+
+
+def test_columns_that_leave_too_few_rows_apart_are_refused() -> None:
+    """One person has rows of all models but one, of which all others have theirs: no three members share nothing."""
+    rng = np.random.default_rng(0)
+    scores = Scores.of(rng.normal(size=42), rng.normal(size=42))
+    members = [(0, row % 4) for row in range(21)] + [(1 + row % 3, 0) for row in range(21)]
+    nonmembers = [(4 + row % 8, 4 + row % 8) for row in range(42)]
+    person, model = np.array(members + nonmembers).T
+    model[42:] += person[42:] % 2  # so that neither column lies within the other
+    with pytest.raises(TooFewRecords, match="no two share a label") as caught:
+        advantage(scores, cluster={"person": person, "model": model})
+    assert caught.value.field == "cluster"

@@ -1,0 +1,182 @@
+"""The share of members that are exposed at a precision: its ends against the truth, and how limits use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from estimators import Counts, Decision, Scores
+from estimators.audit.epsilon import Direction
+from estimators.errors import OptionError, OutOfRange
+from estimators.exposed import MaxExposed, exposed_at_least, exposed_at_most
+from estimators.gate import judge
+from estimators.limits.binomial import clopper_pearson
+from estimators.riskiest import judge_queries, limits_of
+from estimators.sample.counting import finest
+from estimators.synthetic import audit_synthetic
+from tests.cases import each_case
+
+ODDS = 9.0
+
+
+def world(rng: np.random.Generator, n: int, share: float, away: float) -> Scores:
+    """Of the members a share lies far out; the others are as nonmembers are."""
+    far = rng.random(n) < share
+    return Scores.of(rng.normal(np.where(far, away, 0.0)), rng.normal(size=n))
+
+
+def truth(share: float, away: float) -> float:
+    """The largest true positive rate that is nine times its false positive rate."""
+
+    def rates(cut: float) -> tuple[float, float]:
+        none = float(norm.sf(cut))
+        return (1.0 - share) * none + share * float(norm.sf(cut - away)), none
+
+    cut = brentq(lambda each: rates(each)[0] - ODDS * rates(each)[1], 0.0, away + 1.0)
+    return rates(cut)[0]
+
+
+@pytest.mark.parametrize(("n", "share", "away"), [(150, 0.1, 4.0), (400, 0.03, 5.0), (1000, 0.2, 3.0)])
+def test_each_end_misses_the_truth_no_oftener_than_its_error(n: int, share: float, away: float) -> None:
+    runs, alpha, true = 200, 0.1, truth(share, away)
+    misses = np.zeros(2)
+    for seed in range(runs):
+        counts = finest(world(np.random.default_rng(seed), n, share, away))
+        upper, seen = exposed_at_most(counts, ODDS, alpha, Direction.HIGH)
+        lower = exposed_at_least(counts, ODDS, alpha, Direction.HIGH)
+        misses += [lower > true, upper < true]
+        assert 0.0 <= lower <= upper
+        assert 0.0 <= seen <= 1.0
+
+    assert (misses <= binom.isf(0.001, runs, alpha)).all()
+
+
+def test_the_upper_end_is_that_of_every_cut_by_itself() -> None:
+    rng = np.random.default_rng(5)
+    scores = world(rng, 60, 0.2, 3.0)
+    best = 0.0
+    for cut in [*np.unique(np.r_[scores.members, scores.nonmembers]), np.inf]:
+        m, k = int((scores.members >= cut).sum()), int((scores.nonmembers >= cut).sum())
+        most = clopper_pearson(np.array([m]), 60, 0.0125)[1][0]
+        least = clopper_pearson(np.array([k]), 60, 0.0125)[0][0]
+        best = max(best, most if most >= ODDS * least else 0.0)
+
+    assert exposed_at_most(finest(scores), ODDS, 0.025, Direction.HIGH)[0] == pytest.approx(best)
+
+
+def test_both_ends_of_the_score_are_looked_at_unless_one_is_known() -> None:
+    scores = world(np.random.default_rng(0), 1500, 0.1, 6.0)
+    turned = Scores.of(-scores.members, -scores.nonmembers)
+    ends = {
+        name: [
+            (
+                exposed_at_least(finest(each), ODDS, 0.025, way),
+                exposed_at_most(finest(each), ODDS, 0.025, way)[0],
+            )
+            for way in (Direction.HIGH, Direction.LOW, Direction.EITHER)
+        ]
+        for name, each in (("high", scores), ("low", turned))
+    }
+
+    assert ends["high"][0] == ends["low"][1]
+    assert ends["high"][1] == ends["low"][0]
+    assert ends["high"][2] == ends["low"][2]
+    assert ends["high"][1][0] == 0.0
+    assert (
+        0.0 < ends["high"][2][0] < ends["high"][0][0]
+    )  # the lower end shares the error, the upper one does not
+    assert ends["high"][2][1] == max(ends["high"][0][1], ends["high"][1][1])
+
+
+def test_members_that_a_release_prints_are_exposed_and_a_limit_on_an_average_hides_them() -> None:
+    release = Counts.of([4925, 75], [5000, 0], edges=[1.0])
+    limits = judge(release, [MaxExposed(0.008), MaxExposed(0.022), MaxExposed(0.015)]).limits
+
+    assert [each.verdict.decision for each in limits] == [
+        Decision.FAIL,
+        Decision.PASS,
+        Decision.INCONCLUSIVE,
+    ]
+    assert limits[0].about == "the share of members whose score makes membership 0.9 probable"
+
+
+def test_the_same_odds_at_another_prior_are_another_precision() -> None:
+    release = Counts.of([900, 100], [990, 10], edges=[1.0])
+    half = judge(release, [MaxExposed(0.1, 0.75)]).limits[0].estimate
+    tenth = judge(release, [MaxExposed(0.1, 0.25)], prior=0.1).limits[0].estimate
+
+    assert (half.lower, half.upper) == (tenth.lower, tenth.upper)
+
+
+def test_without_a_leak_few_thousand_rows_show_that_few_are_exposed() -> None:
+    wrong = 0
+    for seed in range(40):
+        scores = Scores.of(*np.random.default_rng(seed).normal(size=(2, 3000)))
+        [limit] = judge(scores, [MaxExposed(0.01)]).limits
+        assert limit.verdict.decision is not Decision.FAIL
+        wrong += limit.verdict.decision is not Decision.PASS
+
+    assert wrong <= 10
+
+
+def test_more_records_are_asked_for_where_too_few_show_it() -> None:
+    scores = Scores.of(*np.random.default_rng(1).normal(size=(2, 100)))
+    [limit] = judge(scores, [MaxExposed(0.01)]).limits
+    needed = limit.verdict.records_needed
+
+    assert limit.verdict.decision is Decision.INCONCLUSIVE
+    assert needed is not None
+    more = Scores.of(*np.random.default_rng(2).normal(size=(2, needed)))
+    assert judge(more, [MaxExposed(0.01)]).limits[0].verdict.decision is Decision.PASS
+
+
+@each_case(
+    "limit, error, words",
+    [
+        (MaxExposed(1.5), OutOfRange, "max_exposed: got 1.5, need a number from 0 to 1"),
+        (MaxExposed(0.1, 0.5), OutOfRange, "at_precision: got 0.5, need more than the prior"),
+        (MaxExposed(0.1, 1.0), OutOfRange, "at_precision"),
+        (MaxExposed(0.1, direction="up"), OptionError, "direction"),
+    ],
+)
+def test_limits_that_mean_nothing_are_refused(limit: MaxExposed, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        judge(Counts.of([10, 10], [10, 10], edges=[0.5]), [limit])
+
+
+def test_categories_have_no_cut() -> None:
+    with pytest.raises(OptionError, match="categories have no order"):
+        judge(Scores.of(list("aabbccdd"), list("aabbccdd")), [MaxExposed(0.1)])
+
+
+def test_an_audit_limits_exposed_members_by_every_query() -> None:
+    rng = np.random.default_rng(0)
+    people: Any = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
+    train, holdout, released = people(1000), people(1000), people(1000)
+    leaky = {name: np.r_[column[:900], train[name][:100]] for name, column in released.items()}
+    options: dict[str, Any] = {"max_advantage": 0.3, "max_exposed": 0.05, "check_sides": False}
+    clean, leak = (audit_synthetic(train, holdout, each, **options) for each in (released, leaky))
+
+    assert [(each.name, each.decision) for each in clean.limits] == [
+        ("advantage", Decision.PASS),
+        ("exposed", Decision.PASS),
+    ]
+    assert [(each.name, each.decision) for each in leak.limits] == [
+        ("advantage", Decision.PASS),
+        ("exposed", Decision.FAIL),
+    ]
+    assert leak.limits[1].estimate.lower > 0.05
+    assert "the share of members whose score makes membership 0.9 probable is at least" in leak.sentence
+
+
+def test_upper_ends_of_queries_are_not_corrected_and_lower_ends_share_the_error() -> None:
+    scores = world(np.random.default_rng(3), 500, 0.2, 6.0)
+    limits = limits_of(max_exposed=0.5, at_precision=0.8)
+    (one,), (two,) = (judge_queries(limits, {str(i): scores for i in range(k)}) for k in (1, 2))
+
+    assert one.estimate.upper == two.estimate.upper
+    assert one.estimate.lower > two.estimate.lower > 0.0

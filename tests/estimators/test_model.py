@@ -1,0 +1,386 @@
+"""From a model's answers to a verdict: which queries are asked, what is decided, and nothing where nothing leaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from sklearn.naive_bayes import GaussianNB
+
+from estimators import Decision, Scores, compare
+from estimators.adversary.learned import Learner
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    MaceError,
+    NotDistribution,
+    NotFinite,
+    OptionError,
+    UnknownName,
+)
+from estimators.model import (
+    TOGETHER,
+    ModelAudit,
+    Shadows,
+    audit_model,
+    floor_of,
+    shadow_signals,
+)
+from estimators.queries import MODELS, models, shadows
+from tests.cases import each_case
+
+BAYES = (Learner("naive_bayes", lambda seed: GaussianNB()),)
+"""The quickest learner."""
+
+
+def world(
+    seed: int, records: int = 200, classes: int = 3, push: float = 0.0
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Logits and labels of both sides; the own class of members is pushed up by so much."""
+    rng = np.random.default_rng(seed)
+    labels = list(rng.integers(0, classes, (2, records)))
+    logits = []
+    for side, y in enumerate(labels):
+        z = rng.normal(0, 2, (records, classes))
+        z[np.arange(records), y] += 1.0 + (push if side == 0 else 0.0)
+        logits.append(z)
+    return logits, labels
+
+
+def audited(logits: list[np.ndarray], labels: list[np.ndarray], **options: Any) -> ModelAudit:
+    return audit_model(*(softmax(z, axis=1) for z in logits), *labels, **options)
+
+
+# Which queries
+
+
+def test_of_several_classes_every_query_with_an_order_of_its_own_is_asked() -> None:
+    audit = audited(*world(0))
+
+    assert list(audit.scores) == ["loss", "margin", "confidence", "entropy", "modified_entropy"]
+    assert audit.not_asked["scaled_confidence"] == "orders records as loss does"
+    assert audit.not_asked["lira_online"] == "needs shadow models"
+
+
+def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> None:
+    logits, labels = world(1, classes=2)
+    audit = audited(logits, labels)
+    every = audited(logits, labels, queries=[name for name in MODELS if not name.endswith("error")])
+
+    assert list(audit.scores) == ["loss", "confidence"]
+    for name, twin in (
+        ("scaled_confidence", "loss"),
+        ("margin", "loss"),
+        ("modified_entropy", "loss"),
+        ("entropy", "confidence"),
+    ):
+        pair = [
+            np.concatenate([every.scores[each].members, every.scores[each].nonmembers]).argsort()
+            for each in (name, twin)
+        ]
+        np.testing.assert_array_equal(*pair)
+        assert name in audit.not_asked
+
+
+def test_one_number_a_record_is_the_probability_of_the_second_class() -> None:
+    logits, labels = world(2, classes=2)
+    ones = [expit(z[:, 1] - z[:, 0]) for z in logits]
+
+    one, two = audit_model(*ones, *labels), audited(logits, labels)
+
+    assert list(one.scores) == list(two.scores)
+    np.testing.assert_allclose(one.scores["loss"].members, two.scores["loss"].members)
+
+
+def test_scores_are_those_of_the_queries_and_their_maximum_is_that_of_compare() -> None:
+    logits, labels = world(3, push=1.0)
+    audit = audited(logits, labels, seed=5)
+
+    np.testing.assert_array_equal(
+        audit.scores["margin"].nonmembers, models.margin(softmax(logits[1], axis=1), labels[1])
+    )
+    assert audit.comparison.maximum == compare(audit.scores, seed=5).maximum
+    assert audit.riskiest == audit.comparison.ranking[0].name
+
+
+def test_of_logits_the_same_is_asked() -> None:
+    logits, labels = world(4)
+
+    from_logits = audit_model(*logits, *labels, outputs="logits")
+    from_shares = audited(logits, labels)
+
+    for name, scores in from_shares.scores.items():
+        np.testing.assert_allclose(from_logits.scores[name].members, scores.members, err_msg=name)
+
+
+def test_of_labels_there_is_the_gap_alone() -> None:
+    right, wrong = np.array(["cat"] * 90 + ["dog"] * 10), np.array(["cat"] * 50 + ["dog"] * 50)
+    truth = np.array(["cat"] * 100)
+
+    audit = audit_model(right, wrong, truth, truth, outputs="labels", max_advantage=0.1)
+
+    assert list(audit.scores) == ["correctness"]
+    assert audit.decision is Decision.FAIL
+    assert audit.comparison.maximum.value == pytest.approx(0.4, abs=0.05)
+    assert (audit.fit.members, audit.fit.nonmembers) == (0.9, 0.5)
+    assert "labels_alone" in {caution.code for caution in audit.cautions}
+
+
+def test_a_regressor_of_one_output_has_one_query_and_of_several_two() -> None:
+    rng = np.random.default_rng(6)
+    truth, errors = rng.normal(size=(2, 300, 2)), rng.normal(size=(2, 300, 2))
+    errors[0] /= 10.0
+
+    one = audit_model(*(truth + errors)[..., 0], *truth[..., 0], outputs="predictions", max_advantage=0.1)
+    two = audit_model(*(truth + errors), *truth, outputs="predictions", max_advantage=0.1)
+
+    assert list(one.scores) == ["squared_error"]
+    assert one.not_asked == {
+        "absolute_error": "orders records as squared_error does",
+        **dict.fromkeys(("lira_online", "lira_offline", "rmia", "calibrated_loss"), "needs shadow models"),
+    }
+    assert list(two.scores) == ["squared_error", "absolute_error"]
+    assert one.decision is two.decision is Decision.FAIL
+    assert one.fit.measure == "root mean squared error"
+    assert one.fit.nonmembers == pytest.approx(np.sqrt(np.mean(errors[1][:, 0] ** 2)))
+    assert "riskiest" not in audit_model(*truth[..., 0], *truth[..., 0] + 1, outputs="predictions").sentence
+
+
+def test_named_queries_are_asked_and_no_others() -> None:
+    audit = audited(*world(7), queries=["correctness", "loss", "loss"])
+
+    assert list(audit.scores) == ["correctness", "loss"]
+    assert audit.not_asked["margin"] == "was not asked for"
+
+
+def test_all_together_are_one_query_more_on_the_records_that_were_not_learned_from() -> None:
+    audit = audited(*world(8, push=1.0), together=True, learners=BAYES, max_advantage=0.9)
+
+    assert list(audit.scores)[-1] == TOGETHER
+    assert audit.scores[TOGETHER].n_members == 120
+    codes = [caution.code for caution in audit.cautions]
+    assert "learned_score" in codes
+    assert "joint_query_may_exceed" not in codes
+
+
+# Shadows
+
+
+def signals_of(seed: int, count: int, leak: float, records: int = 300) -> tuple[Any, Any, Shadows]:
+    """Records of differing difficulty, which hides a leak that shadows show."""
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 3, 2 * records)
+    membership = shadows.random_halves(count, 2 * records, seed)
+    own = np.arange(2 * records) < records
+    table = hard + leak * membership + rng.normal(0, 0.5, membership.shape)
+    target = hard + leak * own + rng.normal(0, 0.5, 2 * records)
+    return target[:records], target[records:], Shadows(table, membership)
+
+
+def test_shadows_show_what_the_answers_alone_do_not() -> None:
+    members, nonmembers, table = signals_of(0, 16, leak=1.0)
+    ones = np.ones(300, dtype=int)
+    options = {"outputs": "logits", "max_advantage": 0.25}
+
+    without = audit_model(members, nonmembers, ones, ones, **options)
+    beside = audit_model(members, nonmembers, ones, ones, shadows=table, **options)
+
+    assert without.decision is not Decision.FAIL
+    assert "no_shadows" in {caution.code for caution in without.cautions}
+    assert beside.decision is Decision.FAIL
+    assert beside.riskiest in {"lira_online", "rmia", "lira_offline"}
+    assert "no_shadows" not in {caution.code for caution in beside.cautions}
+
+
+def test_what_shadows_say_is_what_the_queries_say() -> None:
+    members, nonmembers, table = signals_of(1, 4, leak=1.0)
+    ones = np.ones(300, dtype=int)
+    audit = audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=table)
+    target = np.append(members, nonmembers)
+    own, theirs = (-np.logaddexp(0, -each) for each in (target, table.signals))
+
+    by_hand = {
+        "lira_online": shadows.lira_online(target, table.signals, table.membership),
+        "lira_offline": shadows.lira_offline(target, table.signals, table.membership),
+        "rmia": shadows.rmia(own, theirs, table.membership, online=True),
+        "calibrated_loss": shadows.calibrated_loss(own, theirs, table.membership),
+    }
+
+    for name, scores in by_hand.items():
+        both = np.append(audit.scores[name].members, audit.scores[name].nonmembers)
+        np.testing.assert_allclose(both, scores, err_msg=name)
+
+
+def test_shadows_that_saw_none_of_the_records_serve_what_is_offline() -> None:
+    members, nonmembers, table = signals_of(2, 4, leak=1.0)
+    ones = np.ones(300, dtype=int)
+    unseen = Shadows(table.signals, np.zeros_like(table.membership))
+
+    audit = audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=unseen)
+
+    assert {"lira_offline", "rmia", "calibrated_loss"} <= set(audit.scores)
+    assert audit.not_asked["lira_online"] == "needs several shadows that were trained on each record"
+
+
+def test_two_shadows_serve_what_needs_no_variance() -> None:
+    members, nonmembers, table = signals_of(3, 2, leak=1.0)
+    ones = np.ones(300, dtype=int)
+
+    audit = audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=table)
+
+    assert {"rmia", "calibrated_loss"} <= set(audit.scores)
+    assert audit.not_asked["lira_online"] == audit.not_asked["lira_offline"]
+    assert audit.not_asked["lira_offline"].startswith("needs more shadows")
+
+
+def test_zeros_of_votes_count_half_a_vote_and_others_as_ever() -> None:
+    votes = np.array([[1.0, 0.0], [0.99, 0.01], [0.5, 0.5]])
+
+    assert floor_of(votes) == pytest.approx(0.005)
+    assert floor_of(votes[:, 1]) == pytest.approx(0.005)
+    assert floor_of(votes[1:]) == models.FLOOR
+    assert floor_of([[1.0, 0.0], [1e-300, 1.0]]) == models.FLOOR
+    assert floor_of([[1.0, 0.0], [0.0, 1.0]]) == 0.05
+    np.testing.assert_allclose(shadow_signals(votes, [0, 0, 0], floor=0.005)[0], np.log(1.0 / 0.005))
+
+
+# Decision and words
+
+
+def test_a_leak_fails_and_nothing_passes_where_there_is_room() -> None:
+    failing, passing = (
+        audited(*world(9, records=1500, push=push), max_advantage=0.15, max_tpr=0.5, at_fpr=0.01)
+        for push in (1.5, 0.0)
+    )
+
+    assert failing.decision is Decision.FAIL
+    assert failing.sentence.startswith("Fail: ")
+    assert passing.decision is Decision.PASS
+    assert passing.sentence.startswith("Pass: all 5 queries keep within the limit; ")
+    assert [limit.name for limit in passing.limits] == ["advantage", "tpr"]
+    assert audited(*world(9)).decision is None
+
+
+def test_text_shows_every_query_the_fit_and_what_was_not_asked() -> None:
+    audit = audited(*world(10, records=1000, push=1.5), max_advantage=0.1, groups=(["a", "b"] * 500,) * 2)
+    text = str(audit)
+
+    assert text.startswith("✕ FAIL")
+    for name in audit.scores:
+        assert f"\n{name} " in text
+    assert audit.fit.sentence in text
+    assert "group a: " in text
+    assert "lira_online, lira_offline, rmia, calibrated_loss: needs shadow models" in text
+    assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
+
+
+def test_groups_are_those_of_the_riskiest_query_and_hold_together() -> None:
+    logits, labels = world(11, records=400)
+    group = np.repeat(["few", "many"], [100, 300])
+    logits[0][np.arange(100), labels[0][:100]] += 4.0
+
+    few, many = audited(logits, labels, groups=(group, group)).by_group
+
+    assert few.advantage is not None
+    assert many.advantage is not None
+    assert few.advantage.lower > many.advantage.upper
+    assert few.advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 5 / 2)
+
+
+def test_exposed_members_are_told_beside_a_pass() -> None:
+    logits, labels = world(12, records=2000)
+    logits[0][np.arange(40), labels[0][:40]] += 40.0
+
+    audit = audited(logits, labels, max_advantage=0.2)
+
+    assert audit.decision is Decision.PASS
+    assert audit.most_exposed[1].alarm
+    assert "rare_exposure" in {caution.code for caution in audit.cautions}
+
+
+# No leak
+
+
+def test_of_records_that_no_model_saw_the_interval_covers_nothing() -> None:
+    alarms = fails = 0
+    for run in range(100):
+        audit = audited(*world([1, run], records=100), max_advantage=0.0)  # type: ignore[arg-type]
+        alarms += audit.comparison.maximum.lower > 0.0
+        fails += audit.decision is Decision.FAIL
+
+    assert alarms <= 5
+    assert fails <= 5
+
+
+def test_of_records_that_no_model_saw_shadows_show_nothing() -> None:
+    alarms = 0
+    ones = np.ones(100, dtype=int)
+    for run in range(100):
+        members, nonmembers, table = signals_of(run, 4, leak=0.0, records=100)
+        audit = audit_model(members, nonmembers, ones, ones, outputs="logits", shadows=table)
+        alarms += audit.comparison.maximum.lower > 0.0
+
+    assert alarms <= 5
+
+
+# What is wrong is named
+
+
+P = np.array([[0.9, 0.1], [0.2, 0.8]] * 10)
+Y = np.array([0, 1] * 10)
+NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
+
+
+@each_case(
+    "ask, error, field, index, words",
+    [
+        (lambda: audit_model(P, NAN, Y, Y), NotFinite, "nonmembers", 3, "nonmembers: outputs: record 3 is NaN"),
+        (lambda: audit_model(P * 2, P, Y, Y), NotDistribution, "members", 0, "logits"),
+        (lambda: audit_model(P, P, Y, Y + 1), InputError, "nonmembers", 1, "names no column"),
+        (lambda: audit_model(P, P, Y[:5], Y), DimensionMismatch, "members", None, "got 5, need one for each of 20"),
+        (lambda: audit_model(P, P, Y.astype(str), Y), InputError, "members", None, "text needs classes"),
+        (lambda: audit_model(P, P, Y, Y, classes=[1, 1]), InputError, "classes", None, "twice"),
+        (lambda: audit_model(P, P[:, :1], Y, Y), DimensionMismatch, "nonmembers", None, "another shape"),
+        (lambda: audit_model(P, P, Y, Y, outputs="odds"), UnknownName, "outputs", None, "probabilities"),  # type: ignore[arg-type]
+        (lambda: audit_model(P, P, Y, Y, queries=["los"]), UnknownName, "queries", None, "did you mean 'loss'"),
+        (lambda: audit_model(P, P, Y, Y, queries=["rmia"]), OptionError, "queries", None, "needs shadow models"),
+        (lambda: audit_model(P, P, Y, Y, queries=["squared_error"]), OptionError, "queries", None, "not apply"),
+        (lambda: audit_model(P, P, Y, Y, queries=[]), OptionError, "queries", None, "got none"),
+        (lambda: audit_model(P[:4], P, Y[:4], Y), MaceError, "members", None, "at least 8"),
+        (lambda: audit_model(P, P, Y, Y, max_advantage=2.0), OptionError, "max_advantage", None, "from -1 to 1"),
+        (lambda: audit_model(P, P, Y, Y, groups=["a"] * 40), InputError, "groups", None, "two arrays"),  # type: ignore[arg-type]
+        (
+            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 20)), np.zeros((2, 20), np.bool_))),
+            DimensionMismatch, "shadows", None, "signals of 20 records, need 40",
+        ),
+        (
+            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.full((2, 40), 0.5))),
+            InputError, "membership", None, "True or False",
+        ),
+        (
+            lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.ones((2, 40), np.bool_))),
+            InputError, "signals", 0, "by 0 of 2 shadows, need at least 1",
+        ),
+        (
+            lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=Shadows(np.zeros((2, 40)), np.zeros((2, 40)))),
+            OptionError, "shadows", None, "labels alone",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_side(
+    ask: Any, error: type[MaceError], field: str, index: int | None, words: str
+) -> None:
+    with pytest.raises(error) as raised:
+        ask()
+
+    assert (raised.value.field, raised.value.index) == (field, index)
+    assert words in raised.value.message
+
+
+def test_equal_sides_are_no_leak() -> None:
+    audit = audit_model(P, P, Y, Y, max_advantage=0.1)
+
+    assert audit.comparison.maximum.lower == 0.0
+    assert isinstance(audit.scores["loss"], Scores)

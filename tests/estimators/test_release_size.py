@@ -1,0 +1,364 @@
+"""How many rows may go out: by hand, how often too many are named, and sizes and tables that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, ks_2samp
+
+from estimators import Scores, advantage, release_size
+from estimators.errors import (
+    InputError,
+    MaceError,
+    NotFinite,
+    OptionError,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+)
+from estimators.plan import Decision
+from estimators.queries import encode, synthetic_scores
+from estimators.queries.nested import nested_scores
+from estimators.release_size import ReleaseSize, default_sizes
+from estimators.sample.scores import one_per_unit
+from tests.cases import each_case
+from tests.estimators.queries.test_synthetic import part, people
+from tests.estimators.test_synthetic import drawn, with_copies
+
+Table = dict[str, Any]
+NEAR = ["closeness", "exact_copy"]
+
+
+def points(rng: np.random.Generator, n: int) -> Table:
+    return {name: rng.normal(size=n) for name in "xy"}
+
+
+def blurred(rng: np.random.Generator, train: Table, n: int, width: float = 0.02) -> Table:
+    """A release of training rows, drawn again and again, with a little noise."""
+    which = rng.integers(len(train["x"]), size=n)
+    return {name: column[which] + rng.normal(0, width, n) for name, column in train.items()}
+
+
+def decisions(answer: ReleaseSize) -> str:
+    return "".join("-" if step.decision is None else step.decision.value[0] for step in answer.series.steps)
+
+
+def codes(answer: ReleaseSize) -> list[str]:
+    return [caution.code for caution in answer.cautions]
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------
+
+
+def test_each_size_is_an_audit_of_the_first_rows_of_one_random_order() -> None:
+    train, holdout, released, reference = drawn(0, 200)
+    sizes = [20, 90, 200]
+    answer = release_size(train, holdout, released, reference, sizes=sizes, max_advantage=0.3, seed=4)
+
+    np.testing.assert_array_equal(np.sort(answer.order), np.arange(200))
+    np.testing.assert_array_equal(answer.order, np.random.default_rng(4).permutation(200))
+    whole = encode(train, holdout, released, reference)
+    for step, size, copies in zip(answer.series.steps, sizes, answer.copies, strict=True):
+        tables = replace(whole, synthetic=whole.synthetic.part(answer.order[:size]))
+        alone = synthetic_scores(tables)
+        scores = {
+            name: Scores.of(members, alone.nonmembers[name], "continuous")
+            for name, members in alone.members.items()
+        }
+        assert step.label == size
+        assert step.decisive_upper == max(advantage(each, seed=4).upper for each in scores.values())
+        together = {name: advantage(each, confidence=1 - 0.05 / 3, seed=4) for name, each in scores.items()}
+        assert step.estimate.upper == max(each.upper for each in together.values())
+        assert step.query == max(together, key=lambda name: together[name].value)
+        lower = max(advantage(each, confidence=1 - 0.05 / 36, seed=4).lower for each in scores.values())
+        assert step.estimate.lower == pytest.approx(lower)
+        assert copies.members == int(np.isin(whole.members.records, tables.synthetic.records).sum())
+    assert answer.provenance.method == "release_size"
+
+
+def test_rows_are_those_that_keep_the_limit() -> None:
+    rng = np.random.default_rng(1)
+    train, holdout = points(rng, 800), points(rng, 800)
+    released = blurred(rng, train, 2400)
+    answer = release_size(train, holdout, released, sizes=[30, 2400, 600], max_advantage=0.2, queries=NEAR)
+
+    assert (decisions(answer), answer.largest) == ("pff", 30)
+    np.testing.assert_array_equal(answer.rows, answer.order[:30])
+    scores = synthetic_scores(encode(train, holdout, part(released, answer.rows)), ["closeness"])
+    alone = advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"]))
+    assert alone.upper < 0.2
+    assert "the first 30 of 2,400 released rows, in the order that was drawn, keep" in answer.sentence
+    assert "more of them exceed it. The first 600 of 2,400 released rows: with 97.5%" in answer.sentence
+
+
+@each_case(
+    "options, expected, words",
+    [
+        ({"max_advantage": 0.25}, "p", "all 600 released rows keep the advantage at or below 0.25"),
+        (
+            {"max_advantage": 0.01},
+            "i",
+            "Not enough data: not even the smallest size is shown with 97.5% confidence to keep 0.01",
+        ),
+        ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
+    ],
+)
+def test_a_release_without_a_leak(options: Mapping[str, Any], expected: str, words: str) -> None:
+    train, holdout, released, _ = drawn(2, 600)
+    answer = release_size(train, holdout, released, queries=NEAR, **options)
+
+    assert [step.label for step in answer.series.steps] == [10, 20, 50, 100, 200, 600]
+    assert decisions(answer) == 6 * expected
+    assert words in answer.sentence
+    assert answer.largest == (600 if expected == "p" else None)
+    assert len(answer.rows) == (600 if expected == "p" else 0)
+
+
+def test_no_size_is_said_where_even_the_smallest_exceeds_the_limit() -> None:
+    train, holdout, _, _ = drawn(3, 400)
+    answer = release_size(train, holdout, train, sizes=[200, 400], max_advantage=0.1, queries=NEAR)
+
+    assert (decisions(answer), answer.largest) == ("ff", None)
+    assert answer.sentence.startswith(
+        "No size: with 97.5% confidence even the smallest exceeds 0.1. The first 200 of 400 released rows:"
+    )
+
+
+def test_an_advantage_that_falls_again_does_not_let_a_larger_size_through() -> None:
+    """Rows next to all hold-out rows come later: closeness then says nothing, and it said much before."""
+    rng = np.random.default_rng(4)
+    train, holdout = points(rng, 400), points(rng, 400)
+    both = {name: np.concatenate([train[name], holdout[name]]) for name in train}
+    order = np.random.default_rng(0).permutation(800)  # the order that will be drawn
+    released = part(both, np.argsort(order))
+    answer = release_size(
+        train, holdout, released, sizes=[400, 800], max_advantage=0.3, queries=["closeness"], seed=0
+    )
+
+    np.testing.assert_array_equal(order, answer.order)
+    assert decisions(answer) == "fi"
+    assert answer.series.steps[1].decisive_upper < 0.2
+    assert answer.largest is None
+
+
+# --- beside a size that keeps the limit ---------------------------------------------------------------------------
+
+
+def test_copies_and_exposed_members_are_said_beside_a_size_that_keeps_the_limit() -> None:
+    train, holdout, released, _ = drawn(5, 800)
+    leaky = with_copies(released, train, 24)
+    answer = release_size(train, holdout, leaky, max_advantage=0.2, queries=NEAR)
+
+    assert answer.largest == 800
+    assert codes(answer)[:2] == ["rare_exposure", "copies_released"]
+    assert "of the first 800 released rows: 24 of 800 training rows" in answer.cautions[1].message
+    assert [each.members for each in answer.copies][-1] == 24
+    assert "no_reference" not in codes(answer)
+    clean = release_size(train, holdout, released, max_advantage=0.2)
+    assert codes(clean) == ["no_reference"]
+
+
+def test_one_row_of_each_person_is_asked_about() -> None:
+    rng = np.random.default_rng(15)
+    train, holdout = (points(rng, 90) | {"person": np.arange(90) // 3 + first} for first in (0, 25))
+    answer = release_size(train, holdout, points(rng, 50), sizes=[50], unit="person", seed=2)
+    rows = one_per_unit(np.arange(90), train["person"].astype(str), 2)
+    assert (answer.provenance.n_members, answer.provenance.n_nonmembers) == (30, 30)
+    assert codes(answer)[0] == "shared_units"
+    np.testing.assert_array_equal(answer.tables.members.points[:, 0].argsort(), train["x"][rows].argsort())
+
+
+def test_what_looks_wrong_with_the_tables_is_said() -> None:
+    train, holdout, released, _ = drawn(6, 300)
+    mixed = {name: np.concatenate([column[:150], holdout[name][150:]]) for name, column in train.items()}
+
+    assert "shared_rows" in codes(release_size(train, mixed, released, sizes=[300], queries=NEAR))
+    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+        release_size(train, train, released, sizes=[300], queries=NEAR)
+
+
+# --- sizes and tables -------------------------------------------------------------------------------------------
+
+
+@each_case(
+    "total, expected",
+    [
+        (1, [1]),
+        (9, [9]),
+        (10, [10]),
+        (12, [12]),
+        (13, [10, 13]),
+        (100, [10, 20, 50, 100]),
+        (120, [10, 20, 50, 120]),
+        (5000, [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]),
+    ],
+)
+def test_sizes_grow_by_about_two_up_to_all_rows(total: int, expected: list[int]) -> None:
+    assert default_sizes(total) == expected
+
+
+def test_sizes_are_a_set() -> None:
+    train, holdout, released, _ = drawn(7, 100)
+    answer = release_size(train, holdout, released, sizes=np.array([90, 20, 90, 50]), queries=["closeness"])
+
+    assert [step.label for step in answer.series.steps] == [20, 50, 90]
+
+
+@each_case(
+    "sizes, error, words",
+    [
+        ([101], OutOfRange, "got 101, and the released table has 100 rows: draw more"),
+        ([0, 10], OutOfRange, "sizes: got 0, need a whole number of at least 1"),
+        ([-5], OutOfRange, "need a whole number of at least 1"),
+        ([10.0], OutOfRange, "need a whole number"),
+        ([float("nan")], OutOfRange, "need a whole number"),
+        ([True], OutOfRange, "got bool"),
+        (["10"], OutOfRange, "got str"),
+        ([], OptionError, "got none, need at least 1"),
+        ("10", OptionError, "got str, need a list of whole numbers"),
+        (10, OptionError, "got int, need a list of whole numbers"),
+    ],
+)
+def test_sizes_that_are_none_are_refused(sizes: Any, error: type[MaceError], words: str) -> None:
+    train, holdout, released, _ = drawn(8, 100)
+    with pytest.raises(error, match=words) as refusal:
+        release_size(train, holdout, released, sizes=sizes, queries=["closeness"])
+
+    assert refusal.value.field == "sizes"
+
+
+FEW, OTHERS = (points(np.random.default_rng(seed), 20) for seed in (9, 19))
+
+
+@each_case(
+    "tables, options, error",
+    [
+        ((FEW, OTHERS, {"x": [], "y": []}), {}, TooFewRecords),
+        ((part(FEW, slice(5)), OTHERS, FEW), {}, TooFewRecords),
+        ((FEW, OTHERS, FEW | {"x": np.full(20, np.inf)}), {}, NotFinite),
+        ((FEW, OTHERS, FEW), {"queries": []}, OptionError),
+        ((FEW, OTHERS, FEW), {"queries": ["density_ratio"]}, OptionError),
+        ((FEW, OTHERS, FEW), {"queries": ["nearness"]}, UnknownName),
+        ((FEW, OTHERS, FEW), {"max_advantage": 2.0}, OutOfRange),
+        ((FEW, OTHERS, FEW), {"confidence": 0.0}, OutOfRange),
+        ((FEW, OTHERS, FEW), {"prior": 1.0}, OutOfRange),
+        ((FEW, OTHERS, FEW), {"seed": -1}, OutOfRange),
+    ],
+)
+def test_tables_and_options_that_give_no_answer_are_refused(
+    tables: tuple[Table, Table, Table], options: Mapping[str, Any], error: type[MaceError]
+) -> None:
+    with pytest.raises(error):
+        release_size(*tables, **options)
+
+
+def test_one_released_row_and_missing_values_have_an_answer() -> None:
+    rng = np.random.default_rng(10)
+    train, holdout, released = people(rng, 60), people(rng, 60), people(rng, 40)
+    released["wage"][:] = np.nan
+    released["wage"][:2] = [3.0, 9.0]
+    one = release_size(train, holdout, part(released, slice(1)) | {"age": [40]}, reference=people(rng, 50))
+    some = release_size(train, holdout, released, max_advantage=0.9)
+
+    assert [step.label for step in one.series.steps] == [1]
+    assert one.series.steps[0].estimate.lower == 0.0
+    assert some.largest == 40
+
+
+def test_equal_released_rows_give_the_same_at_every_size() -> None:
+    rng = np.random.default_rng(11)
+    train, holdout, reference = points(rng, 80), points(rng, 80), points(rng, 60)
+    released = {"x": np.full(50, 0.5), "y": np.full(50, -0.5)}
+    answer = release_size(train, holdout, released, reference, queries=["closeness"], sizes=[1, 10, 50])
+    ends = {(step.estimate.lower, step.estimate.value, step.estimate.upper) for step in answer.series.steps}
+
+    assert len(ends) == 1
+
+
+def test_the_same_seed_draws_the_same_rows() -> None:
+    train, holdout, released, _ = drawn(12, 100)
+    one, other = (release_size(train, holdout, released, queries=NEAR, seed=6) for _ in range(2))
+
+    np.testing.assert_array_equal(one.order, other.order)
+    assert one.series == other.series
+    assert (one.order != release_size(train, holdout, released, queries=NEAR, seed=7).order).any()
+
+
+# --- how often it errs ------------------------------------------------------------------------------------------
+
+
+def test_a_size_that_breaks_the_limit_is_seldom_named() -> None:
+    """Audits of samples of a training set, whose truth all of its rows and many others say."""
+    rng = np.random.default_rng(13)
+    train, others = points(rng, 3000), points(rng, 30000)
+    released = blurred(rng, train, 3000, 0.001)
+    sizes, query, runs = [20, 1000, 3000], ["closeness"], 60
+    whole = encode(train, others, released)
+    whole = replace(whole, synthetic=whole.synthetic.part(np.random.default_rng(0).permutation(3000)))
+    truths = [
+        float(ks_2samp(scores.members["closeness"], scores.nonmembers["closeness"]).statistic)
+        for scores in nested_scores(whole, sizes, query)
+    ]
+    limit = truths[1] - 0.002  # the second size breaks it, by next to nothing
+    wrong = passes = 0
+    for run in range(runs):
+        rng = np.random.default_rng([14, run])
+        members, nonmembers = (
+            part(table, rng.choice(len(table["x"]), 300, replace=False)) for table in (train, others)
+        )
+        answer = release_size(members, nonmembers, released, sizes=sizes, queries=query, max_advantage=limit)
+        wrong += (answer.largest or 0) > 20
+        passes += answer.series.steps[0].decision is Decision.PASS
+
+    assert truths[0] < 0.03 < 0.2 < truths[1] < truths[2]
+    assert wrong <= binom.ppf(0.999, runs, 0.025)
+    assert passes > 0.8 * runs
+
+
+def test_a_size_keeps_every_limit_and_the_first_that_breaks_one_ends_the_walk() -> None:
+    rng = np.random.default_rng(0)
+    people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
+    train, holdout, drawn = people(1000), people(1000), people(2000)
+    copied = {name: np.r_[column[:1800], train[name][:200]] for name, column in drawn.items()}
+    options: dict[str, Any] = {"sizes": [20, 200, 2000], "queries": ["closeness", "exact_copy"]}
+    alone = release_size(train, holdout, copied, max_advantage=0.3, **options)
+    both = release_size(train, holdout, copied, max_advantage=0.3, max_copies_over_holdout=5, **options)
+    exposed = release_size(train, holdout, copied, max_exposed=0.03, **options)
+
+    assert alone.largest == 2000
+    assert alone.limits == ((), (), ())
+    copies = [each.members for each in both.copies]
+    assert copies[0] <= 5 < copies[1] < copies[2] == 200
+    assert both.largest == 20
+    assert [step.decision for step in both.series.steps] == [Decision.PASS, Decision.FAIL, Decision.FAIL]
+    assert (
+        "keep the advantage at or below 0.3 and the number of rows that are copied beyond chance at or below 5"
+        in both.sentence
+    )
+    assert [step.decision for step in exposed.series.steps][-1] is Decision.FAIL
+    assert exposed.limits[-1][0].estimate.lower > 0.03
+    assert exposed.largest == 20
+
+
+def test_after_a_size_that_is_not_shown_to_keep_a_limit_none_passes() -> None:
+    rng = np.random.default_rng(1)
+    people = lambda n: {"age": rng.normal(45, 12, n), "income": rng.normal(3, 1, n)}  # noqa: E731
+    train, holdout, drawn = people(300), people(300), people(600)
+    answer = release_size(
+        train,
+        holdout,
+        drawn,
+        sizes=[10, 600],
+        max_exposed=0.001,
+        max_copies_over_holdout=0,
+        queries=["closeness"],
+    )
+
+    assert [step.decision for step in answer.series.steps] == 2 * [Decision.INCONCLUSIVE]
+    assert answer.largest is None
+    assert len(answer.rows) == 0
+    assert "keep every limit" in answer.sentence

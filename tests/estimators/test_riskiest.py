@@ -1,0 +1,147 @@
+"""Limits over several queries: one that fails fails all, all must pass, and a query more costs a fail only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators import Decision, Scores, advantage, compare
+from estimators.audit.roc import operating_point
+from estimators.errors import OptionError, OutOfRange
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage, MaxTpr
+from estimators.riskiest import (
+    OR_DRIFT,
+    compare_queries,
+    exposures_of,
+    judge_queries,
+    limits_of,
+    most_exposed,
+    verdict_of,
+)
+from estimators.sample.counting import finest
+from estimators.split import check_split, control
+from estimators.statement import at_least, at_most
+
+RNG = np.random.default_rng(0)
+NULL = Scores.of(RNG.normal(size=800), RNG.normal(size=800))
+LEAK = Scores.of(RNG.normal(1.0, 1.0, 800), RNG.normal(size=800))
+
+
+def test_one_query_that_fails_fails_all_of_them() -> None:
+    (limit,) = judge_queries(limits_of(0.1), {"null": NULL, "leak": LEAK})
+
+    assert (limit.decision, limit.query, limit.name) == (Decision.FAIL, "leak", "advantage")
+    assert limit.reason.startswith("leak: with 95% confidence the advantage is at least")
+
+
+def test_all_must_pass_and_the_one_that_comes_nearest_is_named() -> None:
+    (limit,) = judge_queries(limits_of(0.9), {"null": NULL, "leak": LEAK})
+
+    assert (limit.decision, limit.query) == (Decision.PASS, "leak")
+    assert limit.reason.startswith("all 2 queries keep within the limit; leak, which comes nearest: ")
+
+
+def test_an_open_limit_says_how_many_records_settle_it_for_all() -> None:
+    queries = {"null": NULL, "leak": LEAK}
+    threshold = advantage(LEAK).value + 0.01
+
+    (limit,) = judge_queries(limits_of(threshold), queries)
+    alone = judge(LEAK, [MaxAdvantage(threshold)]).limits[0].verdict.records_needed
+
+    assert limit.decision is Decision.INCONCLUSIVE
+    assert limit.records_needed == alone
+
+
+def test_upper_ends_need_no_correction_and_lower_ends_share_the_error() -> None:
+    queries = {"null": NULL, "leak": LEAK}
+    shared = 1.0 - 0.05 / 4.0  # two queries and two limits
+
+    of_advantage, of_tpr = judge_queries(limits_of(0.9, 0.5, 0.01), queries)
+
+    assert of_advantage.estimate.upper == advantage(finest(LEAK)).upper
+    assert of_advantage.estimate.lower == advantage(finest(LEAK), confidence=shared).lower
+    assert of_tpr.estimate.lower == operating_point(finest(LEAK), 0.01, shared).estimate.lower
+    assert of_tpr.estimate.upper == operating_point(finest(LEAK), 0.01).estimate.upper
+
+
+def test_limits_judged_elsewhere_share_the_error() -> None:
+    (alone,) = judge_queries(limits_of(0.9), {"leak": LEAK})
+    (beside,) = judge_queries(limits_of(0.9), {"leak": LEAK}, further=1)
+
+    assert beside.estimate.upper == alone.estimate.upper
+    assert beside.estimate.lower == advantage(finest(LEAK), confidence=1.0 - 0.05 / 2.0).lower
+
+
+def test_a_true_positive_rate_is_that_of_high_scores() -> None:
+    turned = Scores.of(-LEAK.members, -LEAK.nonmembers)
+
+    (of_leak,), (of_turned,) = (judge_queries(limits_of(None, 0.9, 0.1), {"a": s}) for s in (LEAK, turned))
+    either = judge(turned, [MaxTpr(0.9, 0.1)]).limits[0].estimate
+
+    assert of_leak.estimate.value is not None
+    assert of_leak.estimate.value > 0.3
+    assert of_turned.estimate.upper < 0.1
+    assert either.upper == pytest.approx(of_leak.estimate.upper)
+    with pytest.raises(OptionError):
+        judge(LEAK, [MaxTpr(0.9, 0.1, "sideways")])
+
+
+def test_one_query_is_compared_without_correction_and_several_as_ever() -> None:
+    alone = compare_queries({"leak": LEAK})
+    several = compare_queries({"null": NULL, "leak": LEAK})
+
+    assert alone.maximum == advantage(LEAK).estimate
+    assert [place.name for place in alone.ranking] == ["leak"]
+    assert several.maximum == compare({"null": NULL, "leak": LEAK}).maximum
+    with pytest.raises(OptionError, match="got none"):
+        compare_queries({})
+
+
+def test_the_query_that_exposes_members_is_named() -> None:
+    bulk = RNG.normal(size=(2, 1000))
+    exposed = Scores.of(np.append(bulk[0], np.linspace(8, 9, 30)), bulk[1])
+
+    exposures = exposures_of({"null": NULL, "leak": LEAK, "exposed": exposed})
+    name, worst = most_exposed(exposures)
+
+    assert name == "exposed"
+    assert worst.alarm
+    assert worst.confidence == pytest.approx(1.0 - 0.05 / 3.0)
+
+
+def test_a_limit_out_of_its_range_is_refused() -> None:
+    for options in ({"max_advantage": 1.5}, {"max_tpr": -0.1}, {"at_fpr": 0.0}, {"max_advantage": "much"}):
+        with pytest.raises(OutOfRange):
+            limits_of(**options)  # type: ignore[arg-type]
+    assert limits_of() == ()
+
+
+def test_without_a_leak_no_more_than_the_error_fails() -> None:
+    fails = 0
+    for run in range(200):
+        rng = np.random.default_rng([9, run])
+        queries = {name: Scores.of(rng.normal(size=100), rng.normal(size=100)) for name in "abcde"}
+        fails += any(
+            limit.decision is Decision.FAIL for limit in judge_queries(limits_of(0.0, 0.1, 0.1), queries)
+        )
+
+    assert fails <= 0.05 * 200
+
+
+def test_a_fail_is_drift_by_the_columns_or_by_a_control_score() -> None:
+    rng = np.random.default_rng(1)
+    limits = judge_queries(limits_of(0.1), {"leak": LEAK})
+    apart = control(rng.normal(1.0, 1.0, 400), rng.normal(size=400))
+    alike = control(*rng.normal(size=(2, 400)))
+    differs = check_split({"age": rng.normal(9.0, 1.0, 400)}, {"age": rng.normal(size=400)})
+
+    words = [
+        [verdict_of(limits, split, "model", score).word for score in (None, alike, apart)]
+        for split in (None, differs)
+    ]
+    assert words == [["fail", "fail", OR_DRIFT], [OR_DRIFT, OR_DRIFT, OR_DRIFT]]
+    assert f"at most {at_most(alike.advantage.upper)}" in verdict_of(limits, differs, "model", alike).sentence
+    assert f"at least {at_least(apart.advantage.lower)}" in verdict_of(limits, None, "model", apart).sentence
+    passes = judge_queries(limits_of(0.9), {"leak": LEAK})
+    assert verdict_of(passes, differs, "model", apart).word == "pass"

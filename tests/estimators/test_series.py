@@ -1,0 +1,212 @@
+"""A series of steps: each end by hand, how far a limit is kept, and how often that is said wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+
+from estimators import Scores, advantage, advantage_series
+from estimators.errors import DimensionMismatch, MaceError, OptionError, OutOfRange
+from estimators.sample.counting import finest
+from estimators.series import Series
+from tests.cases import each_case
+
+
+def shift_of(value: float) -> float:
+    """How far apart two unit Gaussians are that have this advantage."""
+    return float(2.0 * ndtri((1.0 + value) / 2.0))
+
+
+def drawn(rng: np.random.Generator, truths: list[float], n: int, common: float = 0.9) -> dict[str, Scores]:
+    """Steps of known advantages; most of a record's noise is the same in all of them, as in one training."""
+    own = np.sqrt(1.0 - common**2)
+    members, nonmembers = rng.normal(size=(2, n))
+    return {
+        f"step {at}": Scores.of(
+            common * members + own * rng.normal(size=n) + shift_of(truth),
+            common * nonmembers + own * rng.normal(size=n),
+        )
+        for at, truth in enumerate(truths)
+    }
+
+
+def decisions(series: Series) -> str:
+    return "".join("-" if step.decision is None else step.decision.value[0] for step in series.steps)
+
+
+# --- ends and decisions -----------------------------------------------------------------------------------------
+
+
+def test_bands_share_the_error_among_steps_and_the_walk_does_not() -> None:
+    rng = np.random.default_rng(0)
+    queries = {
+        label: {"one": Scores.of(*rng.normal(size=(2, 300))), "other": each}
+        for label, each in drawn(rng, [0.0, 0.1, 0.4], 300).items()
+    }
+    series = advantage_series(queries, max_advantage=0.3, confidence=0.9, seed=3)
+
+    for step in series.steps:
+        each = queries[step.label]  # type: ignore[index]
+        at = {
+            level: {name: advantage(scores, confidence=1 - level, seed=3) for name, scores in each.items()}
+            for level in (0.1, 0.1 / 3, 0.1 / 6)
+        }
+        assert step.decisive_upper == max(answer.upper for answer in at[0.1].values())
+        assert step.estimate.upper == max(answer.upper for answer in at[0.1 / 3].values())
+        assert step.estimate.lower == pytest.approx(max(answer.lower for answer in at[0.1 / 6].values()))
+        assert step.query == max(at[0.1], key=lambda name: at[0.1 / 3][name].value)
+        assert step.estimate.interval.confidence == 0.9
+        assert step.decisive_upper <= step.estimate.upper
+    assert "the largest of 2 queries' advantages" in series.steps[0].estimate.interval.guarantee.covers
+    assert "order were fixed before" in series.steps[0].estimate.interval.guarantee.assumes
+
+
+def test_of_one_step_and_one_query_it_is_the_advantage_itself() -> None:
+    scores = Scores.of(*np.random.default_rng(1).normal([[0.4], [0.0]], size=(2, 400)))
+    [step] = advantage_series({"model": scores}, seed=2).steps
+    alone = advantage(scores, seed=2)
+
+    assert (step.estimate.lower, step.estimate.value, step.estimate.upper) == (
+        alone.lower,
+        alone.value,
+        alone.upper,
+    )
+    assert step.decisive_upper == alone.upper
+    assert step.decision is None
+
+
+@each_case(
+    "truths, expected, last, failed",
+    [
+        ([0.0, 0.02, 0.5, 0.6], "ppff", "step 1", "step 2"),
+        ([0.0, 0.5, 0.0, 0.0], "pfii", "step 0", "step 1"),  # the advantage falls again; the walk has stopped
+        ([0.5, 0.0], "fi", None, "step 0"),
+        ([0.0, 0.01, 0.02], "ppp", "step 2", None),
+        ([0.19, 0.0], "ii", None, None),
+    ],
+)
+def test_the_limit_is_kept_up_to_the_first_step_that_is_not_shown_to(
+    truths: list[float], expected: str, last: str | None, failed: str | None
+) -> None:
+    series = advantage_series(drawn(np.random.default_rng(4), truths, 1500), max_advantage=0.2)
+
+    assert decisions(series) == expected
+    assert (series.last_passed.label if series.last_passed else None) == last
+    assert (series.first_failed.label if series.first_failed else None) == failed
+    said = ["all 3 steps keep"] if expected == "ppp" else [repr(name) for name in (last, failed) if name]
+    assert all(each in series.sentence for each in said)
+    stopped = expected.find("i")
+    if stopped > 0 and "f" in expected[:stopped]:
+        assert "a step before it" in series.steps[stopped].reason
+        assert series.steps[stopped].records_needed is None
+
+
+def test_a_limit_that_is_open_says_how_many_records_would_settle_it() -> None:
+    series = advantage_series(drawn(np.random.default_rng(5), [0.0, 0.12], 400), max_advantage=0.15)
+
+    assert decisions(series) == "pi"
+    step = series.first_open
+    assert step is not None
+    assert step.records_needed is not None
+    assert step.records_needed > 800
+    assert f"about {step.records_needed} records" in series.sentence
+
+
+def test_without_a_limit_nothing_is_decided() -> None:
+    series = advantage_series(drawn(np.random.default_rng(6), [0.0, 0.5], 300))
+
+    assert decisions(series) == "--"
+    assert series.last_passed is None
+    assert "'step 1' lies between" in series.sentence
+
+
+def test_a_limit_below_the_baseline_is_said() -> None:
+    series = advantage_series(drawn(np.random.default_rng(7), [0.0, 0.1], 300), max_advantage=0.3, prior=0.2)
+
+    assert [caution.code for caution in series.cautions] == ["limit_below_baseline"]
+    assert decisions(series) == "ff"
+
+
+def test_counts_are_steps_as_scores_are() -> None:
+    steps = drawn(np.random.default_rng(11), [0.0, 0.3], 500)
+    counted = {name: finest(scores) for name, scores in steps.items()}
+
+    assert advantage_series(counted, 0.2, seed=1).steps == advantage_series(steps, 0.2, seed=1).steps
+
+
+def test_the_same_seed_gives_the_same_series() -> None:
+    steps = drawn(np.random.default_rng(8), [0.0, 0.2, 0.3], 200)
+
+    assert advantage_series(steps, 0.1, seed=5) == advantage_series(steps, 0.1, seed=5)
+
+
+SCORES = Scores.of(np.arange(10.0), np.arange(10.0) + 0.5)
+
+
+@each_case(
+    "steps, options, error",
+    [
+        ({}, {}, OptionError),
+        ([("a", SCORES)], {}, OptionError),
+        ({"a": {}}, {}, OptionError),
+        ({"a": [1.0, 2.0]}, {}, MaceError),
+        ({"a": {"q": [1.0, 2.0]}}, {}, MaceError),
+        ({"a": Scores.of(np.ones((9, 2)), np.zeros((9, 2)))}, {}, DimensionMismatch),
+        ({"a": SCORES}, {"max_advantage": 1.5}, OutOfRange),
+        ({"a": SCORES}, {"max_advantage": float("nan")}, OutOfRange),
+        ({"a": SCORES}, {"confidence": 1.0}, OutOfRange),
+        ({"a": SCORES}, {"prior": 0.0}, OutOfRange),
+    ],
+)
+def test_what_makes_no_series_is_refused(
+    steps: Any, options: Mapping[str, Any], error: type[MaceError]
+) -> None:
+    with pytest.raises(error):
+        advantage_series(steps, **options)
+
+
+# --- how often it errs ------------------------------------------------------------------------------------------
+
+
+@each_case(
+    "truths",
+    [
+        [0.0, 0.205, 0.205],
+        [0.0, 0.22, 0.0],  # rises and falls
+        [0.205, 0.0],
+    ],
+)
+def test_a_step_beyond_the_first_that_breaks_the_limit_is_seldom_said_to_keep_it(truths: list[float]) -> None:
+    runs, limit = 150, 0.2
+    first = next(at for at, truth in enumerate(truths) if truth > limit)
+    wrong = 0
+    for run in range(runs):
+        rng = np.random.default_rng([9, run])
+        series = advantage_series(drawn(rng, truths, 300), limit, seed=run)
+        wrong += decisions(series)[first] == "p"
+
+    assert wrong <= binom.ppf(0.999, runs, 0.025)
+
+
+def test_bands_contain_all_advantages_together_and_no_step_fails_that_keeps_the_limit() -> None:
+    truths, runs = [0.0, 0.1, 0.25, 0.1], 150
+    missed = failed = 0
+    for run in range(runs):
+        rng = np.random.default_rng([10, run])
+        series = advantage_series(drawn(rng, truths, 300), 0.25, seed=run)
+        missed += any(
+            truth not in step.estimate.interval for truth, step in zip(truths, series.steps, strict=True)
+        )
+        failed += "f" in decisions(series)
+
+    assert missed <= binom.ppf(0.999, runs, 0.05)
+    assert failed <= binom.ppf(0.999, runs, 0.025)
+
+
+def test_shifts_have_the_advantage_that_they_are_named_by() -> None:
+    assert 2.0 * ndtr(shift_of(0.3) / 2.0) - 1.0 == pytest.approx(0.3)

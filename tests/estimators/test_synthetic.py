@@ -1,0 +1,414 @@
+"""From three tables to one verdict: each limit by hand, copies, drift, and tables that are not what they should be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estimators.advantage import advantage
+from estimators.errors import (
+    DimensionMismatch,
+    InputError,
+    OptionError,
+    OutOfRange,
+    TooFewRecords,
+    UnknownName,
+)
+from estimators.plan import Decision
+from estimators.queries import CATALOGUE, SYNTHETIC, encode, synthetic_scores
+from estimators.sample.scores import Scores, one_per_unit
+from estimators.synthetic import SyntheticAudit, audit_synthetic, count_copies
+from tests.cases import each_case
+from tests.estimators.queries.test_synthetic import categories, part, people, stacked
+
+Table = dict[str, Any]
+LIMITS: dict[str, Any] = {"max_advantage": 0.2, "max_tpr": 0.15, "at_fpr": 0.02, "max_copies_over_holdout": 0}
+NEAR = ["closeness", "kth_closeness", "exact_copy", "near_copy"]
+
+
+def drawn(seed: int, n: int = 300, tables: int = 4) -> list[Table]:
+    rng = np.random.default_rng(seed)
+    return [
+        people(rng, n) | {"height": rng.normal(170, 9, n), "debt": rng.lognormal(3, 1, n)}
+        for _ in range(tables)
+    ]
+
+
+def with_copies(released: Table, train: Table, number: int) -> Table:
+    return stacked(part(train, slice(number)), part(released, slice(number, None)))
+
+
+def codes(audit: SyntheticAudit) -> list[str]:
+    return [caution.code for caution in audit.cautions]
+
+
+def decisions(audit: SyntheticAudit) -> dict[str, str]:
+    return {limit.name: limit.decision.value for limit in audit.limits}
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_queries_and_limits() -> None:
+    train, holdout, released, _ = drawn(0)
+    released = with_copies(released, train, 120)
+    audit = audit_synthetic(
+        train,
+        holdout,
+        released,
+        max_advantage=0.2,
+        max_copies_over_holdout=0,
+        queries=NEAR,
+        seed=2,
+        check_sides=False,
+    )
+    found = synthetic_scores(encode(train, holdout, released), NEAR)
+    scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
+
+    limit = audit.limits[0]
+    lower = {
+        name: advantage(each, confidence=1 - 0.05 / (4 * 2), seed=2).lower for name, each in scores.items()
+    }
+    assert limit.decision is Decision.FAIL
+    assert limit.query == max(lower, key=lambda name: lower[name])
+    assert limit.estimate.lower == lower[limit.query]
+    assert limit.estimate.upper == advantage(scores[limit.query], seed=2).upper
+
+    loose = audit_synthetic(
+        train, holdout, released, max_advantage=0.9, queries=NEAR, seed=2, check_sides=False
+    )
+    upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
+    assert loose.decision is Decision.PASS
+    assert loose.limits[0].estimate.upper == max(upper.values())
+    assert loose.limits[0].query == max(upper, key=lambda name: upper[name])
+    assert loose.limits[0].query.replace("_", " ") in loose.sentence
+
+
+def test_one_query_that_fails_is_enough_and_all_must_pass() -> None:
+    train, holdout, released, _ = drawn(1)
+    clean = audit_synthetic(
+        train,
+        holdout,
+        released,
+        max_advantage=0.3,
+        max_copies_over_holdout=0,
+        queries=NEAR,
+        check_sides=False,
+    )
+    leaky = audit_synthetic(
+        train,
+        holdout,
+        with_copies(released, train, 150),
+        max_advantage=0.3,
+        max_copies_over_holdout=0,
+        queries=NEAR,
+        check_sides=False,
+    )
+
+    assert (clean.verdict.word, decisions(clean)) == ("pass", {"advantage": "pass", "copies": "pass"})
+    assert decisions(leaky) == {"advantage": "fail", "copies": "fail"}
+    assert leaky.verdict.word == "fail"
+    assert leaky.sentence.startswith("Fail: ")
+    assert "; with 98.75% confidence at least" in leaky.sentence
+    alone = audit_synthetic(train, holdout, released, queries=NEAR, check_sides=False)
+    assert (alone.decision, alone.verdict.word, alone.limits) == (None, "", ())
+    assert alone.sentence == alone.comparison.sentence
+
+
+def test_the_true_positive_rate_is_not_asked_of_queries_of_two_values() -> None:
+    train, holdout, released, _ = drawn(2)
+    leaky = with_copies(released, train, 90)
+    options: dict[str, Any] = {"max_tpr": 0.1, "at_fpr": 0.02, "check_sides": False}
+    audit = audit_synthetic(train, holdout, leaky, queries=NEAR, **options)
+    assert audit.limits[0].query in ("closeness", "kth_closeness")
+    assert audit.limits[0].estimate.lower > 0.1
+    assert audit.decision is Decision.FAIL
+
+    two = audit_synthetic(train, holdout, leaky, queries=["exact_copy", "near_copy"], **options)
+    assert two.decision is Decision.INCONCLUSIVE
+    assert "limit the copies" in two.sentence
+    assert two.limits[0].estimate.value is None
+
+
+def test_ties_do_not_hide_the_true_positive_rate() -> None:
+    """Among few categories most rows are copies by chance: coins among equal scores reach any false positive rate."""
+    rng = np.random.default_rng(3)
+    audit = audit_synthetic(
+        *[categories(rng, 600) for _ in range(3)], max_tpr=0.2, at_fpr=0.05, check_sides=False
+    )
+    assert audit.decision is Decision.PASS
+    assert 0.05 < audit.limits[0].estimate.upper < 0.12
+
+
+def test_too_few_nonmembers_for_a_rate_are_said() -> None:
+    train, holdout, released, _ = drawn(4, 60)
+    audit = audit_synthetic(
+        train, holdout, released, max_tpr=0.01, at_fpr=0.001, queries=NEAR, check_sides=False
+    )
+    assert audit.decision is Decision.INCONCLUSIVE
+    assert "too_few_nonmembers" in codes(audit)
+
+
+# --- copies and exposed members -----------------------------------------------------------------------------------
+
+
+def test_copies_are_counted_and_chance_is_left_out() -> None:
+    train, holdout, released, _ = drawn(5)
+    copies = count_copies(encode(train, holdout, with_copies(released, train, 30)))
+    assert (copies.members, copies.nonmembers) == (30, 0)
+    assert copies.beyond_chance.interval.upper == copies.beyond_chance.value == 30
+    assert copies.beyond_chance.lower == 26  # five by chance, all on this side: (275/575)^5 = 2.4%
+    assert "at least 26 training rows were copied" in copies.sentence
+
+    rng = np.random.default_rng(6)
+    few = [categories(rng, 400) for _ in range(3)]
+    by_chance = count_copies(encode(*few))
+    swapped = count_copies(encode(few[1], few[0], few[2]))
+    assert by_chance.members > 300
+    assert by_chance.beyond_chance.lower == 0.0
+    assert "chance may explain them all" in by_chance.sentence
+    assert (swapped.members, swapped.nonmembers) == (by_chance.nonmembers, by_chance.members)
+    audit = audit_synthetic(*few, max_copies_over_holdout=0, check_sides=False)
+    assert audit.decision is Decision.INCONCLUSIVE
+    assert f"so do {by_chance.nonmembers} of 400 hold-out rows" in audit.sentence
+    assert audit_synthetic(*few, max_copies_over_holdout=400, check_sides=False).decision is Decision.PASS
+
+
+def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pass() -> None:
+    train, holdout, released, _ = drawn(7, 800)
+    leaky = with_copies(released, train, 16)  # one in fifty
+    fails = audit_synthetic(
+        train, holdout, leaky, max_advantage=0.3, max_copies_over_holdout=0, check_sides=False
+    )
+    assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
+    assert "rare_exposure" not in codes(fails)  # it is not hidden by anything
+
+    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False)
+    assert passes.decision is Decision.PASS
+    assert codes(passes)[0] == "rare_exposure"
+    assert passes.most_exposed[1].alarm
+    assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
+
+
+def test_a_filter_that_keeps_away_from_members_exposes_them() -> None:
+    """Released rows near a training row are withheld: then members are those whom nothing is near."""
+    rng = np.random.default_rng(8)
+    train, holdout, pool = ({name: rng.uniform(size=n) for name in "xy"} for n in (300, 300, 6000))
+    gaps = np.abs(np.array([pool[name][:, None] - train[name][None, :] for name in "xy"])).sum(axis=0)
+    released = part(pool, gaps.min(axis=1) > 0.02)
+    audit = audit_synthetic(train, holdout, released, max_advantage=0.2, check_sides=False)
+
+    assert audit.decision is Decision.FAIL
+    assert audit.most_exposed[1].tail is not None
+    assert audit.copies.members == 0
+
+
+# --- drift --------------------------------------------------------------------------------------------------------
+
+
+def test_sides_that_differ_without_the_release_make_it_fail_or_drift() -> None:
+    rng = np.random.default_rng(9)
+    everybody, others = people(rng, 1000), people(rng, 1000)
+    orders = [np.argsort(-table["age"], kind="stable") for table in (everybody, others)]
+    sides = part(everybody, orders[0][:500]), part(everybody, orders[0][500:])
+    audit = audit_synthetic(*sides, part(others, orders[1][:500]), max_advantage=0.1, queries=NEAR)
+
+    assert audit.decision is Decision.FAIL
+    assert audit.verdict.or_drift
+    assert audit.verdict.word == "fail, or drift"
+    assert audit.sentence.startswith("Fail, or drift: ")
+    assert "shuffle all rows" in audit.sentence
+    assert "sides_differ" in codes(audit)
+    assert audit.split is not None
+    assert audit.split.columns[0].name == "age"
+
+    shuffled = rng.permutation(1000)
+    fair = part(everybody, shuffled[:500]), part(everybody, shuffled[500:])
+    leak = audit_synthetic(*fair, fair[0], max_advantage=0.1, queries=NEAR)
+    assert (leak.verdict.word, leak.verdict.or_drift) == ("fail", False)
+    assert "sides_differ" not in codes(leak)
+
+
+def test_what_no_score_reads_is_no_drift() -> None:
+    train, holdout, released, _ = drawn(10)
+    train, holdout = train | {"side": [1.5] * 300}, holdout | {"side": [2.5] * 300}
+    audit = audit_synthetic(train, holdout, released, queries=NEAR)
+    assert audit.split is not None
+    assert not audit.split.differs
+    assert "columns_differ" in codes(audit)  # the release has no such column
+
+    nothing = audit_synthetic({"x": [1] * 20}, {"x": [1] * 20}, {"x": [1, 2] * 9}, max_copies_over_holdout=0)
+    assert nothing.split is None
+    assert "split_not_checked" in codes(nothing)
+
+
+# --- tables that are not what they should be ----------------------------------------------------------------------
+
+
+def test_the_training_file_the_holdout_file_and_shared_rows_are_said_first() -> None:
+    train, holdout, released, reference = drawn(11)
+    own = audit_synthetic(train, holdout, train, reference, **LIMITS, check_sides=False)
+    assert codes(own)[0] == "synthetic_is_members"
+    assert decisions(own)["copies"] == "fail"
+
+    other = audit_synthetic(train, holdout, holdout, reference, **LIMITS, check_sides=False)
+    assert codes(other)[0] == "synthetic_is_nonmembers"
+    assert decisions(other)["copies"] == "pass"
+
+    both = audit_synthetic(
+        stacked(train, part(holdout, slice(50))), holdout, released, reference, **LIMITS, check_sides=False
+    )
+    assert codes(both)[0] == "shared_rows"
+    assert "50 rows" in both.cautions[0].message
+    with pytest.raises(InputError, match="the table of nonmembers is that of members, row for row"):
+        audit_synthetic(train, part(train, slice(None, None, -1)), released, reference, **LIMITS)
+
+
+def test_fewer_rows_than_there_are_neighbours_to_look_for_are_said() -> None:
+    train, holdout, released, _ = drawn(13, 60)
+    few, enough = part(released, slice(4)), part(released, slice(5))
+
+    for tables, expected in (((few, enough), 1), ((enough, few), 1), ((few, few), 2), ((enough, enough), 0)):
+        answer = audit_synthetic(train, holdout, *tables, check_sides=False, use=list(train))
+        said = [each.message for each in answer.cautions if each.code == "few_rows"]
+        assert len(said) == expected
+        assert all("has 4 rows, and queries by neighbours look for the 5 nearest" in each for each in said)
+
+
+def test_without_a_reference_queries_that_need_one_are_left_out_and_that_is_said() -> None:
+    train, holdout, released, reference = drawn(12, 60)
+    without = audit_synthetic(train, holdout, released, check_sides=False)
+    needy = [name for name in SYNTHETIC if "reference" in CATALOGUE[name].needs]
+    assert set(without.exposures) == set(SYNTHETIC) - set(needy)
+    said = next(caution for caution in without.cautions if caution.code == "no_reference")
+    assert all(name in said.message for name in needy)
+    assert "no_reference" not in codes(
+        audit_synthetic(train, holdout, released, queries=NEAR, check_sides=False)
+    )
+    beside = audit_synthetic(train, holdout, released, reference, check_sides=False)
+    assert set(beside.exposures) == set(SYNTHETIC)
+    assert "no_reference" not in codes(beside)
+
+
+def test_fewer_rows_than_k_and_a_release_of_one_row_over_and_over() -> None:
+    train, holdout, released, reference = drawn(13, 40)
+    for odd in (part(released, slice(2)), part(released, np.zeros(40, dtype=int))):
+        audit = audit_synthetic(train, holdout, odd, part(reference, slice(3)), **LIMITS, check_sides=False)
+        assert audit.verdict.word in ("pass", "inconclusive")
+
+
+@each_case(
+    "change, options, error, words",
+    [
+        ({}, {"max_advantage": 2}, OutOfRange, "max_advantage: got 2"),
+        ({}, {"max_advantage": "0.1"}, OutOfRange, "max_advantage: got str"),
+        ({}, {"max_tpr": -0.1}, OutOfRange, "max_tpr"),
+        ({}, {"max_tpr": 0.1, "at_fpr": 0.0}, OutOfRange, "at_fpr"),
+        ({}, {"max_copies_over_holdout": -1}, OutOfRange, "max_copies_over_holdout"),
+        ({}, {"max_copies_over_holdout": 0.5}, OutOfRange, "max_copies_over_holdout"),
+        ({}, {"queries": ["closeness"]}, OptionError, "queries: got 1, need at least 2"),
+        ({}, {"queries": ["closenes", "ball"]}, UnknownName, "did you mean 'closeness'"),
+        ({}, {"queries": ["rare_values", "ball"]}, OptionError, "'rare_values' needs a reference"),
+        ({}, {"leave_out": ["agee"]}, InputError, "column 'agee' is in no table"),
+        ({}, {"unit": "who"}, InputError, "unit: members has no column 'who'"),
+        ({}, {"groups": "who"}, InputError, "groups: members has no column 'who'"),
+        ({}, {"groups": ["a"] * 3}, DimensionMismatch, "groups: got 3 labels for 60 rows"),
+        ({}, {"confidence": 95}, OutOfRange, "confidence"),
+        ({"train": {"x": [1.5] * 5}}, {}, InputError, "no column in common"),
+        ({"holdout": {"age": []}}, {}, TooFewRecords, "nonmembers: there are no rows"),
+        ({"holdout": {"age": [40, 41, 42]}}, {}, TooFewRecords, "nonmembers: got 3 rows, need at least 8"),
+        ({"synthetic": {"age": [None] * 9}}, {}, InputError, "no column can be used.*no value there: 'age'"),
+        ({"synthetic": "released.csv"}, {}, InputError, "synthetic: got str, need columns by name"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    change: dict[str, Any], options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    train, holdout, released, _ = drawn(14, 30)
+    tables = {"train": train, "holdout": holdout, "synthetic": released} | change
+    with pytest.raises(error, match=words):
+        audit_synthetic(**tables, **options)
+
+
+# --- people and groups --------------------------------------------------------------------------------------------
+
+
+def test_one_row_of_each_person_is_asked_about() -> None:
+    train, holdout, released, _ = drawn(15)
+    whose = [np.char.add(side, (np.arange(300) // 3).astype(str)) for side in ("a", "b")]
+    audit = audit_synthetic(
+        train | {"who": whose[0]},
+        holdout | {"who": whose[1].tolist()},
+        released,
+        max_advantage=0.5,
+        unit="who",
+        groups="job",
+        queries=NEAR,
+        seed=4,
+        check_sides=False,
+    )
+    keep = [one_per_unit(np.arange(300), labels, 4) for labels in whose]
+    sides = part(train, keep[0]), part(holdout, keep[1])
+    by_hand = audit_synthetic(
+        *sides,
+        released,
+        max_advantage=0.5,
+        groups=np.concatenate([side["job"] for side in sides]),
+        queries=NEAR,
+        seed=4,
+        check_sides=False,
+    )
+
+    assert (audit.provenance.n_members, audit.provenance.n_nonmembers) == (100, 100)
+    assert audit.limits == by_hand.limits
+    assert audit.groups is not None
+    assert by_hand.groups is not None
+    assert audit.groups.labels.tolist() == by_hand.groups.labels.tolist()
+    np.testing.assert_array_equal(audit.groups.upper, by_hand.groups.upper)
+    assert audit.groups.records.sum() == 200
+    assert "columns_differ" not in codes(audit)
+
+    shared = audit_synthetic(
+        train | {"who": whose[0]}, holdout | {"who": whose[0]}, released, unit="who", check_sides=False
+    )
+    assert codes(shared)[0] == "shared_units"
+    assert shared.cautions[0].message.startswith("100 of 'who'")
+    with pytest.raises(InputError, match="row 4 of nonmembers says nothing in column 'who'") as error:
+        audit_synthetic(
+            train | {"who": whose[0]},
+            holdout | {"who": [*whose[1][:4], None, *whose[1][5:]]},
+            released,
+            unit="who",
+        )
+    assert error.value.index == 4
+
+
+def test_the_group_that_was_copied_bears_most() -> None:
+    train, holdout, released, _ = drawn(16, 600)
+    nurses = np.flatnonzero(train["job"] == "nurse")
+    leaky = stacked(released, part(train, nurses))
+    audit = audit_synthetic(train, holdout, leaky, groups="job", check_sides=False)
+
+    assert audit.groups is not None
+    assert audit.riskiest in CATALOGUE
+    lower = dict(zip(audit.groups.labels.tolist(), audit.groups.lower.tolist(), strict=True))
+    assert max(lower, key=lambda label: lower[label]) == "nurse"
+    missing = audit_synthetic(
+        train | {"job": [None, *train["job"][1:]]}, holdout, leaky, groups="job", check_sides=False
+    )
+    assert missing.groups is not None
+    assert "(none)" in missing.groups.labels.tolist()
+
+
+def test_a_release_that_looked_at_neither_side_hardly_ever_fails() -> None:
+    runs, fails, alarms = 40, 0, 0  # more, and larger tables: benchmarks/synthetic.py
+    for run in range(runs):
+        tables = drawn(1000 + run, 60)
+        audit = audit_synthetic(*tables, **LIMITS | {"max_advantage": 0.0}, seed=run, check_sides=False)
+        fails += audit.decision is Decision.FAIL
+        alarms += audit.most_exposed[1].alarm
+
+    assert fails <= 4
+    assert alarms <= 4

@@ -1,0 +1,143 @@
+"""``cluster`` from Python: a column of a table, or labels beside scores; the same answer here and on a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import macekit
+from estimators.clusters.notice import DEPENDENT
+
+
+def table() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    person = rng.permutation(np.repeat(np.arange(80), 5))
+    score = rng.normal(size=80)[person] + rng.normal(size=400) + (person % 2 == 0)
+    return {
+        "score": score,
+        "other": score + rng.normal(size=400),
+        "member": person % 2 == 0,
+        "person": person,
+        "name": np.array([f"p{label}" for label in person]),
+        "run": rng.integers(0, 20, 400),
+    }
+
+
+FRAMES: dict[str, Any] = {
+    "dict": dict,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("cluster", ["name", ["person", "run"]])
+def test_columns_of_a_table_are_labels_beside_scores_here_and_there(
+    frame: str, cluster: str | list[str], mace: macekit.Mace
+) -> None:
+    columns = table()
+    inside = columns["member"]
+    here, there = (
+        client.estimate(FRAMES[frame](columns), score="score", cluster=cluster) for client in (macekit, mace)
+    )
+    assert here.answer == there.answer
+
+    names = [cluster] if isinstance(cluster, str) else cluster
+    labels = {
+        name: {"members": columns[name][inside], "nonmembers": columns[name][~inside]} for name in names
+    }
+    for client in (macekit, mace):
+        beside = client.estimate(columns["score"][inside], columns["score"][~inside], cluster=labels)
+        assert beside.advantage == here.advantage
+    assert here.advantage.clusters.columns == names
+
+
+def test_labels_in_one_list_come_members_first(mace: macekit.Mace) -> None:
+    columns = table()
+    inside = columns["member"]
+    sides = columns["score"][inside], columns["score"][~inside]
+    labels = np.r_[columns["person"][inside], columns["person"][~inside]]
+    for cluster in (labels, labels.tolist(), pd.Series(labels, index=labels), pl.Series(labels)):
+        for client in (macekit, mace):
+            answer = client.estimate(*sides, cluster=cluster)
+            assert answer.advantage.clusters.numbers == [80]
+            assert (
+                answer.advantage.lower
+                == macekit.estimate(columns, score="score", cluster="person").advantage.lower
+            )
+
+
+def test_a_comparison_takes_labels_beside_its_queries(mace: macekit.Mace, tmp_path: Path) -> None:
+    columns = table()
+    inside = columns["member"]
+    queries = {name: (columns[name][inside], columns[name][~inside]) for name in ("score", "other")}
+    labels = {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}
+    pd.DataFrame(columns).to_parquet(tmp_path / "scores.parquet")
+    for client in (macekit, mace):
+        beside = client.compare(queries, cluster=labels)
+        of_table = client.compare(columns, score=["score", "other"], cluster="person")
+        of_file = client.compare(tmp_path / "scores.parquet", score=["score", "other"], cluster="person")
+        assert beside.ranking[0].advantage.lower == of_table.ranking[0].advantage.lower
+        assert of_file.differences == of_table.differences == beside.differences
+
+
+@pytest.mark.parametrize("name", ["estimate", "report", "metrics", "risk", "audit", "compare"])
+def test_a_spare_column_warns_first_here_on_a_server_and_from_a_file(
+    name: str, mace: macekit.Mace, tmp_path: Path
+) -> None:
+    columns = table()
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame(columns).to_parquet(path)
+    score = ["score", "other"] if name == "compare" else "score"
+    answers = [
+        getattr(client, name)(data, score=score) for client in (macekit, mace) for data in (columns, path)
+    ]
+    places = [each.answer["metrics"][0] if name == "metrics" else each.answer for each in answers]
+    for place in places:
+        assert place["warnings"][0]["code"] == DEPENDENT
+        assert "'person'" in place["warnings"][0]["message"]
+        assert place["warnings"] == places[0]["warnings"]
+    if name == "report":
+        assert answers[1].answer["result"]["warnings"] == answers[0].answer["result"]["warnings"]
+        assert answers[0].answer["result"]["warnings"][0]["code"] == DEPENDENT
+
+
+@pytest.mark.parametrize(
+    ("given", "slug"),
+    [
+        ({"cluster": "person"}, "bad-option"),
+        ({"cluster": ["a"] * 40}, "too-few-records"),
+        ({"cluster": range(39)}, "dimension-mismatch"),
+        ({"cluster": {"members": range(20)}}, "missing-field"),
+        ({"cluster": {"a": range(40), "b": range(40), "c": range(40)}}, "bad-option"),
+        ({"cluster": [None] * 40}, "wrong-type"),
+        ({"cluster": np.array([np.nan] * 40)}, "not-finite"),
+        ({"cluster": np.arange(40) // 2, "units": range(40)}, "bad-option"),
+    ],
+)
+def test_what_is_no_label_is_refused(given: dict[str, Any], slug: str) -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(macekit.MaceProblem) as caught:
+        macekit.estimate(rng.normal(size=20), rng.normal(size=20), **given)
+    assert (caught.value.kind, str(caught.value.field).partition("[")[0]) == (slug, "cluster")
+
+
+@pytest.mark.parametrize("name", ["metrics", "risk", "attack", "counts", "audit"])
+def test_other_questions_refuse_it(name: str, mace: macekit.Mace) -> None:
+    rng = np.random.default_rng(0)
+    for client in (macekit, mace):
+        with pytest.raises(macekit.MaceProblem, match="does not allow for clusters"):
+            getattr(client, name)(rng.normal(size=20), rng.normal(size=20), cluster=np.arange(40) // 2)
+
+
+def test_a_table_of_its_own_takes_no_labels_beside() -> None:
+    columns = table()
+    with pytest.raises(macekit.MaceProblem, match="need text"):
+        macekit.estimate(columns, score="score", cluster=columns["person"])

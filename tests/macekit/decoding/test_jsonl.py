@@ -1,0 +1,330 @@
+"""Lines of JSON: each value is of the type that it says it is, and what is wrong is named by its line or row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estimators import MaceError
+from macekit.call import NDJSON, Body, Call
+from macekit.decoding import blocks, jsonl
+from macekit.decoding.pairs import join_sides, read_side
+from macekit.decoding.preview import columns
+from macekit.decoding.whole import columns_of
+from macekit.problems import Problem
+from tests.macekit.decoding.support import REFUSALS, call, counted, packed, piped, read
+
+
+def lines(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+ROWS = [{"score": k / 8, "member": k % 2 == 0, "group": "ab"[k % 3 == 0]} for k in range(40)]
+
+
+def refusal(body: bytes, **query: str) -> Problem:
+    """What is said of a body, whole and in blocks."""
+    said = []
+    for reader in (
+        lambda: read(body, NDJSON, **query),
+        lambda: counted(Body.of(body), call(NDJSON, **query)),
+    ):
+        with pytest.raises(REFUSALS) as caught:
+            reader()
+        error = caught.value
+        assert isinstance(error, Problem | MaceError)
+        said.append(Problem.of(error))
+    assert said[0].document() == said[1].document()
+    return said[0]
+
+
+WRONG: dict[str, tuple[bytes, str, str, int | None]] = {
+    "nothing": (b"", "incomplete-body", "is empty", None),
+    "blank lines": (b"\n \n", "incomplete-body", "is empty", None),
+    "cut off in the last line": (lines(*ROWS)[:-9], "incomplete-body", "line 40: the JSON ended", 39),
+    "cut off in a line before it": (
+        lines(*ROWS[:3])[:-9] + b"\n" + lines(*ROWS),
+        "incomplete-body",
+        "line 3: the JSON ended",
+        2,
+    ),
+    "something behind an object": (
+        lines(*ROWS) + b'{"score": 1} x',
+        "malformed-body",
+        "line 41: .* at byte 13",
+        40,
+    ),
+    "two objects in a line": (b'{"score": 1}{"score": 2}\n', "malformed-body", "line 1: ", 0),
+    "an indented object": (json.dumps(ROWS[0], indent=1).encode(), "incomplete-body", "line 1: ", 0),
+    "a list": (b"[1, 1]\n", "malformed-body", "line 1: the line is JSON but no object", 0),
+    "a number": (lines(*ROWS) + b"\n7\n", "malformed-body", "line 42: .* no object", 40),
+    "one name twice": (
+        lines(*ROWS) + b'{"score": 1, "member": 1, "member": 0}\n',
+        "malformed-body",
+        "line 41: .* a name occurs twice in one object",
+        40,
+    ),
+    "no UTF-8": (
+        lines(*ROWS) + b'{"score": "\xff"}',
+        "malformed-body",
+        "line 41: .*not UTF-8 at byte 11",
+        40,
+    ),
+    "a missing score": (lines(*ROWS, {"member": 1}), "not-finite", "score: row 40 is missing", 40),
+    "a score that is null": (
+        lines(*ROWS, {"member": True, "score": None}),
+        "not-finite",
+        "score: row 40 is missing",
+        40,
+    ),
+    "a missing member": (lines(*ROWS, {"score": 1}), "not-finite", "member: row 40 is missing", 40),
+    "NaN": (lines(*ROWS) + b'{"score": NaN, "member": true}', "not-finite", "score: row 40 is NaN", 40),
+    "beyond floats": (lines(*ROWS) + b'{"score": 1e400, "member": true}', "not-finite", "score: row 40", 40),
+    "text among numbers": (
+        lines(*ROWS, {"score": "7", "member": True}),
+        "mixed-types",
+        "score: row 40 is text but others are a number",
+        40,
+    ),
+    "numbers among truth": (
+        lines(*ROWS, {"score": 7, "member": 1}),
+        "mixed-types",
+        "member: row 40 is a number but others are a boolean",
+        40,
+    ),
+    "a list among numbers": (
+        lines(*ROWS, {"score": [7], "member": True}),
+        "mixed-types",
+        "score: row 40 is a row",
+        40,
+    ),
+    "lists": (lines({"score": [7, 8], "member": 1}), "wrong-type", "score: row 0 is a list", 0),
+    "objects": (lines({"score": {"x": 7}, "member": 1}), "wrong-type", "score: row 0 is an object", 0),
+    "who is no member": (
+        lines(*ROWS[:1], {"score": 1, "member": "x"}),
+        "mixed-types",
+        "member: row 1 is text",
+        1,
+    ),
+    "half of a pair": (
+        b'{"score": "a", "member": 1}\n{"score": "\\ud800", "member": 1}\n',
+        "malformed-body",
+        "score: row 1 holds half",
+        1,
+    ),
+    "no score": (
+        lines({"a": 1, "b": 2, "member": 1}),
+        "missing-field",
+        "score: 2 columns could be the scores",
+        None,
+    ),
+    "other columns later": (
+        lines({"x": 1, "member": 1}, {"x": 1, "member": 0, "score": 3}),
+        "bad-records",
+        "line 2 has a key that no line before it has",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named_by_its_line_or_row(name: str) -> None:
+    body, slug, match, index = WRONG[name]
+
+    problem = refusal(body)
+
+    assert problem.kind.slug == slug
+    with pytest.raises(Problem, match=match):
+        raise problem
+    assert problem.index == index
+
+
+def test_a_key_that_is_not_read_may_come_and_go() -> None:
+    body = lines(
+        {"score": 1, "member": 1, "note": "x"},
+        {"member": 0, "score": 2.5},
+        {"score": 3, "member": 1, "y": []},
+    )
+
+    result = read(body, NDJSON).samples[""]
+
+    assert (np.asarray(result.members).tolist(), np.asarray(result.nonmembers).tolist()) == (
+        [1.0, 3.0],
+        [2.5],
+    )
+    assert (
+        read(lines({"x": 1, "member": 1}, {"x": 2, "member": 0, "score": 3}), NDJSON, score="x").rows
+        is not None
+    )
+
+
+def test_columns_are_named_as_in_any_table() -> None:
+    body = lines(*({"loss": -row["score"], "who": "in" if row["member"] else "out", **row} for row in ROWS))
+
+    result = read(body, NDJSON, score="loss", member="who=in", group="group")
+
+    assert np.asarray(result.samples[""].members).tolist() == [-row["score"] for row in ROWS if row["member"]]
+    assert result.groups is not None
+    assert len(result.groups) == 40
+    assert [(each.role, each.name, each.kind) for each in result.columns] == [
+        ("score", "loss", "numbers"),
+        ("member", "who", "text"),
+        ("group", "group", "text"),
+    ]
+
+
+def test_the_shorter_column_of_two_sides_ends_in_blanks() -> None:
+    roles = {"members_column": "a", "nonmembers_column": "b"}
+    rows = [{"a": k, "b": k + 0.5} for k in range(9)] + [{"a": 9, "b": None}, {"a": 10}]
+
+    sample = read(lines(*rows), NDJSON, **roles).samples[""]
+
+    assert np.asarray(sample.members).tolist() == list(range(11))
+    assert np.asarray(sample.nonmembers).tolist() == [k + 0.5 for k in range(9)]
+    for wrong, match in (
+        ([*rows, {"a": None, "b": None}], "row 11 is missing in both"),
+        ([rows[0], {"a": 1}, *rows], "nonmembers_column: row 1 is missing"),
+    ):
+        with pytest.raises(REFUSALS, match=match):
+            read(lines(*wrong), NDJSON, **roles)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 2**20])
+@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
+def test_blocks_are_the_whole_wherever_they_are_cut(
+    block: int, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "BLOCK", block)
+    body = packed(b"\n" + lines(*ROWS)[:-1], encoding)
+
+    sample = read(body, NDJSON, encoding).samples[""]
+    with piped(body) as pipe:
+        members, nonmembers = counted(pipe, call(NDJSON, encoding))
+
+    assert members.tolist() == np.asarray(sample.members).tolist() == [k / 8 for k in range(0, 40, 2)]
+    assert nonmembers.tolist() == np.asarray(sample.nonmembers).tolist() == [k / 8 for k in range(1, 40, 2)]
+
+
+@pytest.mark.parametrize("first", [1, 2**53 + 1, 2**63, 2**70, -1])
+def test_integers_stay_what_they_are_from_block_to_block(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "BLOCK", 40)
+    values = [first, 2**63 + 1, 5, -3, 2**64 - 1, first]
+
+    sample = read(lines(*({"score": value, "member": True} for value in values)), NDJSON).samples[""]
+    with_fraction = read(lines(*({"score": v, "member": True} for v in [*values, 0.5])), NDJSON).samples[""]
+
+    assert np.asarray(sample.members).tolist() == values
+    assert np.asarray(with_fraction.members).tolist() == [*map(float, values), 0.5]
+
+
+def test_a_line_without_end_is_refused_before_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 5000)
+    monkeypatch.setattr(jsonl, "BLOCK", 1000)
+
+    problem = refusal(lines(*ROWS) + b'{"score": "' + b"x" * 10**6)
+
+    assert (problem.kind.slug, problem.detail) == ("too-large", "JSONL, line 41: longer than 5000 bytes")
+
+
+def test_keys_are_bounded() -> None:
+    body = lines(*({"score": k, "member": True, f"key{k}": 1} for k in range(3000)))
+
+    problem = refusal(body, score="score", member="member")
+
+    assert problem.kind.slug == "out-of-range"
+    assert "more than 2048 different keys" in problem.detail
+
+
+def test_neither_keys_nor_values_are_repeated() -> None:
+    for body in (
+        b'{"s3cret": 1, "s3cret": 2}',
+        b'{"score": "s3cret',
+        b'{"s3cret": {"score": s3cret}}',
+        lines({"x": 1, "member": 1}, {"x": "s3cret", "member": 0}),
+        lines({"x": 1, "member": 1}, {"x": 1, "member": 0, "s3cret": 1}),
+    ):
+        assert "s3cret" not in refusal(body).detail
+
+
+def test_arrays_may_be_lists_of_one_length() -> None:
+    body = lines(*({"points": [k, k + 0.5]} for k in range(9)))
+    options = {"clip": "1", "sigma": "0.5", "delta": "1e-3"}
+
+    result = read(body, NDJSON, operation="theory/pmp-gaussian", **options)
+
+    assert np.asarray(result.arrays["points"]).tolist() == [[k, k + 0.5] for k in range(9)]
+    for wrong, match in (
+        ([1], "row 9 has 1 values, row 0 has 2"),
+        ([1, "x"], "row 9 holds a value that is text"),
+    ):
+        with pytest.raises(REFUSALS, match=match):
+            read(body + lines({"points": wrong}), NDJSON, operation="theory/pmp-gaussian", **options)
+
+
+def test_the_head_tells_the_columns() -> None:
+    body = lines(
+        *(
+            {"id": k, "member": k % 2 == 0, "x": k / 2, "note": None if k else "a", "of": []}
+            for k in range(99)
+        )
+    )
+
+    for cut in (len(body), 1000):
+        found = columns(call(NDJSON, operation="columns"), Body.of(body[:cut]))
+
+        assert [(each.name, each.type, each.numbering) for each in found] == [
+            ("id", "number", True),
+            ("member", "boolean", False),
+            ("x", "number", False),
+            ("note", "text", False),
+            ("of", "other", False),
+        ]
+
+
+def test_one_side_by_itself() -> None:
+    asked = Call("advantage", NDJSON)
+    sides = [
+        read_side(asked, Body.of(lines(*({"score": v} for v in values)))) for values in ([1, 2], [0.5, 3])
+    ]
+
+    sample = join_sides(*sides, ("m.jsonl", "n.jsonl")).samples[""]
+
+    assert np.asarray(sample.members).tolist() == [1, 2]
+    assert np.asarray(sample.nonmembers).tolist() == [0.5, 3.0]
+
+
+def test_a_whole_table_keeps_types_and_what_is_missing() -> None:
+    rows: list[dict[str, Any]] = [
+        {"age": 31, "city": "a", "x": 0.5},
+        {"age": None, "city": "b"},
+        {"city": None},
+    ]
+
+    table = columns_of(Call("synthetic", NDJSON), memoryview(lines(*rows)))
+
+    assert {name: list(column) for name, column in table.items()} == {
+        "age": [31, None, None],
+        "city": ["a", "b", None],
+        "x": [0.5, None, None],
+    }
+    with pytest.raises(Problem, match="holds a list or an object in row 1"):
+        columns_of(Call("synthetic", NDJSON), memoryview(lines({"x": 1}, {"x": [1]})))
+
+
+def test_blocks_are_refused_what_is_read_as_a_whole() -> None:
+    with pytest.raises(Problem, match="block by block"), Body.of(lines(*ROWS)) as held:
+        list(blocks(call(NDJSON, score="score,group"), held))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_lines_that_are_said_to_be_json_are_told_what_they_are(end: str) -> None:
+    with pytest.raises(
+        Problem, match=r"not JSON at byte \d+; if each of its lines is an object, it is JSON lines"
+    ):
+        read(lines(*ROWS).replace(b"\n", end.encode()))
+    for body in (b'{"members": [1]} {"members": [1]}', b'{"members": [1]}\nx'):
+        with pytest.raises(Problem, match=r"not JSON at byte \d+$"):
+            read(body)

@@ -1,0 +1,187 @@
+"""Whole tables: one content in every format, missing values kept, several tables in one body."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from estimators.queries import encode
+from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NPY, PARQUET, Call
+from macekit.decoding.whole import columns_of, decode, require_tables
+from macekit.problems import Problem
+from tests.cases import each_case
+from tests.macekit.decoding.support import arrow_bytes
+
+TABLES = ("train", "holdout", "synthetic")
+
+ROWS: dict[str, list[Any]] = {
+    "age": [31, 47, 5, 80, 22, 31],
+    "income": [2.5, None, 1.0, 4.25, 3.5, 2.5],
+    "children": [0, None, 2, 1, None, 3],
+    "married": [True, False, True, True, False, True],
+    "job": ["baker", None, "judge", "nurse", "baker", "a, b"],
+    "code": ["007", "012", "100", "007", "012", "100"],
+    "born": [date(1990, 1, 2), date(1975, 5, 6), None, date(1941, 7, 8), date(1999, 9, 9), date(1990, 1, 2)],
+    "table": ["train", "train", "holdout", "holdout", "synthetic", "synthetic"],
+}
+
+
+def written(table: pa.Table, media_type: str) -> bytes:
+    sink = io.BytesIO()
+    if media_type == PARQUET:
+        pq.write_table(table, sink)
+    elif media_type == ARROW:
+        return arrow_bytes(table)
+    elif media_type == ARROW_FILE:
+        feather.write_feather(table, sink, compression="uncompressed")
+    else:
+        import csv
+
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(table.column_names)
+        for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            writer.writerow("" if value is None else str(value) for value in row)
+        return text.getvalue().encode()
+    return sink.getvalue()
+
+
+def as_json() -> bytes:
+    tables: dict[str, dict[str, list[Any]]] = {}
+    for name in TABLES:
+        rows = [place for place, word in enumerate(ROWS["table"]) if word == name]
+        tables[name] = {
+            column: [value.isoformat() if isinstance(value := values[row], date) else value for row in rows]
+            for column, values in ROWS.items()
+            if column != "table"
+        }
+    return json.dumps({**tables, "max_copies_over_holdout": 0}).encode()
+
+
+@each_case("media_type", [CSV, ARROW, ARROW_FILE, PARQUET, JSON])
+def test_a_body_of_three_tables_is_the_same_points_in_every_format(media_type: str) -> None:
+    if media_type == JSON:
+        body = decode(Call("synthetic", JSON), memoryview(as_json()))
+        assert body.options == {"max_copies_over_holdout": 0}
+    else:
+        call = Call("synthetic", media_type, query=(("max_copies_over_holdout", "0"),))
+        body = decode(call, memoryview(written(pa.table(ROWS), media_type)))
+        assert body.options == {"max_copies_over_holdout": "0"}
+    wanted = decode(Call("synthetic", PARQUET), memoryview(written(pa.table(ROWS), PARQUET))).tables
+
+    tables = encode(*(body.tables[name] for name in TABLES))
+    others = encode(*(wanted[name] for name in TABLES))
+
+    kinds = {column.name: column.kind for column in tables.columns}
+    assert kinds == {
+        "age": "number",
+        "income": "number",
+        "children": "number",
+        "married": "number",
+        "job": "category",
+        "code": "category",
+        "born": "date",
+    }
+    for side in ("members", "nonmembers", "synthetic"):
+        np.testing.assert_array_equal(getattr(tables, side).points, getattr(others, side).points)
+
+
+@each_case(
+    "texts, values",
+    [
+        (["1", "2", ""], [1, 2, None]),
+        (["1.5", "NA", "2"], [1.5, float("nan"), 2.0]),
+        (["1", "nan"], [1, None]),
+        (["1.5", "inf"], [1.5, float("inf")]),
+        (["TRUE", "false", "n/a"], [True, False, None]),
+        (["007", "8"], ["007", "8"]),
+        (["x", "NA", " "], ["x", "NA", None]),
+        ([" 3 ", "+4"], [3, 4]),
+        (["18446744073709551616", "1"], [18446744073709551616, 1]),
+        (["", ""], [None, None]),
+        (["1e3", "-2"], [1000.0, -2.0]),
+    ],
+)
+def test_what_a_column_of_csv_spells(texts: list[str], values: list[Any]) -> None:
+    body = "name\n" + "".join(f'"{text}"\n' for text in texts)
+
+    column = columns_of(Call("synthetic", CSV), memoryview(body.encode()))["name"]
+
+    assert repr(list(column) if isinstance(column, list) else column.tolist()) == repr(values)
+
+
+@each_case(
+    "column, values",
+    [
+        (pa.array([1, None], pa.int8()), [1, None]),
+        (pa.array([2**64 - 1], pa.uint64()), [2**64 - 1]),
+        (pa.array(["a", None]).dictionary_encode(), ["a", None]),
+        (pa.array([1.5, None], pa.float16()), [1.5, np.nan]),
+        (pa.array([Decimal("1.50"), None]), [Decimal("1.50"), None]),
+        (pa.array([None, None]), [None, None]),
+        (
+            pa.array([datetime(2024, 1, 2, 3), None], pa.timestamp("s", "Europe/Berlin")),
+            np.array(["2024-01-02T03", "NaT"], "datetime64[us]"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("media_type", [ARROW, PARQUET])
+def test_types_are_kept_and_missing_values_too(media_type: str, column: pa.Array, values: Any) -> None:
+    got = columns_of(Call("synthetic", media_type), memoryview(written(pa.table({"x": column}), media_type)))[
+        "x"
+    ]
+
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(values))
+
+
+@each_case(
+    "body, detail",
+    [
+        (b"a,b\n1,2\n", "no column is called table"),
+        (b"a,table\n1,train\n2,validation\n", "row 1 is none of train, holdout"),
+        (b"a,a,table\n1,2,train\n", "column 1 has the name of another"),
+        (b"a,,table\n1,2,train\n", "column 1 has no name"),
+        (b"", "the body is empty"),
+        (b'a,table\n"1,train\n', "quote"),
+    ],
+)
+def test_a_table_that_cannot_be_parted_is_refused(body: bytes, detail: str) -> None:
+    with pytest.raises(Problem, match=detail):
+        decode(Call("synthetic", CSV), memoryview(body))
+
+
+@each_case(
+    "body, detail",
+    [
+        ("[]", "no object"),
+        ('{"train": [1]}', "train: need an object"),
+        ('{"train": {"a": 1}}', "train: column 0 is no list"),
+        ('{"train": {"a": [[1]]}}', "train: column 0 holds a list or an object in row 0"),
+        ('{"train": {"": [1]}}', "column 0 has no name"),
+        ('{"train": {"a": [1], "a": [2]}}', "occurs twice"),
+        ('{"train": {"a": ["\\ud800"]}}', "surrogate"),
+        ('{"train": {"a": [1]}', "ended before it was complete"),
+    ],
+)
+def test_json_that_holds_no_tables_is_refused(body: str, detail: str) -> None:
+    with pytest.raises(Problem, match=detail):
+        decode(Call("synthetic", JSON), memoryview(body.encode()))
+
+
+def test_columns_that_are_no_values_and_arrays_are_refused() -> None:
+    nested = written(pa.table({"x": pa.array([[1], [2]])}), PARQUET)
+    with pytest.raises(Problem, match="column 0 holds nested values"):
+        columns_of(Call("synthetic", PARQUET), memoryview(nested))
+    with pytest.raises(Problem, match="a table is needed"):
+        columns_of(Call("synthetic", NPY), memoryview(b"\x93NUMPY"))
+    with pytest.raises(Problem, match="synthetic: is required and missing"):
+        require_tables("synthetic", {"train": {}, "holdout": {}})

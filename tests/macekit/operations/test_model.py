@@ -1,0 +1,249 @@
+"""``/v1/model`` and ``/v1/check``: how predictions are read, what is refused, whose numbers they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estimators.model import audit_model
+from estimators.split import check_split
+from macekit.call import CSV, HTML, JSON, MARKDOWN, Body, Call
+from macekit.operations import perform
+from tests.cases import each_case
+from tests.macekit.operations.test_synthetic import HOLDOUT, SHIFTED, TRAIN
+
+RNG = np.random.default_rng(0)
+COUNT = 200
+
+
+def ask(operation: str, body: dict[str, Any], accept: str = JSON) -> Any:
+    reply = perform(Call(operation, accept=accept), Body.of(json.dumps(body).encode()))
+    text = bytes(reply.body).decode()
+    return json.loads(text) if reply.media_type.endswith("json") else text
+
+
+def shares(own: np.ndarray, truth: np.ndarray, classes: int) -> np.ndarray:
+    """Probabilities of all classes, from that of each row's own."""
+    table = np.repeat(((1.0 - own) / (classes - 1))[:, None], classes, axis=1)
+    table[np.arange(len(own)), truth] = own
+    return table
+
+
+TRUTHS = RNG.integers(0, 3, (2, COUNT))
+OWN = RNG.beta(9.0, 1.0, COUNT), RNG.beta(2.0, 1.0, COUNT)
+TABLES = [shares(own, truth, 3) for own, truth in zip(OWN, TRUTHS, strict=True)]
+
+
+def side(
+    place: int, names: list[str], truth: list[Any] | None = None, label: str = "label"
+) -> dict[str, Any]:
+    columns = {name: TABLES[place][:, at].tolist() for at, name in enumerate(names)}
+    return columns | {label: TRUTHS[place].tolist() if truth is None else truth}
+
+
+def both(names: list[str], **options: Any) -> dict[str, Any]:
+    return {"train": side(0, names), "holdout": side(1, names), **options}
+
+
+WANTED = audit_model(*TABLES, *TRUTHS, max_advantage=0.1)
+
+
+def ends(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
+    return [
+        (each["name"], each["advantage"]["lower"], each["advantage"]["upper"]) for each in answer["ranking"]
+    ]
+
+
+EXPECTED = [(each.name, each.advantage.lower, each.advantage.upper) for each in WANTED.comparison.ranking]
+
+
+@each_case("names", [["0", "1", "2"], ["p_0", "p_1", "p_2"], ["proba0", "proba1", "proba2"], ["a", "b", "c"]])
+def test_columns_are_those_of_their_classes(names: list[str]) -> None:
+    answer = ask("model", both(names, max_advantage=0.1))
+
+    assert (answer["decision"], answer["outputs"]) == ("fail", "probabilities")
+    assert ends(answer) == EXPECTED
+    assert answer["sentence"] == WANTED.sentence
+    assert answer["fit"]["members"] == WANTED.fit.members
+
+
+def test_the_order_of_columns_is_of_no_account_where_they_name_their_classes() -> None:
+    answer = ask("model", both(["p_0", "p_1", "p_2"]))
+    turned = {
+        name: {column: table[column] for column in reversed(table)}
+        for name, table in both(["p_0", "p_1", "p_2"]).items()
+    }
+
+    assert ends(ask("model", turned)) == ends(answer)
+
+
+def test_classes_may_be_text_and_ten_of_them_begin_alike() -> None:
+    words = np.array(["cat", "dog", "owl"])
+    text = {
+        name: side(place, ["p_cat", "p_dog", "p_owl"], words[TRUTHS[place]].tolist())
+        for place, name in enumerate(("train", "holdout"))
+    }
+    assert ends(ask("model", text)) == EXPECTED
+    tens = {
+        name: side(place, ["p_10", "p_11", "p_12"], (TRUTHS[place] + 10).tolist())
+        for place, name in enumerate(("train", "holdout"))
+    }
+    assert ends(ask("model", tens)) == EXPECTED
+
+
+def test_two_classes_need_one_column() -> None:
+    truth = RNG.integers(0, 2, (2, COUNT))
+    second = [np.where(t == 1, own, 1.0 - own) for t, own in zip(truth, OWN, strict=True)]
+    body = {
+        name: {"y": t.tolist(), "p": p.tolist()}
+        for name, t, p in zip(("train", "holdout"), truth, second, strict=True)
+    }
+    wanted = audit_model(second[0], second[1], truth[0], truth[1])
+    assert ends(ask("model", body)) == [
+        (each.name, each.advantage.lower, each.advantage.upper) for each in wanted.comparison.ranking
+    ]
+
+
+def test_a_regressor_and_a_classifier_of_labels_alone() -> None:
+    truth, errors = RNG.normal(size=(2, COUNT)), RNG.normal(size=(2, COUNT)) * [[0.1], [1.0]]
+    body = {
+        name: {"target": t.tolist(), "guess": (t + e).tolist()}
+        for name, t, e in zip(("train", "holdout"), truth, errors, strict=True)
+    }
+    regressor = ask("model", {**body, "max_advantage": 0.3})
+    assert (regressor["decision"], regressor["outputs"]) == ("fail", "predictions")
+    assert regressor["fit"]["measure"] == "root mean squared error"
+
+    names = np.array(["no", "yes"])
+    body = {
+        name: {"label": names[t].tolist(), "guess": names[np.where(wrong, 1 - t, t)].tolist()}
+        for name, t, wrong in zip(
+            ("train", "holdout"),
+            RNG.integers(0, 2, (2, COUNT)),
+            RNG.random((2, COUNT)) < [[0.0], [0.4]],
+            strict=True,
+        )
+    }
+    labels = ask("model", body)
+    assert labels["outputs"] == "labels"
+    assert [each["name"] for each in labels["ranking"]] == ["correctness"]
+    assert "labels_alone" in [each["code"] for each in labels["warnings"]]
+
+
+def test_features_that_differ_make_a_fail_a_fail_or_drift() -> None:
+    body = both(["p_0", "p_1", "p_2"], max_advantage=0.1, features=["age"])
+    body["train"]["age"], body["holdout"]["age"] = TRAIN["age"][:150] * 2, SHIFTED["age"][:150] * 2
+    for table in ("train", "holdout"):
+        body[table]["age"] = body[table]["age"][:COUNT]
+
+    answer = ask("model", body)
+
+    assert (answer["decision"], answer["split"]["differs"]) == ("fail, or drift", True)
+    assert "FAIL, OR DRIFT" in ask("model", body, MARKDOWN)
+    assert ask("model", {**body, "check_sides": False})["decision"] == "fail"
+
+
+def test_groups_and_one_row_of_each_person() -> None:
+    body = both(["p_0", "p_1", "p_2"], group="site", unit="who")
+    for table in ("train", "holdout"):
+        body[table] |= {
+            "site": ["north", "south"] * (COUNT // 2),
+            "who": [f"{table} {place // 2}" for place in range(COUNT)],
+        }
+    answer = ask("model", body)
+
+    assert {each["label"] for each in answer["groups"]} == {"north", "south"}
+    assert sum(each["records"] for each in answer["groups"]) == COUNT
+    assert answer["provenance"]["n_members"] == COUNT // 2
+    assert "Risk of each group" in ask("model", body, HTML)
+
+
+@each_case(
+    "change, detail",
+    [
+        ({"p_1": [None] + [0.3] * (COUNT - 1)}, "predictions: row 0 of train has no value in column 'p_1'"),
+        ({"label": [0] * (COUNT - 1) + [None]}, f"truth: row {COUNT - 1} of train has no value"),
+        ({"p_0": ["much"] * COUNT}, "column 'p_0' of train holds no numbers"),
+        ({"p_0": [-0.5] * COUNT}, "members: outputs: record 0 has a number below 0"),
+        ({"y": [0] * COUNT}, "'label' and 'y' could be"),
+        ({"p_3": [0.0] * (COUNT - 1)}, "train: column 'p_3' has 199 rows"),
+    ],
+)
+def test_what_cannot_be_predictions_is_refused_with_what_to_do(change: dict[str, Any], detail: str) -> None:
+    body = both(["p_0", "p_1", "p_2"], outputs="probabilities")
+    body["train"] |= change
+    if "y" not in change:
+        body["truth"] = "label"
+
+    answer = ask("model", body)
+
+    assert answer["status"] in (400, 422)
+    assert detail in answer["detail"]
+
+
+def test_names_of_columns_and_classes_are_inert_in_reports() -> None:
+    hostile = "<img src=x onerror=alert(1)>\x1b[2J"
+    body = both([f"{hostile}0", f"{hostile}1", f"{hostile}2"], group=hostile)
+    for table in ("train", "holdout"):
+        body[table][hostile] = [hostile, "b"] * (COUNT // 2)
+    for form in (HTML, MARKDOWN):
+        report = ask("model", body, form)
+        report = re.sub(r"```.*?```", "", report, flags=re.DOTALL).replace(
+            r"\<img src", ""
+        )  # Markdown's escapes
+        assert "<img src" not in report
+        assert "\x1b" not in report
+
+
+def test_a_check_is_the_librarys_and_csv_says_the_same() -> None:
+    body = {"train": TRAIN, "holdout": SHIFTED}
+    answer, check = ask("check", body), check_split(TRAIN, SHIFTED)
+    assert (answer["differs"], answer["sentence"]) == (True, check.sentence)
+    assert answer["advantage"]["lower"] == check.interval.lower
+    assert ask("check", {"train": TRAIN, "holdout": HOLDOUT})["differs"] is False
+
+    rows = [",".join([*TRAIN, "table"])]
+    for name, table in (("train", TRAIN), ("holdout", SHIFTED)):
+        rows += [",".join([*map(str, row), name]) for row in zip(*table.values(), strict=True)]
+    reply = perform(Call("check", CSV), Body.of("\n".join(rows).encode()))
+    as_csv = json.loads(bytes(reply.body))
+    as_csv["provenance"]["options"].pop("table", None)
+    assert as_csv == answer
+
+
+def test_options_of_a_table_that_is_posted_stand_in_the_query() -> None:
+    body = both(["p_0", "p_1", "p_2"])
+    columns = [*body["train"], "site", "who", "table"]
+    rows = [",".join(columns)]
+    for name in ("train", "holdout"):
+        sites = ["north", "south"] * (COUNT // 2)
+        people = [f"{name} {place // 2}" for place in range(COUNT)]
+        values = zip(*body[name].values(), sites, people, strict=True)
+        rows += [",".join([*map(str, row), name]) for row in values]
+    query = (("group", "site"), ("unit", "who"), ("max_advantage", "0.1"))
+
+    reply = perform(Call("model", CSV, query=query), Body.of("\n".join(rows).encode()))
+    answer = json.loads(bytes(reply.body))
+
+    assert answer["decision"] == "fail"
+    assert {each["label"] for each in answer["groups"]} == {"north", "south"}
+    assert answer["provenance"]["n_members"] == COUNT // 2
+
+
+def test_a_table_that_is_not_asked_for_is_refused() -> None:
+    answer = ask("check", {"train": TRAIN, "holdout": HOLDOUT, "synthetic": TRAIN})
+
+    assert answer["status"] == 422
+    assert "a field is not known" in answer["detail"]
+
+
+def test_the_seed_alone_decides_what_is_drawn() -> None:
+    body = both(["p_0", "p_1", "p_2"], together=True, seed=3)
+
+    assert ask("model", body) == ask("model", body)
+    with pytest.raises(AssertionError):
+        assert ask("model", body) == ask("model", {**body, "seed": 4})

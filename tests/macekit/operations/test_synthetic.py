@@ -1,0 +1,188 @@
+"""``/v1/synthetic``: one answer in every format, what is refused, and what the report shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from estimators.synthetic import audit_synthetic
+from macekit.call import ARROW, CSV, HTML, JSON, MARKDOWN, PARQUET, Body, Call
+from macekit.operations import perform
+from macekit.reports.saved import recognise, validate_answer
+from macekit.reports.text import text
+from tests.cases import each_case
+from tests.macekit.decoding.support import table_bytes
+
+Table = dict[str, list[Any]]
+
+
+def people(seed: int, count: int, shift: float = 0.0) -> Table:
+    rng = np.random.default_rng(seed)
+    return {
+        "age": (rng.integers(18, 80, count) + shift).tolist(),
+        "income": rng.normal(3.0, 1.0, count).round(4).tolist(),
+        "job": rng.choice(["baker", "judge", "nurse"], count).tolist(),
+    }
+
+
+TRAIN, HOLDOUT, SHIFTED, REFERENCE = people(0, 150), people(1, 150), people(2, 150, 12.0), people(3, 150)
+CLEAN = people(4, 150)
+COPIED = {name: [*column, *TRAIN[name][:30]] for name, column in CLEAN.items()}
+
+
+def ask(tables: dict[str, Table], accept: str = JSON, **options: Any) -> Any:
+    reply = perform(Call("synthetic", accept=accept), Body.of(json.dumps({**tables, **options}).encode()))
+    body = bytes(reply.body).decode()
+    return json.loads(body) if reply.media_type.endswith("json") else body
+
+
+def release(synthetic: Table, holdout: Table = HOLDOUT) -> dict[str, Table]:
+    return {"train": TRAIN, "holdout": holdout, "synthetic": synthetic}
+
+
+def in_one(tables: dict[str, Table], media_type: str) -> bytes:
+    """The tables as one, which says of each row to which it belongs."""
+    columns = {name: [value for table in tables.values() for value in table[name]] for name in TRAIN}
+    columns["part"] = [name for name, table in tables.items() for _ in table["age"]]
+    if media_type != CSV:
+        return table_bytes({name: np.array(column) for name, column in columns.items()}, media_type)
+    sink = io.StringIO()
+    writer = csv.writer(sink)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return sink.getvalue().encode()
+
+
+@each_case("media_type", [CSV, ARROW, PARQUET])
+def test_one_table_says_what_three_tables_say(media_type: str) -> None:
+    tables = {**release(COPIED), "reference": REFERENCE}
+    wanted = ask(tables, max_copies_over_holdout=0, max_advantage=0.3, check_sides=False)
+    query = (
+        ("table", "part"),
+        ("max_copies_over_holdout", "0"),
+        ("max_advantage", "0.3"),
+        ("check_sides", "false"),
+    )
+
+    reply = perform(Call("synthetic", media_type, query=query), Body.of(in_one(tables, media_type)))
+
+    answer = json.loads(bytes(reply.body))
+    assert answer["provenance"]["options"].pop("table") == "part"
+    assert answer == wanted
+    assert (answer["decision"], answer["copies"]["members"], answer["n_reference"]) == ("fail", 30, 150)
+
+
+def test_the_answer_is_the_librarys() -> None:
+    answer = ask(release(COPIED), max_copies_over_holdout=0, max_tpr=0.2, at_fpr=0.05)
+    audit = audit_synthetic(TRAIN, HOLDOUT, COPIED, max_copies_over_holdout=0, max_tpr=0.2, at_fpr=0.05)
+
+    assert answer["sentence"] == audit.sentence
+    assert answer["maximum"]["upper"] == audit.comparison.maximum.upper
+    assert [each["decision"] for each in answer["limits"]] == [each.decision.value for each in audit.limits]
+    assert {each["query"]: each["score_epsilon"] for each in answer["exposures"]} == {
+        name: each.score_epsilon for name, each in audit.exposures.items()
+    }
+    assert audit.split is not None
+    assert [each["name"] for each in answer["split"]["columns"]] == [
+        each.name for each in audit.split.columns
+    ]
+
+
+def test_sides_that_differ_make_a_fail_a_fail_or_drift() -> None:
+    tables = release(COPIED, SHIFTED)
+    answer = ask(tables, max_copies_over_holdout=0)
+
+    assert (answer["decision"], answer["split"]["columns"][0]["name"]) == ("fail, or drift", "age")
+    assert "FAIL, OR DRIFT" in text("synthetic", answer)
+    assert "FAIL, OR DRIFT" in ask(tables, MARKDOWN, max_copies_over_holdout=0)
+
+
+def test_a_clean_release_passes_its_limits_and_says_what_was_asked() -> None:
+    answer = ask({**release(CLEAN), "reference": REFERENCE}, max_copies_over_holdout=0, max_advantage=0.6)
+
+    assert answer["decision"] == "pass"
+    assert len(answer["queries"]) == 12
+    assert all(each["says"] and each["paper"] for each in answer["queries"])
+    assert {each["name"]: each["kind"] for each in answer["provenance"]["columns"]} == {
+        "age": "numbers",
+        "income": "numbers",
+        "job": "categories",
+    }
+
+
+def test_without_a_limit_nothing_is_decided() -> None:
+    answer = ask(release(CLEAN), check_sides=False)
+
+    assert (answer["decision"], answer["limits"], answer["split"]) == (None, None, None)
+
+
+def test_a_kept_answer_is_recognised_and_shown_again() -> None:
+    answer = ask(release(COPIED), max_copies_over_holdout=0)
+
+    assert recognise(answer) == "synthetic"
+    assert validate_answer("synthetic", answer) == answer
+
+
+def test_names_of_columns_and_labels_are_inert_in_every_report() -> None:
+    hostile = "<script>alert(1)</script>\x1b[2J"
+    tables = {
+        name: {(hostile if column == "age" else column): values for column, values in table.items()}
+        for name, table in release(COPIED).items()
+    }
+    for form in (HTML, MARKDOWN):
+        report = ask(tables, form, max_copies_over_holdout=0)
+        assert "<script>alert" not in report
+        assert "\x1b" not in report
+
+
+@each_case(
+    "tables, options, detail",
+    [
+        ({"train": TRAIN, "holdout": HOLDOUT}, {}, "synthetic: is required and missing"),
+        (release({"weight": [1.0] * 20}), {}, "no column in common"),
+        (release({**CLEAN, "age": CLEAN["age"][:-1]}), {}, "rows"),
+        (release({name: [] for name in CLEAN}), {}, "no rows"),
+        (release(CLEAN), {"at_fpr": 0.1}, "max_tpr: give the largest"),
+        (release(CLEAN), {"queries": ["closeness", "nearness"]}, "queries"),
+        (release(CLEAN), {"queries": ["closeness", "density_ratio"]}, "reference"),
+        (release(CLEAN), {"max_copies_over_holdout": -1}, "max_copies_over_holdout"),
+        (release(CLEAN), {"leave_out": ["height"]}, "height"),
+        (release({**CLEAN, "age": [None] * 150}), {"leave_out": ["income", "job"]}, "no column can be used"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_what_to_do(
+    tables: dict[str, Table], options: dict[str, Any], detail: str
+) -> None:
+    answer = ask(tables, **options)
+
+    assert answer["status"] in (400, 422)
+    assert detail in answer["detail"]
+
+
+def test_too_few_rows_on_a_side_are_refused() -> None:
+    few = {name: column[:4] for name, column in HOLDOUT.items()}
+
+    answer = ask(release(CLEAN, few))
+
+    assert answer["status"] == 422
+    assert "nonmembers: got 4 rows, need at least 8" in answer["detail"]
+
+
+def test_groups_and_one_row_of_each_person() -> None:
+    tables = release(COPIED)
+    for name, table in (("train", TRAIN), ("holdout", HOLDOUT)):
+        tables[name] = {**table, "who": [f"{name} {place // 3}" for place in range(150)]}
+    answer = ask(tables, group="job", unit="who")
+
+    assert answer["provenance"]["n_members"] == 50
+    assert [each["label"] for each in answer["groups"]] == ["baker", "judge", "nurse"]
+    assert sum(each["records"] for each in answer["groups"]) == 100
+    assert {each["n_members"] for each in answer["groups"]} > {None} or all(
+        each["n_members"] for each in answer["groups"]
+    )
+    assert "who" not in [each["name"] for each in answer["provenance"]["columns"]]
+    assert "Risk of each group" in ask(tables, HTML, group="job")

@@ -1,0 +1,229 @@
+"""Frames that compute for themselves: counts and refusals of every engine are those of the same table here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+import sqlglot
+
+import macekit
+from macekit.sources import frames
+from tests.macekit.sources.conftest import Give
+from tests.macekit.sources.support import NAMES, table
+
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
+
+RECORDS = table(1000)
+SIZE = 400
+INSIDE = np.random.default_rng(1).random(SIZE) < 0.5
+
+
+def refused(source: Any, **options: Any) -> macekit.MaceProblem:
+    with pytest.raises(macekit.MaceProblem) as problem:
+        macekit.counts(source, **options)
+    return problem.value
+
+
+def drawn(values: Any, kind: pa.DataType | None = None) -> pa.Array:
+    """Values at random, every one of them often."""
+    places = np.random.default_rng(2).integers(0, len(values), SIZE)
+    return pa.array([values[place] for place in places], kind)
+
+
+SCORES = {
+    "hostile floats": drawn([-0.0, 0.0, 5e-324, -5e-324, 1e300, -1e300, 0.1, 3.0]),
+    "tiny floats": pa.array(np.random.default_rng(3).normal(size=SIZE) * 1e-300),
+    "floats of 32 bits": pa.array(np.random.default_rng(3).normal(size=SIZE).astype(np.float32)),
+    "one value": pa.array([0.1] * SIZE),
+    "integers": drawn([-3, 0, 7, 2**31]),
+    "small integers": drawn([-3, 0, 7], pa.int8()),
+    "integers beyond 2^53": drawn([2**53, 2**53 + 1, -(2**62) - 1, 5]),
+    "truths": drawn([True, False]),
+    "text": drawn(["a", "A", "ä", "日本", "", " a"]),
+}
+
+
+@pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
+def test_scores_count_the_same_everywhere(give: Give, scores: pa.Array) -> None:
+    records = pa.table({"score": scores, "member": INSIDE})
+
+    here, there = macekit.counts(records), macekit.counts(give(records))
+
+    assert there["counts"] == here["counts"]
+    assert there["input_sha256"] == here["input_sha256"]
+
+
+MEMBERS: dict[str, tuple[list[Any], str]] = {
+    "integers": ([0, 1], "member"),
+    "floats": ([0.0, 1.0], "member"),
+    "words": (["test", "Train"], "member"),
+    "a named value": (["spring", "autumn"], "member=autumn"),
+    "a named number": ([3, 8], "member=8"),
+}
+
+
+@pytest.mark.parametrize(("values", "named"), MEMBERS.values(), ids=MEMBERS)
+def test_membership_is_read_as_here(give: Give, values: list[Any], named: str) -> None:
+    records = pa.table({"score": SCORES["tiny floats"], "member": [values[int(each)] for each in INSIDE]})
+
+    here, there = (macekit.counts(source, member=named) for source in (records.to_reader(), give(records)))
+
+    assert there["counts"] == here["counts"]
+    assert there["columns"][1] == here["columns"][1]
+
+
+def with_one(column: Any, value: object) -> pa.Array:
+    values = pa.array(column).to_pylist()
+    values[17] = value
+    return pa.array(values)
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "a null score": {"score": with_one(SCORES["tiny floats"], None), "member": INSIDE},
+    "a score that is NaN": {"score": with_one(SCORES["tiny floats"], float("nan")), "member": INSIDE},
+    "an infinite score": {"score": with_one(SCORES["tiny floats"], -float("inf")), "member": INSIDE},
+    "a null integer": {"score": with_one(SCORES["integers"], None), "member": INSIDE},
+    "a null text": {"score": with_one(SCORES["text"], None), "member": INSIDE},
+    "a null membership": {"score": SCORES["tiny floats"], "member": with_one(INSIDE, None)},
+    "a third membership": {"score": SCORES["tiny floats"], "member": with_one(INSIDE.astype(int), 2)},
+    "a third word": {"score": SCORES["tiny floats"], "member": with_one(["in", "out"] * 200, "valid")},
+    "three parts": {"score": SCORES["tiny floats"], "member": with_one(["train", "test"] * 200, "holdout")},
+    "one side": {"score": SCORES["tiny floats"], "member": [True] * SIZE},
+    "text that spells numbers": {"score": drawn(["0.5", "1.25%"]), "member": INSIDE},
+    "times": {"score": pa.array([0] * SIZE, pa.timestamp("us")), "member": INSIDE},
+}
+
+
+@pytest.mark.parametrize("columns", REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_refused_as_here(give: Give, columns: dict[str, Any]) -> None:
+    records = pa.table(columns)
+
+    here, there = refused(records.to_reader()), refused(give(records))
+
+    assert (there.kind, there.field) == (here.kind, here.field)
+    assert there.index is None  # rows of an engine have no order
+
+
+def test_questions_are_answered_from_the_counts(give: Give) -> None:
+    frame = give(RECORDS)
+    counted = macekit.counts(RECORDS, **NAMES)["counts"]
+
+    assert macekit.estimate(frame, **NAMES).advantage == macekit.estimate(counts=counted).advantage
+    assert macekit.gate(frame, **NAMES, max_advantage=0.9).decision == "pass"
+    both = macekit.compare({"one": frame, "two": frame}, **NAMES)
+    assert {place.advantage.estimate for place in both.ranking} == {
+        macekit.compare({"one": {"counts": counted}, "two": {"counts": counted}})
+        .ranking[0]
+        .advantage.estimate
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        (macekit.risk, {}),
+        (macekit.report, {"group": "region"}),
+        (macekit.estimate, {"estimator": {"kind": "kde"}}),
+    ],
+)
+def test_no_row_is_collected_for_a_question_about_each(
+    give: Give, question: Callable[..., Any], options: dict[str, Any]
+) -> None:
+    with pytest.raises(macekit.MaceProblem, match="only counts come back; collect the records"):
+        question(give(RECORDS), **NAMES, **options)
+
+
+def test_many_integers_go_to_the_grid_as_here(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST_VALUES", 50)
+    monkeypatch.setattr("estimators.sample.parts.MOST_VALUES", 50)
+    monkeypatch.setattr("estimators.sample.stream.MOST_VALUES", 50)
+    scores = pa.array(np.random.default_rng(5).integers(-(2**60), 2**60, SIZE))
+    records = pa.table({"score": scores, "member": INSIDE})
+
+    assert macekit.counts(give(records))["counts"] == macekit.counts(records)["counts"]
+
+
+def test_cells_that_need_all_records_are_not_made_of_a_frame(give: Give) -> None:
+    frame = give(RECORDS)
+    grid = macekit.counts(RECORDS, **NAMES, cells="grid")["counts"]
+
+    assert macekit.counts(frame, **NAMES, cells="grid")["counts"] == grid
+    assert refused(frame, **NAMES, cells="equal_mass").kind == "bad-option"
+
+
+def test_decimals_are_to_be_cast(give: Give) -> None:
+    records = pa.table({"score": pa.array([Decimal("0.10"), Decimal("0.20")] * 200), "member": INSIDE})
+
+    assert "cast it" in refused(give(records)).detail
+
+
+def test_a_column_that_is_not_there_is_said_before_anything_runs(give: Give) -> None:
+    assert refused(give(RECORDS), score="los", member="is_train").kind == "unknown-name"
+
+
+def test_what_an_engine_cannot_do_is_one_line() -> None:
+    unbound = ibis.table({"score": "float64", "member": "boolean"}, name="nowhere")
+
+    problem = refused(unbound)
+
+    assert problem.detail.startswith("ibis cannot count this frame: ")
+    assert "\n" not in problem.detail
+
+
+# --- the words of databases ---------------------------------------------------------------------------------
+
+
+def test_the_queries_of_a_database_make_rows_that_merge() -> None:
+    records = RECORDS.rename_columns(["loss", "member", "region"])
+    connection = duckdb.connect()
+    connection.register("runs", records)
+
+    first, second = macekit.sql("duckdb", table="runs", score="loss").removesuffix(";\n").split(";\n\n")
+
+    ends = connection.sql(first)
+    assert ends.columns == ["member", "n", "usable", "low", "high"]
+    assert {row[1] == row[2] for row in ends.fetchall()} == {True}
+    wanted = macekit.counts(records, score="loss")["counts"]
+    assert macekit.merged(connection.sql(second))["counts"] == wanted
+
+
+def test_members_may_be_named_by_a_value() -> None:
+    assert "'train'" in macekit.sql("postgres", member="split=train")
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "athena",
+        "bigquery",
+        "clickhouse",
+        "databricks",
+        "duckdb",
+        "mssql",
+        "mysql",
+        "oracle",
+        "postgres",
+        "snowflake",
+        "trino",
+    ],
+)
+def test_every_database_has_words_for_it(dialect: str) -> None:
+    read = {"athena": "athena", "mssql": "tsql"}.get(dialect, dialect)
+
+    queries = [each for each in sqlglot.parse(macekit.sql(dialect), read=read) if each is not None]
+
+    first, second = (query.find_all(sqlglot.exp.Group) for query in queries)
+    assert len([*first]) == len([*second]) == 1
+    assert queries[1].named_selects == ["kind", "exponent", "key", "members", "nonmembers"]
+
+
+def test_a_database_that_is_not_known_is_said() -> None:
+    with pytest.raises(macekit.MaceProblem, match="ibis for nosuch"):
+        macekit.sql("nosuch")

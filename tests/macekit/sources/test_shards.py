@@ -1,0 +1,291 @@
+"""Lists, folders, patterns and addresses: files that are one table."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.fs
+import pyarrow.parquet as pq
+import pytest
+from moto.server import ThreadedMotoServer
+
+import macekit
+from macekit.sources import reading, shards
+from tests.macekit.sources.support import NAMES, folder, table
+
+RECORDS = table()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return folder(tmp_path / "data", RECORDS)
+
+
+def counted() -> object:
+    return macekit.counts(RECORDS, **NAMES)["counts"]
+
+
+def without(answer: dict[str, Any], name: str) -> dict[str, Any]:
+    """An answer that does not say how the columns were named, or which were read."""
+    for part in (answer, answer.get("result", {})):
+        part.get("provenance", {}).pop(name, None)
+    return answer
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda data: data,
+        str,
+        lambda data: f"{data}/run=*",
+        lambda data: f"{data}/run=*/*.parquet",
+        lambda data: f"{data}/**/*.parquet",
+        lambda data: f"{data}/run=[12]/?.parquet",
+        lambda data: f"file://{data}",
+        lambda data: [data / "run=2" / "a.parquet", data / "run=1"],
+        lambda data: (str(data / "run=2"), f"{data}/run=1/*"),
+    ],
+)
+def test_files_are_one_table_however_they_are_named(data: Path, source: Callable[[Path], object]) -> None:
+    assert macekit.counts(source(data), **NAMES)["counts"] == counted()
+
+
+def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_path: Path) -> None:
+    pq.write_table(RECORDS, tmp_path / "all.parquet")
+
+    for question, options in (
+        (macekit.estimate, {"threshold": 0.1}),
+        (macekit.estimate, {"estimator": {"kind": "kde"}}),
+        (macekit.report, {"group": "region"}),
+        (macekit.risk, {"top": 5}),
+        (macekit.counts, {"cells": "equal_mass"}),
+    ):
+        together, alone = (
+            without(question(source, **NAMES, **options).answer, "options")
+            for source in (data, tmp_path / "all.parquet")
+        )
+        assert together == alone
+
+
+def test_many_records_are_counted_and_the_counts_are_asked(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LARGE", 10_000)
+
+    for question in (macekit.estimate, macekit.report, macekit.metrics, macekit.audit):
+        together = without(question(data, **NAMES).answer, "columns")
+        assert together == without(question(counts=counted()).answer, "columns")
+    assert macekit.gate(data, **NAMES, max_advantage=0.4).decision == "pass"
+
+
+def test_one_large_file_is_counted_as_by_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pq.write_table(RECORDS, tmp_path / "all.parquet")
+    monkeypatch.setattr("macekit.operations.counts.LARGE", 10_000)
+    monkeypatch.setattr(reading, "LARGE", 10_000)
+
+    here = macekit.estimate(tmp_path / "all.parquet", **NAMES)
+
+    assert here.advantage == macekit.estimate(counts=counted()).advantage
+    assert [column.name for column in here.provenance.columns] == ["loss", "is_train"]
+
+
+def test_a_question_about_each_record_is_refused_before_memory_is(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST_HELD", 10_000)
+
+    with pytest.raises(macekit.MaceProblem, match="looks at every record") as problem:
+        macekit.risk(data, **NAMES)
+    assert problem.value.kind == "too-large"
+
+
+def test_folders_called_key_value_are_columns(tmp_path: Path) -> None:
+    for inside, part in ((True, "train"), (False, "test")):
+        rows = RECORDS.filter(pa.compute.equal(RECORDS["is_train"], inside)).select(["loss"])
+        (tmp_path / f"split={part}").mkdir()
+        pq.write_table(rows, tmp_path / f"split={part}" / "0.parquet")
+        pyarrow.feather.write_feather(rows, tmp_path / f"split={part}" / "1.arrow")
+
+    doubled = macekit.counts(tmp_path, score="loss")["counts"]
+
+    once = macekit.counts(RECORDS, **NAMES)["counts"]
+    assert doubled["members"] == [2 * each for each in once["members"]]
+    assert doubled["cells"] == once["cells"]
+
+
+def test_files_of_several_formats_are_one_table(data: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    pq.write_table(RECORDS.slice(0, 1000), mixed / "a.parquet")
+    pyarrow.feather.write_feather(RECORDS.slice(1000, 1000), mixed / "b.arrow", compression="uncompressed")
+    pyarrow.csv.write_csv(RECORDS.slice(2000, 500), mixed / "c.csv")
+    lines = RECORDS.slice(2500).to_pandas().to_json(orient="records", lines=True, double_precision=15)
+    (mixed / "d.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+
+    together = macekit.counts(mixed, **NAMES)
+
+    assert (together.n_members, together.n_nonmembers) == (
+        macekit.counts(RECORDS, **NAMES).n_members,
+        macekit.counts(RECORDS, **NAMES).n_nonmembers,
+    )
+
+
+def test_queries_of_a_comparison_may_be_sources(data: Path) -> None:
+    result = macekit.compare({"first": data / "run=1", "second": f"{data}/run=2/*"}, **NAMES)
+
+    assert {place.name for place in result.ranking} == {"first", "second"}
+    for place in result.ranking:
+        rows = RECORDS.slice(0, 1300) if place.name == "first" else RECORDS.slice(1300)
+        alone = macekit.estimate(rows, **NAMES, confidence=0.975)
+        assert place.advantage.estimate == pytest.approx(alone.advantage.estimate, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        (
+            lambda data: pq.write_table(RECORDS.drop(["loss"]), data / "c.parquet"),
+            "unknown-name",
+            "c.parquet: score",
+        ),
+        (
+            lambda data: pq.write_table(RECORDS.set_column(0, "loss", [["a"] * 3000]), data / "c.parquet"),
+            "mixed-types",
+            "",
+        ),
+        (
+            lambda data: pq.write_table(RECORDS.set_column(0, "loss", [[None] * 3000]), data / "c.parquet"),
+            "not-finite",
+            "c.parquet: score: row 0 is missing",
+        ),
+        (lambda data: (data / "c.parquet").touch(), "incomplete-body", "c.parquet: the file is empty"),
+        (lambda data: (data / "README").write_text("{}"), "unsupported-media-type", "README: "),
+        (
+            lambda data: (data / "c.parquet").write_bytes(b"PAR1" + bytes(99) + b"PAR1"),
+            "malformed-body",
+            "c.parquet: ",
+        ),
+        (lambda data: (data / "c.pkl").write_bytes(b"\x80\x04K\x01."), "pickle", "c.pkl: "),
+    ],
+)
+@pytest.mark.parametrize("question", ["counts", "estimate"])
+def test_a_file_at_fault_is_named(
+    data: Path, change: Callable[[Path], object], kind: str, said: str, question: str
+) -> None:
+    change(data)
+
+    with pytest.raises(macekit.MaceProblem) as problem:
+        getattr(macekit, question)(data, **NAMES)
+
+    assert problem.value.kind == kind
+    assert said in problem.value.detail
+
+
+def test_columns_that_only_look_alike_are_not_taken_for_one(data: Path) -> None:
+    pq.write_table(RECORDS.rename_columns(["logit", "is_train", "region"]), data / "z.parquet")
+
+    with pytest.raises(macekit.MaceProblem, match=r"z\.parquet: the column of score is not called as in"):
+        macekit.counts(data, member="is_train")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{}/nix*", "matches no file"),
+        ("{}/none", "no regular file|no such file|cannot be read|No such file"),
+        ("file://{}/none", "no such file or folder"),
+        ("{}/empty", "the folder holds no file"),
+        ("{}/run=1/a.parquet/*", "no file is called so"),
+        ("nosuchscheme://{}", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_found_is_said(data: Path, source: str, said: str) -> None:
+    (data / "empty").mkdir()
+
+    with pytest.raises((macekit.MaceProblem, OSError), match=said):
+        macekit.counts(source.format(data))
+
+
+def test_a_file_named_twice_would_count_twice(data: Path) -> None:
+    with pytest.raises(macekit.MaceProblem, match="named twice"):
+        macekit.counts([data, data / "run=1" / "a.parquet"], **NAMES)
+
+
+def test_text_by_itself_is_still_scores_without_the_other_side() -> None:
+    with pytest.raises(macekit.MaceProblem, match="nonmembers: is required"):
+        macekit.estimate(["cat", "dog"])
+
+
+def test_a_key_in_an_address_is_not_repeated() -> None:
+    with pytest.raises(macekit.MaceProblem) as problem:
+        macekit.counts("s3://AKIAKEY:sEcReT@bucket/x?endpoint_override=127.0.0.1:9&scheme=http")
+
+    assert "s3://bucket/x: cannot be read" in problem.value.detail
+    assert "sEcReT" not in problem.value.detail
+
+
+# --- a bucket -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The query of addresses in a bucket on this machine that holds the records below ``runs``."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patch.setenv(name, "testing-testing")
+        patch.setenv("AWS_REGION", "us-east-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        s3 = pyarrow.fs.S3FileSystem(
+            endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True
+        )
+        s3.create_dir("bucket")
+        local = folder(tmp_path_factory.mktemp("bucket"), RECORDS)
+        pyarrow.fs.copy_files(str(local), "bucket/runs", destination_filesystem=s3)
+        yield f"?endpoint_override={host}:{port}&scheme=http"
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/runs/", "s3://bucket/runs/run=*/", "s3://bucket/**/*.parquet"]
+)
+def test_a_bucket_is_counted_where_it_lies(bucket: str, address: str) -> None:
+    assert macekit.counts(address + bucket, **NAMES)["counts"] == counted()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3://bucket/none/", "s3://bucket/none/: no such file or folder"),
+        ("s3://nobucket/", "s3://nobucket/: no such file or folder"),
+        ("s3://bucket/runs/none*", "matches no file"),
+    ],
+)
+def test_what_a_bucket_does_not_hold_is_said(bucket: str, address: str, said: str) -> None:
+    with pytest.raises(macekit.MaceProblem, match=said.replace("*", r"\*")):
+        macekit.counts(address + bucket)
+
+
+def test_read_ahead_is_bounded(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready: list[int] = []
+    taken = 0
+
+    def blocks(self: shards.Shard, call: object) -> Iterator[object]:
+        for place in range(20):
+            ready.append(place - taken)
+            yield object()
+
+    monkeypatch.setattr(shards.Shard, "blocks", blocks)
+    one = shards.shards_of([data / "run=2"])
+    for _ in one.blocks(None):  # type: ignore[arg-type]
+        taken += 1
+    assert taken == 20
+    assert max(ready) <= 2

@@ -1,0 +1,478 @@
+"""From a model and its rows to a verdict: real models, callables, shadows, rows of every type, and what goes wrong."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import macekit
+from estimators import Decision
+from estimators.model import ModelAudit
+from macekit import MaceProblem
+from tests.cases import each_case
+
+Sides = tuple[Any, Any, Any, Any]
+
+
+def digits(records: int = 1797) -> Sides:
+    X, y = load_digits(return_X_y=True)
+    a, b, ya, yb = train_test_split(X[:records] / 16, y[:records], test_size=0.5, random_state=0)
+    return a, ya, b, yb
+
+
+def coins(seed: Any = 0, records: int = 200, classes: int = 2) -> Sides:
+    """Labels that have nothing to do with their rows: whatever a model knows of them it learned by heart."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(2 * records, 5)), rng.integers(0, classes, 2 * records)
+    return X[:records], y[:records], X[records:], y[records:]
+
+
+def tree(sides: Sides) -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(random_state=0).fit(sides[0], sides[1])
+
+
+# Real models
+
+
+def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
+    sides = digits()
+    model = RandomForestClassifier(50, random_state=0).fit(sides[0], sides[1])
+    seen: list[tuple[int, int]] = []
+
+    without = macekit.audit_model(model, *sides, max_advantage=0.1)
+    beside = macekit.audit_model(
+        model, *sides, max_advantage=0.1, shadows=8, progress=lambda done, of: seen.append((done, of))
+    )
+
+    assert without.decision is beside.decision is Decision.FAIL
+    assert without.fit.members == 1.0
+    assert beside.comparison.maximum.lower > without.comparison.maximum.upper
+    assert beside.riskiest in {"lira_online", "lira_offline", "rmia"}
+    assert beside.shadows is not None
+    assert beside.shadows.floor == pytest.approx(0.01)
+    assert seen == [(done, 8) for done in range(1, 9)]
+
+
+def test_a_strong_penalty_gives_less_away_than_none() -> None:
+    a, ya, b, yb = digits()
+    free, bound = (
+        macekit.audit_model(
+            LogisticRegression(C=c, max_iter=300).fit(a, ya), a, ya, b, yb, max_advantage=0.15
+        )
+        for c in (100.0, 0.001)
+    )
+
+    assert bound.comparison.maximum.upper < free.comparison.maximum.upper
+    assert bound.decision is Decision.PASS
+    assert "no_shadows" in {caution.code for caution in bound.cautions}
+
+
+def test_a_regressor_is_asked_for_its_errors() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    a, b, ya, yb = train_test_split(X, y, test_size=0.5, random_state=0)
+
+    forest, ridge = (
+        macekit.audit_model(model.fit(a, ya), a, ya, b, yb, max_advantage=0.1)
+        for model in (RandomForestRegressor(50, random_state=0), Ridge())
+    )
+
+    assert (forest.outputs, list(forest.scores)) == ("predictions", ["squared_error"])
+    assert forest.decision is Decision.FAIL
+    assert ridge.decision is Decision.INCONCLUSIVE
+
+
+def test_a_regressor_has_shadows_too() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 20)), rng.normal(size=300)
+    model = Ridge(alpha=0.1).fit(X[:150], y[:150])
+
+    audit = macekit.audit_model(model, X[:150], y[:150], X[150:], y[150:], shadows=8)
+
+    assert {"lira_online", "lira_offline", "calibrated_loss"} <= set(audit.scores)
+    assert audit.not_asked["rmia"] == "needs probabilities"
+
+
+def test_without_probabilities_scores_are_asked_and_without_scores_labels() -> None:
+    sides = coins(classes=3)
+    machine = LinearSVC(random_state=0).fit(*sides[:2])
+    labels = tree(sides).predict
+
+    assert macekit.audit_model(machine, *sides).outputs == "logits"
+    audit = macekit.audit_model(labels, *sides, max_advantage=0.1)
+    assert (audit.outputs, list(audit.scores), audit.decision) == ("labels", ["correctness"], Decision.FAIL)
+    assert macekit.audit_model(tree(sides), *sides, outputs="labels").outputs == "labels"
+
+
+def test_a_model_of_rows_that_stand_on_neither_side_is_not_accused() -> None:
+    alarms = 0
+    for run in range(100):
+        X, y, Z, w = coins([4, run], records=160)
+        model = GaussianModel().fit(X, y)
+        audit = macekit.audit_model(model, Z[:80], w[:80], Z[80:], w[80:], max_advantage=0.0)
+        alarms += audit.comparison.maximum.lower > 0.0 or audit.decision is Decision.FAIL
+
+    assert alarms <= 5
+
+
+def test_shadows_do_not_accuse_it_either() -> None:
+    alarms = 0
+    for run in range(100):
+        X, y, Z, w = coins([5, run], records=120)
+        model = GaussianModel().fit(X, y)
+        audit = macekit.audit_model(
+            model, Z[:60], w[:60], Z[60:], w[60:], shadows=4, fit=lambda A, b, seed: GaussianModel().fit(A, b)
+        )
+        alarms += audit.comparison.maximum.lower > 0.0
+
+    assert alarms <= 5
+
+
+class GaussianModel:
+    """The quickest classifier of two classes: linear discriminant of unit variance; no scikit-learn in it."""
+
+    def fit(self, X: Any, y: Any) -> GaussianModel:
+        self.means = np.stack([X[y == k].mean(axis=0) for k in (0, 1)])
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        logits = X @ self.means.T - (self.means**2).sum(axis=1) / 2
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+
+# Callables
+
+
+def test_a_function_is_read_by_what_it_answers() -> None:
+    sides = coins()
+    model = tree(sides)
+    log = LogisticRegression().fit(*sides[:2])
+
+    cases: list[tuple[Any, Any, str]] = [
+        (model.predict_proba, sides, "probabilities"),
+        (lambda X: model.predict_proba(X)[:, 1] * 0.98 + 0.01, sides, "probabilities"),
+        (lambda X: model.predict_proba(X)[:, [1]] * 0.98 + 0.01, sides, "probabilities"),
+        (lambda X: log.predict_log_proba(X) + 3.0, sides, "logits"),
+        (model.predict, sides, "labels"),
+        (lambda X: X[:, 0], (sides[0], sides[0][:, 1], sides[2], sides[2][:, 1]), "predictions"),
+        (lambda X: X[:, :2], (sides[0], sides[0][:, 1:3], sides[2], sides[2][:, 1:3]), "predictions"),
+    ]
+
+    assert [macekit.audit_model(f, *rows).outputs for f, rows, _ in cases] == [kind for _, _, kind in cases]
+
+
+def test_a_function_and_its_model_get_the_same_answer() -> None:
+    sides = coins(classes=3)
+    model = LogisticRegression().fit(*sides[:2])
+
+    of_model, of_function = (macekit.audit_model(each, *sides) for each in (model, model.predict_proba))
+
+    assert of_model.comparison == of_function.comparison
+
+
+def test_what_could_be_two_things_has_to_be_said() -> None:
+    sides = coins()
+    log = LogisticRegression().fit(*sides[:2])
+
+    with pytest.raises(MaceProblem, match="outputs='logits' or outputs='predictions'"):
+        macekit.audit_model(log.decision_function, *sides)
+    assert macekit.audit_model(log.decision_function, *sides, outputs="logits").outputs == "logits"
+
+
+def test_a_function_has_shadows_if_it_is_said_how_they_are_trained() -> None:
+    sides = coins(records=100)
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        return DecisionTreeClassifier(max_depth=3, random_state=seed).fit(X, y).predict_proba
+
+    audit = macekit.audit_model(fit(*sides[:2], 0), *sides, shadows=4, fit=fit)
+
+    assert "lira_online" in audit.scores
+    with pytest.raises(MaceProblem, match="give fit") as problem:
+        macekit.audit_model(fit(*sides[:2], 0), *sides, shadows=4)
+    assert problem.value.field == "shadows"
+
+
+# Shadows
+
+
+def test_shadows_can_be_kept_and_asked_beside_another_model(tmp_path: Path) -> None:
+    sides = coins(records=100)
+    first = macekit.audit_model(tree(sides), *sides, shadows=4, seed=3)
+    assert first.shadows is not None
+    path = tmp_path / "shadows.npz"
+    np.savez(
+        path,
+        signals=first.shadows.signals,
+        membership=first.shadows.membership,
+        floor=first.shadows.floor,
+    )
+
+    again = [macekit.audit_model(tree(sides), *sides, shadows=each, seed=3) for each in (first.shadows, path)]
+
+    assert all(each.comparison == first.comparison for each in again)
+    assert first.comparison == macekit.audit_model(tree(sides), *sides, shadows=4, seed=3).comparison
+    assert first.comparison != macekit.audit_model(tree(sides), *sides, shadows=4, seed=4).comparison
+
+
+def test_a_seed_reaches_the_steps_of_a_pipeline_and_the_model_stays_as_it_was() -> None:
+    sides = coins(records=60)
+    model = make_pipeline(StandardScaler(), RandomForestClassifier(3, random_state=7)).fit(*sides[:2])
+
+    audits = [macekit.audit_model(model, *sides, shadows=2, seed=1) for _ in range(2)]
+
+    assert audits[0].comparison == audits[1].comparison
+    assert model.get_params()["randomforestclassifier__random_state"] == 7
+
+
+def test_a_shadow_without_a_class_calls_it_impossible_and_that_is_said() -> None:
+    X, y, Z, w = coins(records=60, classes=2)
+    y[0] = 2  # in half of the shadows
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+
+    audit = macekit.audit_model(model, X, y, Z, w, shadows=4)
+
+    assert audit.shadows is not None
+    assert np.isfinite(audit.shadows.signals).all()
+    assert "2 of 4 shadows have no row of some class" in str(audit)
+
+
+def test_warnings_of_shadows_are_told_once() -> None:
+    sides = digits(400)
+    with pytest.warns(match="converge"):
+        model = LogisticRegression(max_iter=3).fit(*sides[:2])
+
+    audit = macekit.audit_model(model, *sides, shadows=4)
+
+    (caution,) = (each for each in audit.cautions if each.code == "shadow_warnings")
+    assert caution.message.startswith("4 warnings as 4 shadows were trained, the first: ConvergenceWarning: ")
+
+
+def test_shadows_of_much_fewer_rows_are_told() -> None:
+    X, y, Z, w = coins(records=100)
+    model = tree((X, y, Z, w))
+
+    codes = [
+        {caution.code for caution in macekit.audit_model(model, X, y, Z[:n], w[:n], shadows=2).cautions}
+        for n in (100, 40)
+    ]
+
+    assert ["shadow_size" in each for each in codes] == [False, True]
+
+
+# Rows as they come
+
+
+def test_rows_may_come_as_frames_sparse_or_lists() -> None:
+    a, ya, b, yb = coins(records=100)
+    names = [f"x{place}" for place in range(5)]
+    cases: dict[str, Sides] = {
+        "pandas": (
+            pd.DataFrame(a, columns=names),
+            pd.Series(ya),
+            pd.DataFrame(b, columns=names),
+            pd.Series(yb),
+        ),
+        "polars": (
+            pl.DataFrame(a, schema=names),
+            pl.Series(ya),
+            pl.DataFrame(b, schema=names),
+            pl.Series(yb),
+        ),
+        "sparse": (csr_array(a), ya, csr_array(b), yb),
+        "lists": (a.tolist(), ya.tolist(), b.tolist(), yb.tolist()),
+    }
+    expected = macekit.audit_model(tree((a, ya, b, yb)), a, ya, b, yb, shadows=4)
+
+    for name, rows in cases.items():
+        model = DecisionTreeClassifier(random_state=0).fit(rows[0], rows[1])
+        audit = macekit.audit_model(model, *rows, shadows=4)
+        assert audit.comparison == expected.comparison, name
+
+
+def test_labels_may_be_text_and_groups_one_array_or_two() -> None:
+    a, ya, b, yb = coins(records=100)
+    ya, yb = (np.where(side == 1, "yes", "no") for side in (ya, yb))
+    group = np.array(["x", "y"] * 50)
+    model = tree((a, ya, b, yb))
+
+    audits = [
+        macekit.audit_model(model, a, ya, b, yb, groups=each) for each in (np.tile(group, 2), (group, group))
+    ]
+
+    assert [row.label for row in audits[0].by_group] == ["x", "y"]
+    assert audits[0].by_group == audits[1].by_group
+
+
+def test_a_result_shows_its_sentence() -> None:
+    sides = coins()
+    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1)
+
+    assert isinstance(audit, ModelAudit)
+    assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
+    assert "Fail: " in repr(audit)
+    assert str(audit).startswith("✕ FAIL")
+
+
+def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected() -> None:
+    a, ya, b, yb = coins()
+    shared = macekit.audit_model(tree((a, ya, b, yb)), a, ya, np.vstack([b, a[:30]]), np.append(yb, ya[:30]))
+    few = np.random.default_rng(0).integers(0, 2, (2, 200, 3))
+    of_few = macekit.audit_model(tree((few[0], ya, None, None)), few[0], ya, few[1], yb)
+
+    (caution,) = (each for each in shared.cautions if each.code == "shared_rows")
+    assert caution.message.startswith("30 of 230 rows of X_test stand in X_train")
+    assert "shared_rows" not in {each.code for each in of_few.cautions}
+
+
+# What costs nothing is not imported
+
+
+def test_importing_macekit_and_asking_a_function_needs_no_scikit_learn() -> None:
+    code = """
+import sys
+import macekit
+assert not {"numpy", "sklearn", "torch"} & set(sys.modules), "at once"
+import numpy as np
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+sides = X[:20], y[:20], X[20:], y[20:]
+audit = macekit.audit_model(lambda X: 1 / (1 + np.exp(-X[:, 0])), *sides, max_advantage=0.5, check_sides=False)
+assert not {"sklearn", "torch", "pandas"} & set(sys.modules), "later"
+print(audit.decision.value)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in {"pass", "inconclusive"}
+
+
+# What goes wrong says what to do
+
+
+class Sick:
+    """Answers what it is told to."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __call__(self, X: Any) -> Any:
+        return self.answer(len(X))
+
+
+class Network:
+    """Looks like a module of PyTorch."""
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def parameters(self) -> list[Any]:
+        return []
+
+    def __call__(self, X: Any) -> Any:
+        raise TypeError("a tensor is needed")
+
+
+A, YA, B, YB = coins(records=20)
+FITTED = tree((A, YA, B, YB))
+SHARES = np.full((20, 2), 0.5)
+
+
+def asked(model: Any, *sides: Any, **options: Any) -> Any:
+    return lambda: macekit.audit_model(model, *(sides or (A, YA, B, YB)), **options)
+
+
+@each_case(
+    "ask, field, index, words",
+    [
+        (asked("model.pkl"), "model", None, "got a path; a pickle .* mace opens none"),
+        (asked(Path("model.joblib")), "model", None, "a pickle"),
+        (asked(pickle.dumps(FITTED)), "model", None, "got bytes; a pickle"),
+        (asked(DecisionTreeClassifier()), "model", None, "not fitted; call fit"),
+        (asked(LinearSVC()), "model", None, "not fitted; call fit"),
+        (asked(GridSearchCV(DecisionTreeClassifier(), {})), "model", None, "not fitted; call fit"),
+        (asked(DecisionTreeClassifier), "model", None, "the class DecisionTreeClassifier, need a fitted"),
+        (asked(42), "model", None, "got int, need a fitted model"),
+        (asked(Network()), "model", None, "got a Network, .* lambda X: model"),
+        (
+            asked(MultiOutputClassifier(FITTED).fit(A, np.stack([YA, YA], axis=1))),
+            "model", None, "several outputs; ask about one",
+        ),
+        (asked(IsolationForest(n_estimators=3).fit(A)), "outputs", None, "say outputs="),
+        (asked(Sick(lambda n: np.full((n, 2), np.nan))), "model", 0, "row 0 of X_train is NaN; look at that row"),
+        (
+            asked(Sick(lambda n: np.where(np.arange(n)[:, None] == 3, np.inf, 0.5) * np.ones((1, 2)))),
+            "model", 3, "row 3 of X_train is infinite",
+        ),
+        (asked(Sick(lambda n: SHARES[:7])), "model", None, "gave 7 answers about 20 rows of X_train, need one a row"),
+        (asked(Sick(lambda n: 0.5)), "model", None, "gave one number about 20 rows"),
+        (asked(Sick(lambda n: np.zeros((n, 2, 2)))), "model", None, "has 2 dimensions"),
+        (asked(Sick(lambda n: [None] * n)), "model", 0, "record 0 is missing"),
+        (asked(FITTED, A, YA, B, YB + 5), "y_test", 0, "row 0 is none of the model's 2 classes"),
+        (asked(FITTED, A, YA.astype(str), B, YB), "y_train", None, "labels are text and the model's classes are numb"),
+        (asked(FITTED, A, YA[:3], B, YB), "y_train", None, "got 3, need one for each of 20 rows of X_train"),
+        (asked(FITTED, A, YA, B, [None] * 20), "y_test", 0, "missing"),
+        (asked(FITTED, 5, YA, B, YB), "X_train", None, "got int, need rows"),
+        (asked(FITTED, A, YA, A, YA), "X_test", None, "it is X_train"),
+        (asked(FITTED, A, YA, A.copy(), YA), "X_test", None, "its rows are those of X_train"),
+        (asked(FITTED, A, YA, B[:5], YB[:5]), "nonmembers", None, "at least 8"),
+        (asked(FITTED, outputs="predictions"), "outputs", None, "gives probabilities and labels, and no predictions"),
+        (asked(FITTED, outputs="odds"), "outputs", None, "need one of"),
+        (asked(FITTED, shadows=2, outputs="labels", fit=Sick), "shadows", None, "labels alone"),
+        (asked(FITTED, shadows=1), "shadows", None, "at least 2"),
+        (asked(FITTED, shadows=True), "shadows", None, "got bool"),
+        (asked(FITTED, shadows="shadows.pkl"), "shadows", None, "no .npz"),
+        (asked(FITTED, shadows="missing.npz"), "shadows", None, "no such file"),
+        (asked(FITTED, max_advantage=7), "max_advantage", None, "from -1 to 1"),
+        (asked(FITTED, queries=["lira"]), "queries", None, "need one of .* lira_online"),
+        (asked(FITTED, seed=-1), "seed", None, "at least 0"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None, words: str) -> None:
+    with pytest.raises(MaceProblem, match=words) as problem:
+        ask()
+
+    assert (problem.value.field, problem.value.index) == (field, index)
+
+
+def test_a_file_of_objects_is_not_opened_as_shadows(tmp_path: Path) -> None:
+    np.savez(tmp_path / "objects.npz", signals=np.array([{}], dtype=object), membership=np.ones((1, 40)))
+    np.savez(tmp_path / "other.npz", scores=np.ones(3))
+    (tmp_path / "text.npz").write_text("no archive")
+
+    for name, words in (("objects", "plain arrays"), ("other", "lacks signals"), ("text", "plain arrays")):
+        with pytest.raises(MaceProblem, match=words):
+            asked(FITTED, shadows=tmp_path / f"{name}.npz")()
+
+
+def test_an_error_of_the_model_itself_is_left_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        asked(Sick(lambda n: 1 / 0))()
+
+
+def test_a_model_around_a_model_is_asked_as_any() -> None:
+    sides = coins(records=60)
+    model = CalibratedClassifierCV(LinearSVC(random_state=0), cv=2).fit(*sides[:2])
+
+    assert macekit.audit_model(model, *sides, shadows=2).outputs == "probabilities"
