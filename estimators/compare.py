@@ -385,9 +385,31 @@ class DifferenceLimits(Generic[Name]):
         few = any(self._ends[each].by_betting for each in (first, second))  # each level takes long
         if not self._paired and not few:
             levels = _levels(self._ends[first], self._ends[second], alpha)
-        least = min(self._lower(first, a) - self._upper(second, b) for a, b in levels)
-        most = max(self._upper(first, a) - self._lower(second, b) for a, b in levels)
+        firsts, seconds = zip(*levels, strict=True)
+        least = self._least(first, firsts, second, seconds)
+        most = -self._least(second, seconds[::-1], first, firsts[::-1])
         return least, most, ANY if self._paired else APART
+
+    def _least(self, one: Name, levels: Sequence[float], other: Name, others: Sequence[float]) -> float:
+        """The least of one's lower end minus the other's upper end at pairs of levels; one's fall, the other's rise.
+
+        So do both ends fall: between two pairs no difference is below the later lower end minus the earlier upper end,
+        and only where that leaves room is another pair worked out.
+        """
+
+        def at(place: int) -> float:
+            return self._lower(one, levels[place]) - self._upper(other, others[place])
+
+        last = len(levels) - 1
+        least, stretches = min(at(0), at(last)), [(0, last)]
+        while stretches:
+            begin, end = stretches.pop()
+            middle = (begin + end) // 2
+            bound = self._lower(one, levels[end]) - self._upper(other, others[begin])
+            if begin < middle and bound < least:
+                least = min(least, at(middle))
+                stretches += [(begin, middle), (middle, end)]
+        return least
 
 
 def _judged(data: Scores | Counts, ends: Ends, seed: int) -> Judged | None:

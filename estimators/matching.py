@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.adversary.learned import Learner, boosting, logistic, one_thread
+from estimators.adversary.learned import Learner, boosting, logistic, on_one_thread
 from estimators.errors import OptionError, TooFewRecords, require_count, require_positive
 from estimators.queries.table import Table, encode_sides
 from estimators.sample.scores import MIN_RECORDS
@@ -134,7 +134,7 @@ def _log_odds(points: Floats, side: Integers, records: Integers, learner: Learne
     rng = np.random.default_rng(seed)
     fold = (rng.permutation(int(records.max()) + 1) % FOLDS)[records]
     share = np.full(len(points), float(side.mean()))
-    with one_thread([learner]):
+    with on_one_thread([learner]):
         for each in range(FOLDS):
             here, others = fold == each, fold != each
             if here.any() and 0 < side[others].sum() < others.sum():

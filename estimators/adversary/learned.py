@@ -8,8 +8,8 @@ scikit-learn is imported when the first model is built, never before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_rows
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
+from estimators.threads import one_thread
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -185,7 +186,7 @@ def learned_validation(
 ) -> Validation:
     """Progressive validation of adversaries that see the vector."""
     rng = np.random.default_rng(seed)
-    with one_thread(learners):
+    with on_one_thread(learners):
         right = np.array(
             [_right_guesses(_shuffled(scores, rng), prior, learners, rng) for _ in range(shuffles)]
         )
@@ -358,7 +359,7 @@ def _learn(
     first = [side[: max(1, len(side) // 2)] for side in training]
     second = [side[max(1, len(side) // 2) :] for side in training]
     accuracies = []
-    with one_thread(learners):
+    with on_one_thread(learners):
         for learner in learners:
             score = _fit(learner, first, state)
             cut = _cut(first, prior)
@@ -378,26 +379,15 @@ def _learn(
     )
 
 
-@contextmanager
-def one_thread(learners: Sequence[Learner]) -> Iterator[None]:
-    """One thread for whatever is learned and predicted inside; afterwards as many as the caller had.
+def on_one_thread(learners: Sequence[Learner]) -> AbstractContextManager[Any]:
+    """One thread for whatever is learned and predicted inside.
 
-    The trees of a few thousand records are done before a team of threads has met, and threads that wait for each other
-    on a shared machine spin: it cost 16 to 35 times the CPU. Every learner is built first, so that the libraries whose
-    threads are limited are loaded.
+    Every learner is built first, so that the libraries whose threads are limited are loaded.
 
     Args:
         learners: Those that will be fitted inside.
     """
-    for learner in learners:
-        _build(learner, 0)
-    try:
-        from threadpoolctl import threadpool_limits
-    except ModuleNotFoundError:  # it comes with scikit-learn: without it no learner has threads
-        yield
-        return
-    with threadpool_limits(limits=1):
-        yield
+    return one_thread(*((learner.name, type(_build(learner, 0)).__module__) for learner in learners))
 
 
 def _build(learner: Learner, seed: int) -> Any:

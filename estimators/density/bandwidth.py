@@ -207,13 +207,15 @@ def _best_dip(sample: Sample) -> float | None:
     pairs = np.rint(irfft(np.abs(rfft(counts, padded)) ** 2, padded)[: counts.size])
     pairs[1:] *= 2.0  # both orders of a pair
     pairs[0] -= n  # a record is no pair with itself
+    lags = np.flatnonzero(pairs)  # few records are few pairs
+    pairs = pairs[lags]
 
     def criterion(log_width: float) -> float:
         width = float(np.exp(log_width))
-        near = min(counts.size, int(9.0 * sqrt(2.0) * width / step) + 1)
-        lag2 = (np.arange(near) * (step / width)) ** 2
-        overlap = (pairs[:near] @ np.exp(-lag2 / 4.0) + n) / (n * n * sqrt(4.0 * pi))
-        left_out = (pairs[:near] @ np.exp(-lag2 / 2.0)) / (n * (n - 1.0) * sqrt(2.0 * pi))
+        near = int(np.searchsorted(lags, 9.0 * sqrt(2.0) * width / step, side="right"))
+        kernel = np.exp((lags[:near] * (step / width)) ** 2 / -4.0)
+        overlap = (pairs[:near] @ kernel + n) / (n * n * sqrt(4.0 * pi))
+        left_out = (pairs[:near] @ kernel**2) / (n * (n - 1.0) * sqrt(2.0 * pi))
         return float((overlap - 2.0 * left_out) / width)
 
     widest = np.log(1.2 * sample.scale * n**-0.2) if sample.scale > 0 else np.log(sample.deviation)
@@ -271,16 +273,17 @@ def _fixed_point(sample: Sample) -> float | None:
             )
         return t if energy <= 0.0 else t - float(2.0 * n * sqrt(pi) * energy) ** -0.4
 
-    t = (0.5 / cells) ** 2
-    while t < 0.1:
-        above = 4.0 * t
-        if excess(t) < 0.0 <= excess(above):
-            low, high = t, above
+    low = (0.5 / cells) ** 2
+    is_below = excess(low) < 0.0
+    while low < 0.1:
+        high = 4.0 * low
+        was_below, is_below = is_below, excess(high) < 0.0
+        if was_below and not is_below:
             while high > low * (1.0 + 1e-6):
                 middle = sqrt(low * high)
                 low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
             return sqrt(high) * cells * sample.step
-        t = above
+        low = high
     return None
 
 

@@ -11,7 +11,6 @@ How it is searched changes the time that it takes, never the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from estimators.errors import (
     UnknownName,
     require_count,
 )
+from estimators.threads import one_thread
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -385,14 +385,14 @@ def _scan(base: Floats, k: int, metric: str, exact: bool) -> Callable[[Floats], 
     finder = import_module("sklearn.neighbors").NearestNeighbors(
         n_neighbors=count, algorithm="brute", metric=kind
     )
-    with _one_thread():
+    with one_thread("sklearn"):
         finder.fit(shifted)
     error = 0.0 if exact else 4.0 * (base.shape[1] + 8) * np.finfo(np.float64).eps
     sizes = _sizes(shifted, metric)
 
     def ask(points: Floats) -> Candidates:
         moved = points if exact else points - centre
-        with _one_thread():
+        with one_thread("sklearn"):
             far, rows = finder.kneighbors(moved)
         low = far[:, -1] - error * (_sizes_each(moved, metric) + sizes)
         return rows.astype(np.int64), _beyond(_length(low, metric, error), count, len(base))
@@ -407,13 +407,13 @@ def _faiss(base: Floats, k: int, metric: str) -> Callable[[Floats], Candidates]:
     shifted = base - centre
     sizes = _sizes(shifted, metric)
     index = faiss.IndexFlat(base.shape[1], faiss.METRIC_L1 if metric == "l1" else faiss.METRIC_L2)
-    with _one_thread():
+    with one_thread("faiss"):
         index.add(shifted.astype(np.float32))
     error = 2.0 * (base.shape[1] + 8) * float(np.finfo(np.float32).eps)
 
     def ask(points: Floats) -> Candidates:
         moved = points - centre
-        with _one_thread():
+        with one_thread("faiss"):
             far, rows = index.search(moved.astype(np.float32), count)
         low = far[:, -1].astype(np.float64) - error * (_sizes_each(moved, metric) + sizes)
         lost = (rows < 0).any(axis=1)  # beyond what float32 holds
@@ -437,11 +437,3 @@ def _length(low: Floats, metric: str, error: float) -> Floats:
         return low
     roots = np.sqrt(np.maximum(low, 0.0))
     return np.where(low < 0.0, -1.0, roots * (1.0 - min(error, 1e-15)))
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """One thread, as everywhere here: threads that wait for each other on a shared machine spin."""
-    try:
-        return import_module("threadpoolctl").threadpool_limits(limits=1)  # type: ignore[no-any-return]
-    except ModuleNotFoundError:
-        return nullcontext()

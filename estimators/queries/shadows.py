@@ -34,6 +34,7 @@ from estimators.errors import (
 )
 from estimators.queries.arrays import Booleans, Floats, numbers, plain_array, require_length
 from estimators.queries.query import Query, by_name
+from estimators.threads import one_thread
 
 Variance = Literal["auto", "record", "pooled"]
 Centre = Literal["mean", "median"]
@@ -454,9 +455,8 @@ def _learned_quantile(
     """A quantile of the signal for each row, by trees that are grown on one thread."""
     try:
         from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 - an extra
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with it
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"sklearn", "threadpoolctl"}:
+        if (error.name or "").partition(".")[0] != "sklearn":
             raise
         raise NotInstalled(
             "quantile_regression: needs the package scikit-learn; pip install 'mace-audit[learned]'",
@@ -465,7 +465,7 @@ def _learned_quantile(
     model = HistGradientBoostingRegressor(
         loss="quantile", max_leaf_nodes=15, early_stopping=False, random_state=seed, **options
     )
-    with threadpool_limits(limits=1):
+    with one_thread("sklearn.ensemble"):
         return np.asarray(model.fit(theirs, answers).predict(rows), dtype=np.float64)
 
 

@@ -14,7 +14,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Route
 from tests.app.running import running
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
-expect.set_options(timeout=30_000)  # on a busy machine
+PATIENCE = 90_000
+"""Milliseconds: a page of documentation takes seconds to draw, and on a busy machine many times that."""
+
+expect.set_options(timeout=PATIENCE)
 TELL_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`violation: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
@@ -95,6 +98,7 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
     context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
     context.add_init_script(TELL_VIOLATIONS)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     visit = Visit(page, address)
 
     def pass_or_record(route: Route) -> None:
