@@ -50,6 +50,7 @@ def with_tables(whole: Schema, service: Running) -> Schema:
     part["paths"] = {
         path: item for path, item in part["paths"].items() if "post" in item and path not in JSON_ALONE
     }
+    seen: set[str] = set()
     for item in part["paths"].values():
         about = item["post"]
         about["responses"]["200"].pop("links", None)
@@ -58,13 +59,22 @@ def with_tables(whole: Schema, service: Running) -> Schema:
         for form in content.values():
             file = form.pop(FILE, None) or f"/examples/{next(iter(form['examples']))}"
             form["examples"] = {"file": {"externalValue": f"http://127.0.0.1:{service.port}{file}"}}
-        for parameter in about.get("parameters", ()):
+        about["parameters"] = [each for each in about.get("parameters", ()) if _is_new(each, seen)]
+        for parameter in about["parameters"]:
             if parameter["name"] in COLUMNS:
                 parameter["schema"] = {"type": "string", "enum": COLUMNS[parameter["name"]]}
     return part
 
 
-def complaints(part: Schema, service: Running, folder: Path, *arguments: str) -> list[str]:
+def _is_new(parameter: Schema, seen: set[str]) -> bool:
+    """Whether an option has to be asked about: needed, a column, or told at no address before with these words."""
+    words = json.dumps(parameter, sort_keys=True)
+    told = words in seen
+    seen.add(words)
+    return not told or parameter["name"] in COLUMNS or bool(parameter.get("required"))
+
+
+def complaints(part: Schema, service: Running, folder: Path, *arguments: str) -> str:
     """What schemathesis says of the service; nothing if it found nothing. Its cases are the same every time."""
     (folder / "openapi.json").write_text(json.dumps(part), encoding="utf-8")
     program = [Path(sys.executable).parent / "schemathesis", "--config-file", SETTINGS, "run"]
@@ -80,16 +90,20 @@ def complaints(part: Schema, service: Running, folder: Path, *arguments: str) ->
     )
     asked = re.search(r"(\d+) generated", done.stdout)
     if done.returncode == 0 and asked is not None and int(asked[1]) > 50:
-        return []
-    return f"{done.stdout}\n{done.stderr}".splitlines()
+        return ""
+    return f"{done.stdout}\n{done.stderr}"
 
 
 def test_json_is_taken_and_refused_as_documented(served: Running, tmp_path: Path) -> None:
-    assert complaints(with_json(document()), served, tmp_path, "--max-examples", "20") == []
+    found = complaints(with_json(document()), served, tmp_path, "--max-examples", "10")
+
+    assert not found, found
 
 
 def test_tables_are_taken_and_refused_as_documented(served: Running, tmp_path: Path) -> None:
-    assert complaints(with_tables(document(), served), served, tmp_path, "--max-examples", "10") == []
+    found = complaints(with_tables(document(), served), served, tmp_path, "--max-examples", "5")
+
+    assert not found, found
 
 
 def test_the_key_is_asked_for_wherever_it_is_documented(tmp_path: Path) -> None:
@@ -106,4 +120,4 @@ def test_the_key_is_asked_for_wherever_it_is_documented(tmp_path: Path) -> None:
 
         found = complaints(with_json(part), locked, tmp_path, *only, "-H", f"Authorization: Bearer {KEY}")
 
-    assert found == []
+    assert not found, found
