@@ -5,6 +5,7 @@
 
 Scores are normal, members' shifted; rows of one cluster share a normal part, so that any two of them have the stated
 correlation. "both sides": a cluster has rows on either side, as a record has that several models were asked about.
+"procedure": each cluster is a model trained by one procedure.
 """
 
 from __future__ import annotations
@@ -113,6 +114,29 @@ def memorised(number: int, rows: int, share: float) -> Draw:
     return draw
 
 
+def procedure(models: int, rows: int, leak: float, varies: float) -> World:
+    """Models of one training procedure, each with its own records, of which some leak more than others.
+
+    A member's score is shifted by the model's own shift, which varies by this share of itself: over all models it is
+    normal with a larger variance, and the truth is the distance of the two laws.
+    """
+    own = shift(leak)
+    x = np.linspace(-40.0, 40.0, 400_001)
+    laws = [
+        np.exp(-(((x - mean) / deviation) ** 2) / 2.0) / deviation
+        for mean, deviation in ((own, np.sqrt(1.0 + (varies * own) ** 2)), (0.0, 1.0))
+    ]
+    truth = float(np.abs(laws[0] / laws[0].sum() - laws[1] / laws[1].sum()).sum() / 2.0)
+
+    def draw(rng: np.random.Generator) -> Sides:
+        of = np.repeat(np.arange(models), rows)
+        shifts = own * (1.0 + varies * rng.normal(size=models))
+        return rng.normal(shifts[of], 1.0), rng.normal(size=of.size), [np.concatenate([of, of])]
+
+    name = f"procedure: {models} models x {2 * rows}, leak varies by {varies:.0%}, {truth:.3f}"
+    return World(name, draw, truth, RUNS if models >= 40 else RUNS // 3)
+
+
 def worlds() -> list[World]:
     """All that is drawn from."""
     listed = [
@@ -186,6 +210,11 @@ def worlds() -> list[World]:
         )
         for records, models, runs in ((20, 100, RUNS // 4), (50, 40, RUNS), (100, 60, RUNS // 2))
         for truth in (0.0, 0.3)
+    ]
+    listed += [
+        procedure(models, 50, leak, varies)
+        for models in (16, 30, 40, 64)
+        for leak, varies in ((0.0, 0.0), (0.2, 0.0), (0.2, 0.2), (0.2, 0.5), (0.6, 0.5))
     ]
     return [*listed, World("200 x 10, 10% known by all rows", memorised(100, 10, 0.1), 0.1)]
 

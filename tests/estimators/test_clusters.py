@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, shift
+from benchmarks.clusters import Draw, copies, crossed, equal, pareto, people, procedure, shift
 from estimators import (
     Advantage,
     CellsTarget,
@@ -106,6 +106,31 @@ def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> 
 
     assert alarms["rows"] >= 19
     assert alarms["clusters"] <= 3
+
+
+@pytest.mark.parametrize("models", [16, 40])
+def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(models: int) -> None:
+    world = procedure(models, 50, 0.6, 0.5)
+    runs = 20 if models < 40 else 60
+
+    above, below = misses(world.draw, world.truth, runs)
+
+    assert max(above, below) <= 6
+    members, nonmembers, labels = world.draw(np.random.default_rng(0))
+    result = advantage(Scores.of(members, nonmembers), cluster=labels[0])
+    assert result.clusters is not None
+    assert result.clusters.design_effect > 2.0  # half the leak or twice: rows of one model are alike
+
+
+def test_one_model_s_rows_as_independent_would_not_have_covered_the_procedure() -> None:
+    world = procedure(40, 200, 0.6, 0.5)
+    wrong = 0
+    for seed in range(20):
+        members, nonmembers, _ = world.draw(np.random.default_rng(seed))
+        result = advantage(Scores.of(members, nonmembers))
+        wrong += not result.lower <= world.truth <= result.upper
+
+    assert wrong >= 5
 
 
 @pytest.mark.parametrize(("likeness", "most"), [(0.0, 0.35), (0.5, 0.6), (0.95, 1.0)])
