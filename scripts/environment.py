@@ -87,8 +87,17 @@ def works() -> bool:
 
 
 def pip(*arguments: str) -> None:
-    """Run pip's install inside `.venv`."""
-    run(str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
+    """Run pip's install inside `.venv`. Of what it installs little is imported: Python compiles that when it is."""
+    run(
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-compile",
+        *arguments,
+    )
 
 
 def run(*command: str) -> None:

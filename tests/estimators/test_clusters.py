@@ -109,7 +109,9 @@ def test_rows_as_independent_would_have_raised_a_false_alarm_nearly_always() -> 
 
 
 @pytest.mark.parametrize("models", [16, 40])
-def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(models: int) -> None:
+def test_an_interval_for_the_next_model_of_a_procedure_covers_where_models_leak_unequally(
+    models: int,
+) -> None:
     world = procedure(models, 50, 0.6, 0.5)
     runs = 20 if models < 40 else 60
 
