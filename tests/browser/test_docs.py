@@ -94,10 +94,11 @@ def test_swagger_ui_follows_the_readers_colour_scheme(visit: Visit) -> None:
 
     for scheme in ("light", "dark", "light"):
         page.emulate_media(color_scheme=scheme)
-        behind = page.evaluate(
-            "[document.body, document.documentElement].map(each => getComputedStyle(each).backgroundColor)"
+        page.wait_for_function(
+            "([light, wanted]) => wanted === [document.body, document.documentElement]"
+            ".some(each => getComputedStyle(each).backgroundColor === light)",
+            arg=[light, scheme == "light"],
         )
-        assert (light in behind) == (scheme == "light"), scheme
 
 
 @EVERYWHERE

@@ -300,4 +300,4 @@ def test_a_report_is_printed_by_itself(visit: Visit) -> None:
 
     page.get_by_role("button", name="Print").click()
 
-    assert page.evaluate("window.printed") is True
+    page.wait_for_function("window.printed === true")
