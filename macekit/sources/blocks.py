@@ -32,9 +32,9 @@ class Block:
         return sum(_bytes(column) for column in self.table.columns.values())
 
     def in_order(self) -> Block:
-        """The same with the scores first, then membership, group and unit."""
+        """The same with the scores first, then membership, group, unit and clusters."""
         old = self.roles
-        places = [at for at in (*old.scores, old.member, old.group, old.unit) if at is not None]
+        places = [at for at in (*old.scores, old.member, old.group, old.unit, *old.clusters) if at is not None]
         new = {at: place for place, at in enumerate(places)}
         table = Table(
             {new[at]: column for at, column in self.table.columns.items()},
@@ -48,6 +48,7 @@ class Block:
             member=new[old.member],
             group=None if old.group is None else new[old.group],
             unit=None if old.unit is None else new[old.unit],
+            clusters=tuple(new[at] for at in old.clusters),
         )
         return Block(self.name, table, roles)
 

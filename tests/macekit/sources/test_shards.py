@@ -73,6 +73,42 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
         assert together == alone
 
 
+@pytest.mark.parametrize("question", [macekit.estimate, macekit.report, macekit.compare])
+@pytest.mark.parametrize(
+    "names", [{"cluster": "person"}, {"cluster": ["person", "model"]}, {"unit": "person"}], ids=str
+)
+def test_whose_a_row_is_is_read_from_several_files_as_from_one(
+    question: Callable[..., Any], names: dict[str, Any], tmp_path: Path
+) -> None:
+    """Wherever the columns stand: in the second file they stand in another order."""
+    rows = RECORDS.slice(0, 600)
+    person = pa.array(
+        [f"{'m' if each else 'n'}{at // 3}" for at, each in enumerate(rows["is_train"].to_pylist())]
+    )
+    model = pa.array([at % 40 for at in range(600)])
+    rows = rows.append_column("person", person).append_column("model", model)
+    rows = rows.append_column("confidence", pa.compute.negate(rows["loss"]))
+    (tmp_path / "data").mkdir()
+    pq.write_table(rows.slice(0, 250), tmp_path / "data" / "a.parquet")
+    pq.write_table(
+        rows.slice(250).select(["model", "person", "confidence", "is_train", "loss"]),
+        tmp_path / "data" / "b.parquet",
+    )
+    pq.write_table(rows, tmp_path / "all.parquet")
+
+    scores = {"score": ["loss", "confidence"]} if question is macekit.compare else {}
+    together, alone = (
+        {
+            name: part
+            for name, part in question(tmp_path / place, **(NAMES | scores), **names).answer.items()
+            if name not in ("provenance", "result")
+        }
+        for place in ("data", "all.parquet")
+    )
+
+    assert together == alone
+
+
 def test_many_records_are_counted_and_the_counts_are_asked(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
