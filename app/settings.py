@@ -84,6 +84,11 @@ class Settings(BaseSettings):
     audit_file: Path | None = Field(
         None, description="file to which a line is appended for every question; without one none is written"
     )
+    data: str | None = Field(
+        None,
+        description="folder, or address in a bucket, below which a request may name a dataset (`data=NAME`) instead of "
+        "sending it; only read, and nothing beside it",
+    )
     cors_origins: Names = Field(
         (), description="origins, separated by commas, whose pages may call the service"
     )
@@ -158,6 +163,19 @@ class Settings(BaseSettings):
                     f"entry {number} is not a name or an address without a port; IPv6 stands in brackets"
                 )
         return value
+
+    @field_validator("data")
+    @classmethod
+    def _place(cls, value: str | None) -> str | None:
+        if value is None or "://" in value:
+            if value is not None and ":" in value.partition("://")[2].partition("/")[0].rpartition("@")[0]:
+                raise ValueError("an address holds no key here; credentials come from the environment")
+            return value
+        if not os.path.isabs(value) or not os.path.isdir(value):
+            raise ValueError(
+                "need the whole path of a folder that is there, or an address such as s3://bucket/folder"
+            )
+        return os.path.realpath(value)
 
     @field_validator("root_path")
     @classmethod

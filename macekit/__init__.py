@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from macekit.client.client import Local
     from macekit.client.display import Chart
     from macekit.client.problems import MaceProblem, MaceUnreachable
+    from macekit.client.question import Dataset
     from macekit.client.result import Result
     from macekit.client.server import Mace
     from macekit.engines import counts_by as counts_by
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chart",
+    "Dataset",
     "Mace",
     "MaceProblem",
     "MaceUnreachable",
@@ -77,6 +79,7 @@ __all__ = [
 
 _OWNERS = {
     "Chart": "macekit.client.display",
+    "Dataset": "macekit.client.question",
     "Mace": "macekit.client.server",
     "MaceProblem": "macekit.client.problems",
     "MaceUnreachable": "macekit.client.problems",

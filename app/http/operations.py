@@ -15,12 +15,13 @@ from app.http.service import Service, answer, service
 from app.openapi.document import described, operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
-from macekit.call import HTML, PARQUET, Call, Reply
+from macekit.call import HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
 from macekit.operations.counts import streams
 from macekit.problems import Problem, pickle_problem
 from macekit.reports.html import CSP
+from macekit.schemas.query import DATA
 
 MOST_RANGES = 32
 """Ranges of Accept that are looked at: browsers send five."""
@@ -101,6 +102,19 @@ def _narrow(pattern: str) -> int:
     return 0 if pattern in {"*/*", "*"} else 1 if pattern.endswith("/*") else 2
 
 
+def names_dataset(row: Operation, request: Request) -> bool:
+    """Whether a request names a dataset of the service in place of a body."""
+    if DATA not in request.query_params or row.bodies == (JSON,):
+        return False
+    if service(request).settings.data is None:
+        raise Problem(
+            "bad-option",
+            f"{DATA}: this service has no data of its own, for MACE_DATA is not set; send the records as the body",
+            field=DATA,
+        )
+    return True
+
+
 def _either(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
@@ -150,20 +164,28 @@ def router() -> APIRouter:
 def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def work(request: Request) -> Response:
         pool = service(request).pool
+        named = names_dataset(row, request)
         call = Call(
             row.name,
-            media_type(request.headers, row.bodies),
-            encoding(request.headers),
+            "" if named else media_type(request.headers, row.bodies),
+            "identity" if named else encoding(request.headers),
             tuple(request.query_params.multi_items()),
             accepted(request.headers, row.forms),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
         )
-        streamed = row.name == "counts" and call.media_type != PARQUET and streams(call)
+        streamed = row.name == "counts" and not named and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""
         try:
             reply = await intake.answer(
-                pool, call, request.receive, request.headers, client=client, streamed=streamed, inline=quick
+                pool,
+                call,
+                request.receive,
+                request.headers,
+                client=client,
+                streamed=streamed,
+                named=named,
+                inline=quick,
             )
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)

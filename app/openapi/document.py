@@ -14,6 +14,7 @@ from macekit.call import CSV, HTML, JSON, MARKDOWN, NPY, PROBLEM, SVG
 from macekit.catalogue import BY_NAME, OPERATIONS, TABLES, Operation
 from macekit.problems import KINDS
 from macekit.schemas.answers import ANSWERS
+from macekit.schemas.query import DATA
 from macekit.schemas.questions import QUESTIONS
 
 Schema = dict[str, Any]
@@ -40,6 +41,15 @@ SIGNED: Schema = {
     }
 }
 
+DATASET: Schema = {
+    "name": DATA,
+    "in": "query",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "in place of a body: the name of a dataset of the service, where it has its own (MACE_DATA): "
+    "a file, a folder or a pattern such as `run-7/*.parquet`, whose files are one table; "
+    "its columns and the options of the question stand beside it",
+}
 PROBLEM_SCHEMA: Schema = {
     "type": "object",
     "title": "Problem",
@@ -59,9 +69,10 @@ PROBLEM_SCHEMA: Schema = {
 
 def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
+    named = row.bodies != (JSON,)
     return {
-        "parameters": _parameters(row.name),
-        "requestBody": {"required": True, "content": _content(row), "description": _options_of(row)},
+        "parameters": [*_parameters(row.name), *[DATASET] * named],
+        "requestBody": {"required": not named, "content": _content(row), "description": _options_of(row)},
         "responses": {"200": _answered(row), **problems(*WORK_PROBLEMS)},
     }
 
@@ -137,8 +148,11 @@ def _options_of(row: Operation) -> str:
     if row.bodies == (JSON,):
         return "The question."
     if row.bodies == TABLES:
-        return "The table, or its head."
-    return "JSON carries records and options; any other format the records, with options in the query string."
+        return f"The table, or its head; none with `{DATA}`."
+    return (
+        "JSON carries records and options; any other format the records, with options in the query string. "
+        f"None with `{DATA}`, which names a dataset of the service."
+    )
 
 
 def _content(row: Operation) -> Schema:

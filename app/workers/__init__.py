@@ -5,6 +5,7 @@ pool        the pool of workers: which requests wait, which are worked on, which
 processes   workers and their fork server as the service sees them
 forkserver  what runs in the fork server and in a worker
 admission   how much may be under way
+datasets    what a request names instead of sending it
 privileges  what the server and its workers give up
 landlock    how workers give up files
 uploads     where a body lies while it arrives

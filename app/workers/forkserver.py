@@ -11,6 +11,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from app.workers.channel import (
     receive,
     send,
 )
+from app.workers.datasets import Datasets
 from app.workers.landlock import confine, needed
 from app.workers.privileges import forbid_looks, give_up_rights
 from app.workers.uploads import anonymous_file, write_all
@@ -145,17 +147,25 @@ def load_function(path: str) -> Perform:
     return function
 
 
-def main(descriptor: int, perform: str, memory_limit: int, confined: bool) -> None:
-    """Fork a worker for every socket that comes through the descriptor, until the server closes it."""
-    given_up = give_up_rights()  # before there are threads, and anything of a stranger's
+def main(descriptor: int, perform: str, memory_limit: int, confined: bool, data: str | None = None) -> None:
+    """Fork a worker for every socket that comes through the descriptor, until the server closes it.
+
+    ``data`` is the place below which requests may name datasets.
+    """
+    datasets = None if data is None else Datasets(data)
+    network = datasets is not None and datasets.is_remote
+    given_up = give_up_rights(network=network)  # before there are threads, and anything of a stranger's
     forbid_looks()
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
     function = load_function(perform)
     for name in PRELOAD:
         import_module(name)
+    if datasets is not None:
+        function = partial(datasets.perform, function)
     if confined:
-        given_up += confine(needed())
+        readable = [] if datasets is None else datasets.readable
+        given_up += confine([*needed(), *readable], network=network)
     gc.collect()
     gc.freeze()  # a collection in a worker must not touch, and so copy, every page it shares
     reader, writer = _wakeup_pipe()

@@ -45,9 +45,13 @@ async def answer(
     *,
     client: str = "",
     streamed: bool = False,
+    named: bool = False,
     inline: Callable[[Call, bytes], bool] = never_inline,
 ) -> Reply:
-    """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick."""
+    """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick.
+
+    ``named`` work is on a dataset, so it may be large though its body is not.
+    """
     settings = pool.settings
     streamed = streamed and settings.processes > 1
     most = settings.stream_limit if streamed else settings.body_limit
@@ -70,8 +74,9 @@ async def answer(
             return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
     if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
         return await _answer_small(pool, call, source, upload, client)
-    with pool.admit(client, small=True):
-        return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
+    with pool.admit(client, small=not named):
+        work = pool.run(call, source, small=not named)
+        return await _while_connected(work, upload.wait_for_disconnect())
 
 
 async def _answer_small(pool: Pool, call: Call, body: bytes, upload: Upload, client: str) -> Reply:

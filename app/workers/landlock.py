@@ -49,7 +49,7 @@ def needed() -> list[Path]:
     ]
 
 
-def confine(readable: Iterable[Path]) -> tuple[str, ...]:
+def confine(readable: Iterable[Path], *, network: bool = False) -> tuple[str, ...]:
     """From here on open nothing but these, and these only to read; run no program; return what else was given up.
 
     It holds for this thread and whatever comes of it, so it must be the only one.
@@ -57,7 +57,8 @@ def confine(readable: Iterable[Path]) -> tuple[str, ...]:
     if not (known := version()):
         return ()
     access = (1 << max(number for since, number in ACCESS_OF_VERSION.items() if since <= known)) - 1
-    kinds = struct.pack("=QQQ", access, TCP * (known >= 4), SCOPES * (known >= 6))
+    no_tcp = known >= 4 and not network
+    kinds = struct.pack("=QQQ", access, TCP * no_tcp, SCOPES * (known >= 6))
     ruleset = _call(CREATE_RULESET, kinds, len(kinds), 0)
     if ruleset < 0:
         return ()
@@ -68,7 +69,7 @@ def confine(readable: Iterable[Path]) -> tuple[str, ...]:
             return ()
     finally:
         os.close(ruleset)
-    return ("files", *["tcp"] * (known >= 4), *["signals"] * (known >= 6))
+    return ("files", *["tcp"] * no_tcp, *["signals"] * (known >= 6))
 
 
 def _allow(ruleset: int, path: Path) -> None:

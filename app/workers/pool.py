@@ -79,7 +79,9 @@ class Pool:
         self.refusals = Refusals()
         self._perform = perform
         self._admission = Admission(settings.processes, settings.queue, settings.per_client)
-        self._fork_server = ForkServer(perform, settings.memory_limit, self._worker_exited, confined=confined)
+        self._fork_server = ForkServer(
+            perform, settings.memory_limit, self._worker_exited, confined=confined, data=settings.data
+        )
         self._given_up: tuple[str, ...] | None = None
         self._workers: dict[int, Worker] = {}
         self._idle: list[Worker] = []
@@ -178,28 +180,30 @@ class Pool:
         """Seconds until a place is likely free."""
         return self._admission.retry_after()
 
-    async def run(self, call: Call, source: Source) -> Reply:
+    async def run(self, call: Call, source: Source, *, small: bool | None = None) -> Reply:
         """Have a job done by the next free worker; if this is cancelled, the worker is ended.
+
+        It is small if its body is, unless it is said not to be.
 
         A worker that is lost may have been ended for what others did: the job is done once more by another, unless its
         body has been read as it came.
         """
         try:
-            return await self._attempt(call, source)
+            return await self._attempt(call, source, small)
         except WorkerLost:
             if self._closed or isinstance(source, Pipe):
                 raise self._lost_problem() from None
         log.warning("request repeated", extra={"fields": {"operation": call.operation}})
         try:
-            return await self._attempt(call, source)
+            return await self._attempt(call, source, small)
         except WorkerLost:
             raise self._lost_problem() from None
 
     def _lost_problem(self) -> Problem:
         return shutting_down() if self._closed else worker_lost()
 
-    async def _attempt(self, call: Call, source: Source) -> Reply:
-        worker = await self._acquire(small=isinstance(source, bytes))
+    async def _attempt(self, call: Call, source: Source, small: bool | None) -> Reply:
+        worker = await self._acquire(small=isinstance(source, bytes) if small is None else small)
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:

@@ -43,12 +43,14 @@ def forget_variable(name: str) -> None:
             ctypes.memset(start + value, ord("*"), block.index(b"\0", value) - value)
 
 
-def give_up_rights() -> tuple[str, ...]:
+def give_up_rights(*, network: bool = False) -> tuple[str, ...]:
     """In a process that does strangers' work: have no network, and as few rights as the system lets it give up.
 
-    Return what was given up.
+    ``network`` is kept where it is needed. Return what was given up.
     """
-    if os.geteuid() == 0:
+    if network:
+        apart = False
+    elif os.geteuid() == 0:
         apart = _call("unshare", CLONE_NEWNET)
     else:
         user, group = os.geteuid(), os.getegid()

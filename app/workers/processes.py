@@ -118,11 +118,18 @@ class ForkServer:
     """
 
     def __init__(
-        self, perform: str, memory_limit: int, on_exit: Callable[[int, int], None], *, confined: bool = True
+        self,
+        perform: str,
+        memory_limit: int,
+        on_exit: Callable[[int, int], None],
+        *,
+        confined: bool = True,
+        data: str | None = None,
     ) -> None:
         self._perform = perform
         self._memory_limit = memory_limit
         self._confined = confined
+        self._data = data
         self._on_exit = on_exit
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -139,7 +146,8 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
-            arguments = f"{theirs.fileno()}, {self._perform!r}, {self._memory_limit}, {self._confined}"
+            settings = self._perform, self._memory_limit, self._confined, self._data
+            arguments = ", ".join(map(repr, (theirs.fileno(), *settings)))
             self._process = subprocess.Popen(
                 [sys.executable, "-c", START.format(arguments), json.dumps(sys.path)],
                 stdin=subprocess.DEVNULL,

@@ -30,7 +30,7 @@ from macekit.client.options import (
     Values,
 )
 from macekit.client.problems import answer_of, as_mace_problems
-from macekit.client.question import Question, pose, pose_several, pose_tables
+from macekit.client.question import Dataset, Question, pose, pose_several, pose_tables
 from macekit.client.result import Result
 from macekit.client.theory import Theory
 
@@ -709,11 +709,14 @@ class Local(Client):
     def _answer(self, question: Question) -> dict[str, Any]:
         from macekit.call import Call
         from macekit.operations import answer, perform
+        from macekit.problems import Problem
         from macekit.schemas.query import query_pairs
         from macekit.sources.reading import read
         from macekit.sources.shards import shards_of
 
         records, options = question.records, dict(question.options)
+        if isinstance(records, Dataset):
+            raise Problem("bad-option", f"{records!r}: is a service's; ask it, by macekit.Mace(url)")
         if isinstance(records, File) and _is_counted(records, question):
             source = shards_of([records.path])
             records = read(source, question.operation, options, question.roles)

@@ -28,12 +28,22 @@ SAMPLE = ("members", "nonmembers", "counts")
 
 
 @dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset of a service, by its name there: a file, a folder or a pattern below its ``MACE_DATA``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """One question: of records that are here, or of a file as it lies (``roles`` names its columns)."""
+    """One question: of records that are here, of a file as it lies, or of a dataset of a service.
+
+    ``roles`` names the columns of a file or a dataset.
+    """
 
     operation: str
     options: Mapping[str, object]
-    records: DecodedBody | File
+    records: DecodedBody | File | Dataset
     roles: tuple[tuple[str, str], ...] = ()
     source: str | None = None
 
@@ -48,11 +58,16 @@ def pose(
     options = {
         each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
     }
-    beside = nonmembers is not None or not (isinstance(members, str | os.PathLike) or is_table(members))
+    beside = nonmembers is not None or not (
+        isinstance(members, str | os.PathLike | Dataset) or is_table(members)
+    )
     roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     if beside and not isinstance(roles.get("cluster", ""), str):  # labels, which came by themselves
         records["cluster"] = roles.pop("cluster")
+    if isinstance(members, Dataset) and not beside:
+        _require_none(records, "a dataset holds its own; name its column")
+        return Question(operation, options, members, query(roles), members.name)
     source = source_of(members) if nonmembers is None else None
     if source is not None:
         _require_none(records, "a source holds its own; name its column")

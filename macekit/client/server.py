@@ -29,7 +29,7 @@ from macekit.call import Reply
 from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
-from macekit.client.question import Question
+from macekit.client.question import Dataset, Question
 
 if TYPE_CHECKING:
     from estimators import Caution
@@ -194,6 +194,8 @@ class Mace(Client):
         from macekit.schemas.query import query_pairs
 
         records, options = question.records, dict(question.options)
+        if isinstance(records, Dataset):
+            return self._ask_about_dataset(question.operation, records, question.roles, query_pairs(options))
         if isinstance(records, File):
             pairs = query_pairs(options)
             if (
@@ -212,6 +214,25 @@ class Mace(Client):
             answer if records.rows is None or records.targets is not None else _by_row(answer, records.rows),
             records,
         )
+
+    def _ask_about_dataset(
+        self,
+        operation: str,
+        dataset: Dataset,
+        roles: tuple[tuple[str, str], ...],
+        options: tuple[tuple[str, str], ...] | None,
+    ) -> dict[str, Any]:
+        """The answer about a dataset of the service, which a request without a body names."""
+        from macekit.problems import Problem
+        from macekit.schemas.query import DATA, JSON_ONLY
+
+        if options is None:
+            long = ", ".join(sorted(JSON_ONLY))
+            raise Problem(
+                "bad-option", f"of a dataset nothing can be asked that takes a list of numbers ({long})"
+            )
+        query = urlencode(((DATA, dataset.name), *roles, *options))
+        return self._post(operation, Post(f"{self._url(operation)}?{query}", self._headers()))
 
     def _ask_about_file(
         self, operation: str, file: File, query: tuple[tuple[str, str], ...]

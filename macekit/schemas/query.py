@@ -24,6 +24,9 @@ COLUMN = "column"
 WHOLE = "table"
 """Names the column that says of each row to which table it belongs."""
 
+DATA = "data"
+"""Names a dataset that the service has, in place of a body; it may be a file, a folder or a pattern."""
+
 NAMES = frozenset({"against"})
 """Options that are names of the caller's own: text whatever they look like, and never a list."""
 

@@ -34,7 +34,9 @@ class Block:
     def in_order(self) -> Block:
         """The same with the scores first, then membership, group, unit and clusters."""
         old = self.roles
-        places = [at for at in (*old.scores, old.member, old.group, old.unit, *old.clusters) if at is not None]
+        places = [
+            at for at in (*old.scores, old.member, old.group, old.unit, *old.clusters) if at is not None
+        ]
         new = {at: place for place, at in enumerate(places)}
         table = Table(
             {new[at]: column for at, column in self.table.columns.items()},

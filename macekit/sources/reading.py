@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -44,8 +45,10 @@ def read(
     options: Mapping[str, object],
     columns: tuple[tuple[str, str], ...],
     say: Callable[[], None] = lambda: None,
+    *,
+    textual: bool = False,
 ) -> DecodedBody:
-    """The body of a question about a source, with the options that are left to it.
+    """The body of a question about a source, with the options that are left to it; ``textual`` ones are still text.
 
     Up to ``LARGE`` bytes of the columns in use are held, and the question is asked of the records; what is larger is
     counted as it comes, if counts are enough for the question, and ``say`` is called. ``mace counts`` always counts; so
@@ -68,11 +71,11 @@ def read(
             if size > (LARGE if suffice else MOST_HELD):
                 break
         else:
-            return _whole([*blocks_so_far], call, options)
+            return replace(_whole([*blocks_so_far], call, options), textual=textual)
         if not suffice:
             raise _too_large(operation)
         say()
-    return _by_counts(chain(_emptied(blocks_so_far), blocks), call, options)
+    return _by_counts(chain(_emptied(blocks_so_far), blocks), call, options, textual)
 
 
 def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
@@ -164,15 +167,17 @@ def _whole(blocks: list[Block], call: Call, options: Mapping[str, object]) -> De
     return body.with_options(options)
 
 
-def _by_counts(blocks: Iterator[Block], call: Call, options: Mapping[str, object]) -> DecodedBody:
+def _by_counts(
+    blocks: Iterator[Block], call: Call, options: Mapping[str, object], textual: bool
+) -> DecodedBody:
     """Counts of all records, and the options that counting has not used up."""
-    start = start_of(DecodedBody(options=_of_counting(call, options)))
+    start = start_of(DecodedBody(options=_of_counting(call, options), textual=textual))
     tallies, account = tally(blocks, start)
     samples = {
         query: Sample(counts=stream.counts().to_dict()) for query, stream in (tallies or {"": start}).items()
     }
     left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
-    return DecodedBody(samples, left, columns=account.columns())
+    return DecodedBody(samples, left, textual, columns=account.columns())
 
 
 def counts_by_group(

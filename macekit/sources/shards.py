@@ -20,12 +20,14 @@ from macekit.call import ARROW_FILE, PARQUET, READ, Body, Call
 from macekit.decoding import arrow, parquet, tables
 from macekit.formats import HEAD, encoding_of, format_named, format_of, holds_pickle, media_type_of
 from macekit.problems import Problem, pickle_problem
+from macekit.schemas.query import DATA
 from macekit.sources.blocks import Block, ahead, blamed
 from macekit.text import printable
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    import pyarrow as pa
     import pyarrow.fs as arrow_fs
 
 ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<path>[^?]*)(?P<query>\?.*)?", re.DOTALL)
@@ -52,21 +54,26 @@ class Shard:
         """The file in blocks, by the reader of its format."""
         import pyarrow as pa
 
+        with self.opened(call) as (file, about):
+            if about.encoding == "identity" and about.media_type in (PARQUET, ARROW_FILE):
+                read = parquet.blocks if about.media_type == PARQUET else arrow.blocks
+                blocks = read(about, file, self.keys)
+            else:
+                buffered = pa.BufferedInputStream(file, READ)
+                blocks = tables(about, Body(None, cast("BinaryIO", buffered)))
+            for table, roles in blocks:
+                yield Block(self.name, table, roles)
+
+    @contextmanager
+    def opened(self, call: Call) -> Iterator[tuple[pa.NativeFile, Call]]:
+        """The file, and the call with what its first bytes say of its format; what is wrong inside names the file."""
         with blamed(self.name):
             with _refusing(self.name):
                 file = self.files.open_input_file(self.path)
                 head = file.read(HEAD)
                 file.seek(0)
             with file:
-                about = self._about(call, head)
-                if about.encoding == "identity" and about.media_type in (PARQUET, ARROW_FILE):
-                    read = parquet.blocks if about.media_type == PARQUET else arrow.blocks
-                    blocks = read(about, file, self.keys)
-                else:
-                    buffered = pa.BufferedInputStream(file, READ)
-                    blocks = tables(about, Body(None, cast("BinaryIO", buffered)))
-                for table, roles in blocks:
-                    yield Block(self.name, table, roles)
+                yield file, self._about(call, head)
 
     def _about(self, call: Call, head: bytes) -> Call:
         if not head:
@@ -106,12 +113,40 @@ def are_paths(values: Sequence[object]) -> bool:
 def shards_of(paths: Sequence[str | os.PathLike[str]]) -> Shards:
     """The files that paths, folders, patterns and addresses stand for, each once and in order."""
     files = [shard for path in paths for shard in _shards(os.fspath(path))]
-    places = [(shard.files.type_name, shard.path) for shard in files]
-    twice = next((shard for at, shard in enumerate(files) if places[at] in places[:at]), None)
-    if twice is not None:
-        raise Problem("bad-records", f"{twice.name}: is named twice; its records would count twice")
+    places: set[tuple[str, str]] = set()
+    for shard in files:
+        place = shard.files.type_name, shard.path
+        if place in places:
+            raise Problem("bad-records", f"{shard.name}: is named twice; its records would count twice")
+        places.add(place)
     name = os.path.basename(_name(os.fspath(paths[0])).rstrip("/"))
     return Shards(name if len(paths) == 1 else f"{len(files)} files", tuple(files))
+
+
+def shards_below(place: str, name: str) -> Shards:
+    """The files that a relative name stands for below a folder or an address, none of which is hidden.
+
+    Their paths are relative, too.
+    """
+    import pyarrow.fs as arrow_fs
+
+    segments = name.removesuffix("/").split("/")
+    if any(not segment or segment.startswith(HIDDEN_NAMES) or "\0" in segment for segment in segments):
+        raise Problem(
+            "bad-option",
+            f"{DATA}: need the name of a file, a folder or a pattern, such as run-7/*.parquet: relative, and no part "
+            "empty or beginning with . or _",
+            field=DATA,
+        )
+    said = printable(name)
+    with _refusing(said):
+        if ADDRESS.fullmatch(place):
+            files, root = arrow_fs.FileSystem.from_uri(place)
+        else:
+            files, root = arrow_fs.LocalFileSystem(), place
+    wild = next((at for at, segment in enumerate(segments) if _is_pattern(segment)), len(segments))
+    below = arrow_fs.SubTreeFileSystem(root, files)
+    return Shards(said, tuple(_found(said, below, "/".join(segments[:wild]), segments[wild:])))
 
 
 def _name(path: str) -> str:
@@ -152,24 +187,86 @@ def _shards(path: str) -> Iterator[Shard]:
             files, root = arrow_fs.FileSystem.from_uri(
                 f"{address['scheme']}://{base}{address['query'] or ''}"
             )
+    yield from _found(name, files, root, segments[wild:])
+
+
+def _found(name: str, files: arrow_fs.FileSystem, root: str, patterns: Sequence[str]) -> Iterator[Shard]:
+    """The file at a path, or those below it; ``patterns`` are the parts of their paths from there on."""
+    import pyarrow.fs as arrow_fs
+
+    with _refusing(name):
         info = files.get_file_info(root)
         if info.type == arrow_fs.FileType.NotFound:
             raise Problem("bad-records", f"{name}: no such file or folder")
+        if info.type == arrow_fs.FileType.Unknown:
+            raise Problem("bad-records", f"{name}: is neither a file nor a folder")
         if info.type == arrow_fs.FileType.File:
-            if wild < len(segments):
+            if patterns:
                 raise Problem("bad-records", f"{name}: no file is called so")
             yield Shard(name, root, files, _keys(root))
             return
-        entries = files.get_file_info(arrow_fs.FileSelector(root, recursive=True))
-    patterns = [segment for segment in segments[wild:] if segment]
-    below = len(root.rstrip("/")) + 1
-    paths = sorted(each.path for each in entries if each.type == arrow_fs.FileType.File)
-    readers = [each for each in paths if _matches(each[below:].split("/"), patterns)]
-    if not readers:
+        patterns = [segment for segment in patterns if segment]
+        paths = sorted(set(_below(files, root, patterns)))
+    if not paths:
         what = "matches no file" if patterns else "the folder holds no file"
         raise Problem("bad-records", f"{name}: {what} (names that begin with _ or . do not count)")
-    for each in readers:
-        yield Shard(printable(each[below:]), each, files, _keys(each))
+    beginning = len(root.rstrip("/")) + (1 if root else 0)
+    for path in paths:
+        yield Shard(printable(path[beginning:]), path, files, _keys(path))
+
+
+def _below(files: arrow_fs.FileSystem, folder: str, patterns: Sequence[str]) -> Iterator[str]:
+    """Files below a folder that fit; folders that cannot hold any are not looked into."""
+    import pyarrow.fs as arrow_fs
+
+    if not patterns or patterns[0] == "**":
+        beginning = len(folder.rstrip("/")) + (1 if folder else 0)
+        for path in _all_below(files, folder):
+            if _matches(path[beginning:].split("/"), patterns):
+                yield path
+        return
+    first, *others = patterns
+    for each in files.get_file_info(arrow_fs.FileSelector(folder)):
+        if not _fits(each.base_name, first):
+            continue
+        if each.type == arrow_fs.FileType.Directory:
+            yield from _below(files, each.path, others)
+        elif each.type == arrow_fs.FileType.File and not others:
+            yield each.path
+
+
+def _all_below(files: arrow_fs.FileSystem, folder: str) -> Iterator[str]:
+    """Every file below a folder; a link to a folder is refused, for it may lead in a circle or to the same files."""
+    import pyarrow.fs as arrow_fs
+
+    base = ""
+    if isinstance(files, arrow_fs.SubTreeFileSystem):
+        base, inner = files.base_path, files.base_fs
+    else:
+        inner = files
+    if not isinstance(inner, arrow_fs.LocalFileSystem):
+        entries = files.get_file_info(arrow_fs.FileSelector(folder, recursive=True))
+        yield from (each.path for each in entries if each.type == arrow_fs.FileType.File)
+        return
+    top = base + folder
+    for path, folders, names in os.walk(top, onerror=_raise):
+        link = next((each for each in folders if _is_followed_only_by_name(path, each)), None)
+        if link is not None:
+            name = printable(os.path.relpath(os.path.join(path, link), top))
+            raise Problem(
+                "bad-records",
+                f"{name}: is a link to a folder, which is not followed; name it, or what it leads to",
+            )
+        here = path[len(base) :].rstrip("/") + "/" if path != base else ""
+        yield from (here + name for name in names if os.path.isfile(os.path.join(path, name)))
+
+
+def _is_followed_only_by_name(path: str, folder: str) -> bool:
+    return os.path.islink(os.path.join(path, folder)) and not folder.startswith(HIDDEN_NAMES)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _is_wild(segment: str, address: re.Match[str] | None) -> bool:
@@ -186,9 +283,14 @@ def _matches(segments: Sequence[str], patterns: Sequence[str]) -> bool:
     if first == "**":
         is_hidden = segments[0].startswith(HIDDEN_NAMES)
         return _matches(segments, others) or (not is_hidden and _matches(segments[1:], patterns))
-    if segments[0].startswith(HIDDEN_NAMES) and not first.startswith(HIDDEN_NAMES):
+    return _fits(segments[0], first) and _matches(segments[1:], others)
+
+
+def _fits(segment: str, pattern: str) -> bool:
+    """Whether a part of a path fits a part of a pattern; what is hidden fits only by its own name."""
+    if segment.startswith(HIDDEN_NAMES) and not pattern.startswith(HIDDEN_NAMES):
         return False
-    return _expression(first).fullmatch(segments[0]) is not None and _matches(segments[1:], others)
+    return _expression(pattern).fullmatch(segment) is not None
 
 
 @lru_cache(maxsize=64)
@@ -212,5 +314,6 @@ def _refusing(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else str(error).partition("\n")[0]
         raise Problem("bad-records", f"{name}: cannot be read: {printable(reason)[:300]}") from None

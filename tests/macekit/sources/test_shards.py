@@ -253,6 +253,18 @@ def test_a_file_named_twice_would_count_twice(data: Path) -> None:
         macekit.counts([data, data / "run=1" / "a.parquet"], **NAMES)
 
 
+def test_a_link_to_a_folder_is_followed_only_by_name(data: Path) -> None:
+    """A whole folder that holds one is refused: it may lead in a circle, or to files that were counted already."""
+    (data / "circle").symlink_to(data)
+    (data / "_circle").symlink_to(data)
+    (data / "run=1" / "c.parquet").symlink_to(data / "run=2" / "a.parquet")
+
+    for source in (data, f"{data}/**/*.parquet", f"{data}/circle"):
+        with pytest.raises(macekit.MaceProblem, match="circle: is a link to a folder"):
+            macekit.counts(source, **NAMES)
+    assert macekit.counts(f"{data}/circle/run=1", **NAMES)["counts"] == counted()
+
+
 def test_text_by_itself_is_still_scores_without_the_other_side() -> None:
     with pytest.raises(macekit.MaceProblem, match="nonmembers: is required"):
         macekit.estimate(["cat", "dog"])

@@ -1,0 +1,255 @@
+"""Datasets that a request names: below the folder of the data, or its address in a bucket, and nothing beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pyarrow.csv
+import pyarrow.fs
+import pyarrow.parquet as pq
+import pytest
+from moto.server import ThreadedMotoServer
+
+import macekit
+from app.workers import landlock
+from tests.app.running import Answer, Running, running, until
+from tests.macekit.sources.support import NAMES, folder, table
+
+RECORDS = table()
+NO_DRIFT = ("provenance", "result")
+"""What says how a question was written, beside what was answered."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of data with much that must not be read, beside a file that lies outside of it."""
+    root = tmp_path_factory.mktemp("place")
+    data = folder(root / "data", RECORDS)
+    pyarrow.csv.write_csv(RECORDS, root / "outside.csv")
+    pyarrow.csv.write_csv(RECORDS, data / "all.csv")
+    (data / "kept.json").write_text(json.dumps({"members": [0.1, 0.2] * 20, "nonmembers": [0.2, 0.3] * 20}))
+    (data / "links").mkdir()
+    (data / "links" / "outside.csv").symlink_to(root / "outside.csv")
+    (data / "links" / "up").symlink_to(root)
+    (data / "inside.csv").symlink_to(data / "all.csv")
+    os.mkfifo(data / "pipe")
+    (data / ".hidden.csv").write_text("score,member\n1,1\n2,0\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def service(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("service"), data=str(place / "data")) as started:
+        until(lambda: started.ask("/readyz").status == 200)
+        yield started
+
+
+def ask(service: Running, question: str, name: str, body: bytes = b"", **options: object) -> Answer:
+    query = urlencode({"data": name, **options})
+    return service.ask(f"/v1/{question}?{query}", "POST", body)
+
+
+def plain(answer: dict[str, object]) -> dict[str, object]:
+    return {name: part for name, part in answer.items() if name not in NO_DRIFT}
+
+
+@pytest.mark.parametrize("question", ["advantage", "report", "metrics", "audit", "individual-risk", "counts"])
+@pytest.mark.parametrize("name", ["run=*", "run=*/", "run=*/**", "all.csv", "inside.csv"])
+def test_a_dataset_is_answered_as_the_same_records_sent(service: Running, question: str, name: str) -> None:
+    sink = io.BytesIO()
+    pq.write_table(RECORDS, sink)
+    query = urlencode({**NAMES, "prior": 0.2} if question != "counts" else NAMES)
+    about = {"Content-Type": "application/vnd.apache.parquet"}
+    sent = service.ask(f"/v1/{question}?{query}", "POST", sink.getvalue(), about)
+
+    named = service.ask(f"/v1/{question}?{query}&{urlencode({'data': name})}", "POST")
+
+    assert (named.status, sent.status) == (200, 200)
+    found, expected = plain(named.json()), plain(sent.json())
+    for columns in (found.pop("columns", []), expected.pop("columns", [])):
+        assert isinstance(columns, list)
+    assert found == expected
+
+
+def test_its_columns_its_rows_and_other_tables_are_read_where_one_file_is_named(service: Running) -> None:
+    columns = ask(service, "columns", "run=1/a.parquet")
+    rows = service.ask(
+        "/v1/individual-risk?data=all.csv&score=loss&member=is_train", "POST", headers={"Accept": "text/csv"}
+    )
+
+    assert [each["name"] for each in columns.json()["columns"]] == ["loss", "is_train", "region"]
+    assert len(list(csv.reader(io.StringIO(rows.body.decode())))) == 1 + len(RECORDS)
+    assert ask(service, "advantage", "kept.json").status == 200
+    assert ask(service, "columns", "run=1").json()["detail"].startswith("data: names 2 files")
+    assert ask(service, "synthetic", "run=1").json()["detail"].startswith("data: names 2 files")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.csv",
+        "run=1/../../outside.csv",
+        "run=1/../all.csv",
+        "links/outside.csv",
+        "links/up/outside.csv",
+        "links/*.csv",
+        "links/**",
+        "links",
+        "links/*/outside.csv",
+        "{}/outside.csv",
+        "{}/data/all.csv",
+        "file://{}/outside.csv",
+        "//etc/passwd",
+        "~/outside.csv",
+        "./all.csv",
+        "all.csv\0",
+        "%2e%2e/outside.csv",
+        "..\\outside.csv",
+        "s3://bucket/outside.csv",
+        ".hidden.csv",
+        "pipe",
+        "",
+        "/",
+        ".",
+        "none.csv",
+        "n*ne",
+        "x" * 5000,
+        "[",
+    ],
+)
+def test_nothing_else_is_opened(service: Running, place: Path, name: str) -> None:
+    answer = ask(service, "advantage", name.format(place), **NAMES)
+
+    assert answer.status == 422
+    assert answer.json()["type"] in ("urn:mace:problem:bad-option", "urn:mace:problem:bad-records")
+    assert str(place) not in answer.body.decode().replace(name.format(place), "")
+
+
+def test_a_worker_can_open_nothing_beside_it_even_if_the_checks_were_passed(
+    place: Path, tmp_path: Path
+) -> None:
+    """A link that is put in place after it was looked at: the kernel refuses it, where it can."""
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock")
+    blind = (
+        "from app.workers.datasets import Datasets\n"
+        "Datasets._require_inside = lambda self, paths: None\n"
+        "from macekit.operations import perform\n"
+    )
+    (tmp_path / "blind.py").write_text(blind)
+    serve = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import app.workers.pool as pool; " + (
+        "pool.Pool.__init__.__defaults__ = ('blind:perform',); from app.cli import main; sys.exit(main(['serve']))"
+    )
+    with running(tmp_path, ("-c", serve), data=str(place / "data")) as service:
+        inside = ask(service, "advantage", "all.csv", **NAMES)
+        outside = ask(service, "advantage", "links/outside.csv", **NAMES)
+
+    assert inside.status == 200
+    assert "Permission denied" in outside.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/v1/advantage?data=all.csv", b"{}", "a body came beside it"),
+        ("/v1/advantage?data=all.csv&data=run=1", b"", "is given twice"),
+        ("/v1/advantage?data=all.csv&score=none", b"", "no column of the 3 has this name"),
+        ("/v1/advantage?data=run=*&score=none", b"", "no column of the 4 has this name"),
+        ("/v1/advantage?data=run=*&score=loss&member=is_train&prior=2", b"", "prior"),
+        ("/v1/advantage?data=run=*&score=loss&member=is_train&nonsense=2", b"", "a field is not known"),
+    ],
+)
+def test_what_is_wrong_with_a_question_about_a_dataset_is_said(
+    service: Running, path: str, body: bytes, said: str
+) -> None:
+    answer = service.ask(path, "POST", body)
+
+    assert answer.status == 422
+    assert said in answer.json()["detail"]
+
+
+def test_a_service_without_data_says_so(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        answer = ask(service, "advantage", "all.csv")
+
+    assert answer.status == 422
+    assert "MACE_DATA is not set" in answer.json()["detail"]
+
+
+def test_python_names_a_dataset_of_a_service(service: Running) -> None:
+    mace = macekit.Mace(f"http://127.0.0.1:{service.port}")
+
+    result = mace.estimate(macekit.Dataset("run=*"), **NAMES, metric="accuracy", threshold=0.1)
+
+    here = macekit.estimate(RECORDS, **NAMES, metric="accuracy", threshold=0.1)
+    assert plain(dict(result.answer)) == plain(dict(here.answer))
+    with pytest.raises(macekit.MaceProblem, match="is a service's"):
+        macekit.estimate(macekit.Dataset("run=*"), **NAMES)
+    with pytest.raises(macekit.MaceProblem, match="holds its own"):
+        mace.report(macekit.Dataset("run=*"), **NAMES, groups=["a"])
+
+
+# --- a bucket -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bucket(place: Path) -> Iterator[str]:
+    """The address of the data in a bucket on this machine."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        at = {"endpoint_override": f"{host}:{port}", "scheme": "http", "region": "us-east-1"}
+        s3 = pyarrow.fs.S3FileSystem(access_key="key", secret_key="secret", allow_bucket_creation=True, **at)
+        s3.create_dir("private-bucket")
+        for part in ("run=1/a", "run=1/b", "run=2/a"):
+            pyarrow.fs.copy_files(
+                str(place / "data" / f"{part}.parquet"),
+                f"private-bucket/inner/{part}.parquet",
+                destination_filesystem=s3,
+            )
+        with s3.open_output_stream("private-bucket/outside.csv") as file:
+            file.write(b"score,member\n1,1\n2,0\n")
+        yield f"s3://private-bucket/inner?{urlencode(at)}"
+    finally:
+        server.stop()
+
+
+def test_a_dataset_in_a_bucket_is_answered_and_nothing_beside_it(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    counts = macekit.counts(RECORDS, **NAMES)["counts"]
+
+    with running(tmp_path, data=bucket) as service:
+        for name in ("run=*", "run=*/*.parquet", "**"):
+            assert ask(service, "counts", name, **NAMES).json()["counts"] == counts
+        one = ask(service, "advantage", "run=2/a.parquet", **NAMES)
+        refusals = [
+            ask(service, "advantage", name, **NAMES)
+            for name in ("../outside.csv", "outside.csv", "none", "run=3/*", "/", "run=1")
+        ]
+        log = until(lambda: "workers confined" in service.logged() and service.logged())
+
+    assert one.status == 200
+    assert [answer.status for answer in refusals] == [422] * 5 + [200]
+    assert not any("private-bucket" in answer.body.decode() for answer in refusals)
+    given_up = next(json.loads(line) for line in log.splitlines() if "workers confined" in line)["given_up"]
+    assert not {"network", "tcp"} & {*given_up}
+
+
+def test_an_address_that_cannot_be_reached_is_not_repeated(tmp_path: Path) -> None:
+    address = "s3://private-bucket/inner?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1"
+    with running(tmp_path, data=address, time_limit="300") as service:
+        answer = ask(service, "advantage", "a.csv")
+
+    assert answer.status == 422
+    assert answer.json()["detail"].startswith("a.csv: cannot be read")
+    assert "private-bucket" not in answer.body.decode()
