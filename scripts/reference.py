@@ -260,6 +260,7 @@ GROUPS = (
             "macekit:risk_table",
             "macekit:sql",
             "macekit:Mace",
+            "macekit:Dataset",
         ),
     ),
     Group(

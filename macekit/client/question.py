@@ -29,7 +29,16 @@ SAMPLE = ("members", "nonmembers", "counts")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset of a service, by its name there: a file, a folder or a pattern below its ``MACE_DATA``."""
+    """A dataset of a service, by its name there.
+
+    Args:
+        name: A file, a folder or a pattern below the service's ``MACE_DATA``; several files are one table.
+
+    Example:
+        >>> import macekit
+        >>> macekit.Dataset("run=7/*.parquet")
+        Dataset(name='run=7/*.parquet')
+    """
 
     name: str
 
