@@ -34,6 +34,9 @@ def media_type(headers: Headers, choices: Sequence[str]) -> str:
     """The body's format, without parameters."""
     value = headers.get("content-type", "").partition(";")[0].strip().lower()
     value = ALIASES.get(value, value)
+    if not value and "transfer-encoding" not in headers and headers.get("content-length", "0") == "0":
+        other = "" if tuple(choices) == (JSON,) else f", or name a dataset that the service has ({DATA}=NAME)"
+        raise Problem("missing-field", f"the body: is missing; send one{other}", field="body")
     if "pickle" in value or "joblib" in value:
         raise pickle_problem()
     if value not in choices:
@@ -164,17 +167,17 @@ def router() -> APIRouter:
 def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def work(request: Request) -> Response:
         pool = service(request).pool
-        named = names_dataset(row, request)
+        has_dataset = names_dataset(row, request)
         call = Call(
             row.name,
-            "" if named else media_type(request.headers, row.bodies),
-            "identity" if named else encoding(request.headers),
+            "" if has_dataset else media_type(request.headers, row.bodies),
+            "identity" if has_dataset else encoding(request.headers),
             tuple(request.query_params.multi_items()),
             accepted(request.headers, row.forms),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
         )
-        streamed = row.name == "counts" and not named and call.media_type != PARQUET and streams(call)
+        streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""
         try:
             reply = await intake.answer(
@@ -184,7 +187,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
                 request.headers,
                 client=client,
                 streamed=streamed,
-                named=named,
+                has_dataset=has_dataset,
                 inline=quick,
             )
         except intake.Disconnected:

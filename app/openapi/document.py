@@ -69,10 +69,14 @@ PROBLEM_SCHEMA: Schema = {
 
 def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
-    named = row.bodies != (JSON,)
+    takes_table = row.bodies != (JSON,)
     return {
-        "parameters": [*_parameters(row.name), *[DATASET] * named],
-        "requestBody": {"required": not named, "content": _content(row), "description": _options_of(row)},
+        "parameters": [*_parameters(row.name), *[DATASET] * takes_table],
+        "requestBody": {
+            "required": not takes_table,
+            "content": _content(row),
+            "description": _options_of(row),
+        },
         "responses": {"200": _answered(row), **problems(*WORK_PROBLEMS)},
     }
 

@@ -62,8 +62,8 @@ class Datasets:
         """What a worker must be able to open for them."""
         if not self.is_remote:
             return [Path(self.place)]
-        named = (os.environ.get(variable) for variable in NAMED_FILES)
-        return [*(Path(path) for path in named if path), *map(Path, OF_THE_NETWORK)]
+        paths = (os.environ.get(variable) for variable in NAMED_FILES)
+        return [*(Path(path) for path in paths if path), *map(Path, OF_THE_NETWORK)]
 
     def perform(self, perform: Perform, call: Call, body: Body) -> Reply:
         """Answer a call, of the dataset that it names or of its body."""
@@ -85,7 +85,7 @@ class Datasets:
         """One file of usual size is a body like any other; several, or a large one, are read in blocks."""
         shards = self._shards(name)
         if len(shards.shards) == 1:
-            with shards.shards[0].opened(call) as (file, about):
+            with shards.shards[0].open(call) as (file, about):
                 expansion = 1 if about.encoding == "identity" else EXPANSION
                 if file.size() * expansion <= LARGE:
                     return perform(about, Body.of(file.read()))

@@ -45,12 +45,12 @@ async def answer(
     *,
     client: str = "",
     streamed: bool = False,
-    named: bool = False,
+    has_dataset: bool = False,
     inline: Callable[[Call, bytes], bool] = never_inline,
 ) -> Reply:
     """Read the body and have the call answered: in this process if it is small JSON that ``inline`` calls quick.
 
-    ``named`` work is on a dataset, so it may be large though its body is not.
+    A call that ``has_dataset`` may be large, though its body is not.
     """
     settings = pool.settings
     streamed = streamed and settings.processes > 1
@@ -74,8 +74,8 @@ async def answer(
             return await _while_connected(pool.run(call, source), upload.wait_for_disconnect())
     if call.media_type == JSON and call.encoding == "identity" and inline(call, source):
         return await _answer_small(pool, call, source, upload, client)
-    with pool.admit(client, small=not named):
-        work = pool.run(call, source, small=not named)
+    with pool.admit(client, small=not has_dataset):
+        work = pool.run(call, source, small=not has_dataset)
         return await _while_connected(work, upload.wait_for_disconnect())
 
 

@@ -54,7 +54,7 @@ class Shard:
         """The file in blocks, by the reader of its format."""
         import pyarrow as pa
 
-        with self.opened(call) as (file, about):
+        with self.open(call) as (file, about):
             if about.encoding == "identity" and about.media_type in (PARQUET, ARROW_FILE):
                 read = parquet.blocks if about.media_type == PARQUET else arrow.blocks
                 blocks = read(about, file, self.keys)
@@ -65,7 +65,7 @@ class Shard:
                 yield Block(self.name, table, roles)
 
     @contextmanager
-    def opened(self, call: Call) -> Iterator[tuple[pa.NativeFile, Call]]:
+    def open(self, call: Call) -> Iterator[tuple[pa.NativeFile, Call]]:
         """The file, and the call with what its first bytes say of its format; what is wrong inside names the file."""
         with blamed(self.name):
             with _refusing(self.name):
@@ -138,15 +138,15 @@ def shards_below(place: str, name: str) -> Shards:
             "empty or beginning with . or _",
             field=DATA,
         )
-    said = printable(name)
-    with _refusing(said):
+    title = printable(name)
+    with _refusing(title):
         if ADDRESS.fullmatch(place):
             files, root = arrow_fs.FileSystem.from_uri(place)
         else:
             files, root = arrow_fs.LocalFileSystem(), place
     wild = next((at for at, segment in enumerate(segments) if _is_pattern(segment)), len(segments))
     below = arrow_fs.SubTreeFileSystem(root, files)
-    return Shards(said, tuple(_found(said, below, "/".join(segments[:wild]), segments[wild:])))
+    return Shards(title, tuple(_files_at(title, below, "/".join(segments[:wild]), segments[wild:])))
 
 
 def _name(path: str) -> str:
@@ -187,10 +187,10 @@ def _shards(path: str) -> Iterator[Shard]:
             files, root = arrow_fs.FileSystem.from_uri(
                 f"{address['scheme']}://{base}{address['query'] or ''}"
             )
-    yield from _found(name, files, root, segments[wild:])
+    yield from _files_at(name, files, root, segments[wild:])
 
 
-def _found(name: str, files: arrow_fs.FileSystem, root: str, patterns: Sequence[str]) -> Iterator[Shard]:
+def _files_at(name: str, files: arrow_fs.FileSystem, root: str, patterns: Sequence[str]) -> Iterator[Shard]:
     """The file at a path, or those below it; ``patterns`` are the parts of their paths from there on."""
     import pyarrow.fs as arrow_fs
 

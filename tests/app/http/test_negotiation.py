@@ -54,7 +54,20 @@ def test_a_media_type_is_read_without_its_parameters() -> None:
     assert media_type(Headers({"content-type": "Application/JSON; charset=utf-8"}), FORMS) == JSON
 
 
-@pytest.mark.parametrize("headers", [{}, {"content-type": "text/plain-secret"}])
+@pytest.mark.parametrize(("forms", "other"), [((JSON,), False), (FORMS, True)])
+def test_a_request_with_nothing_in_it_is_told_what_it_lacks(forms: tuple[str, ...], other: bool) -> None:
+    for headers in ({}, {"content-length": "0"}):
+        with pytest.raises(Problem, match="the body: is missing") as caught:
+            media_type(Headers(headers), forms)
+
+        assert caught.value.kind.slug == "missing-field"
+        assert ("data=NAME" in caught.value.detail) == other
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"content-length": "5"}, {"transfer-encoding": "chunked"}, {"content-type": "text/plain-secret"}],
+)
 def test_an_unknown_media_type_is_refused_without_repeating_it(headers: dict[str, str]) -> None:
     with pytest.raises(Problem) as caught:
         media_type(Headers(headers), FORMS)
