@@ -15,7 +15,8 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 
-from app.http import health, operations
+from app.http import health, later, operations
+from app.http.jobs import Jobs
 from app.http.middleware import CallRoute, front
 from app.http.service import HANDLERS, Service, keep_time
 from app.openapi.document import complete
@@ -51,9 +52,9 @@ Every answer carries its interval and what the interval guarantees. Everything t
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make an app of these settings, or of the environment's; it starts its workers with its lifespan."""
     settings = load() if settings is None else settings
-    service = Service(
-        settings, Pool(settings), traces(settings.otlp_endpoint), settings.signer, settings.audit
-    )
+    pool = Pool(settings)
+    jobs = Jobs(pool.budget, settings.keep_answers)
+    service = Service(settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit)
     service.metrics.watch(service.pool.snapshot)
     application = FastAPI(
         title="mace",
@@ -70,7 +71,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.root_path = settings.root_path  # it may or may not still stand before a path
     application.state.service = service
     page_routes = pages(OPENAPI)
-    for router in (operations.router(), health.reference, health.router, health.examples):
+    for router in (operations.router(), later.router, health.reference, health.router, health.examples):
         # Not include_router: an included router is searched anew for every request.
         application.router.routes.extend(router.routes)
     application.router.routes.extend(page_routes)
@@ -93,6 +94,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
     finally:
         clock.cancel()
         service.draining = True
+        service.jobs.close()
         await service.pool.stop()
         await to_thread.run_sync(service.traces.close)
         if service.audit is not None:

@@ -115,6 +115,9 @@ class Settings(BaseSettings):
     stall_limit: float = Field(
         30.0, gt=0, description="seconds a body may stop arriving, or an answer being read"
     )
+    keep_answers: float = Field(
+        600.0, gt=0, le=86_400, description="seconds that an answer is kept which a client fetches later"
+    )
     drain_limit: float = Field(30.0, ge=0, description="seconds that work under way is given at shutdown")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level logged")

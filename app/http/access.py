@@ -6,13 +6,14 @@ import math
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.http.jobs import PLACE
 from app.http.service import refusal
 from app.keys import Key, KeyRing
 from app.telemetry.logs import Exchange
@@ -43,7 +44,9 @@ class Access:
                     "forbidden", f"this key opens {' and '.join(key.scope)}, and this address needs {need}"
                 )
             self._keep_pace(key)
-            with self._place(key):
+            with ExitStack() as place:
+                place.enter_context(self._place(key))
+                scope.setdefault("state", {})[PLACE] = place
                 await self.app(scope, _at_most(receive, scope, key.largest_body), send)
         except Problem as problem:
             return await refusal(scope, problem)(scope, receive, send)

@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.audit import AuditFile
 from app.http.access import Access
+from app.http.jobs import RESULT
 from app.http.service import NOT_FOUND, OURS, Service, refusal
 from app.keys import KeyRing
 from app.telemetry import logs
@@ -226,8 +228,7 @@ class Audit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and its answer once its line is written."""
-        route = scope.get("route")
-        if scope["type"] != "http" or route is None or "POST" not in getattr(route, "methods", ()):
+        if scope["type"] != "http" or not _is_audited(scope.get("route")):
             return await self.app(scope, receive, send)
         withheld = False
 
@@ -249,6 +250,11 @@ class Audit:
                 await send(message)
 
         return await self.app(scope, receive, send_audited)
+
+
+def _is_audited(route: Any) -> bool:
+    """Whether a request asks a question, or fetches the answer of one."""
+    return route is not None and ("POST" in getattr(route, "methods", ()) or route.path == RESULT)
 
 
 # --- hosts --------------------------------------------------------------------------------------------------
@@ -350,15 +356,22 @@ def front(
         Middleware(
             CORSMiddleware,
             allow_origins=origins,
-            allow_methods=["GET", "HEAD", "POST"],
+            allow_methods=["DELETE", "GET", "HEAD", "POST"],
             allow_headers=[
                 "Authorization",
                 "Content-Encoding",
                 "Content-Type",
+                "Prefer",
                 "X-Request-ID",
                 "traceparent",
             ],
-            expose_headers=["Mace-Signature", "Retry-After", "X-Request-ID"],
+            expose_headers=[
+                "Location",
+                "Mace-Signature",
+                "Preference-Applied",
+                "Retry-After",
+                "X-Request-ID",
+            ],
             max_age=PREFLIGHT,
         )
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
@@ -10,8 +10,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
 from starlette.responses import Response
+from starlette.types import Receive
 
-from app.http.service import Service, answer, service
+from app.http.jobs import Outcome, seconds_to_wait
+from app.http.service import Service, accepted_later, answered, service
 from app.openapi.document import described, operation
 from app.telemetry.logs import Exchange
 from app.workers import intake
@@ -179,33 +181,40 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""
-        try:
+
+        async def outcome(receive: Receive) -> Outcome:
             reply = await intake.answer(
                 pool,
                 call,
-                request.receive,
+                receive,
                 request.headers,
                 client=client,
                 streamed=streamed,
                 has_dataset=has_dataset,
                 inline=quick,
             )
+            return await _outcome(service(request), reply, headers_of(call.accept) if rendered(call) else {})
+
+        wait = seconds_to_wait(request.headers)
+        try:
+            if wait is None:
+                return answered(request, await outcome(request.receive))
+            running = service(request).jobs
+            job = await running.run(outcome, request.receive, row.name, request.scope, wait)
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
-        headers = headers_of(call.accept) if rendered(call) else {}
-        reply, signed = await _finished(service(request), Exchange.of(request.scope), reply)
-        return answer(request.scope, reply, headers | signed)
+        return answered(request, job) if isinstance(job, Outcome) else accepted_later(request, job)
 
     return work
 
 
-async def _finished(running: Service, exchange: Exchange, reply: Reply) -> tuple[Reply, dict[str, str]]:
-    """The answer as it leaves, signed if there is a key, and the header with the signature; both hashes are noted."""
+async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str]) -> Outcome:
+    """The answer as it leaves, signed if there is a key, with its headers, the usual ones and the signature."""
     if reply.problem is not None:
-        return reply, {}
+        return Outcome(reply)
 
     def work() -> tuple[bytes | memoryview, dict[str, str], str]:
-        body, headers = reply.body, dict[str, str]()
+        body, headers = reply.body, dict(usual)
         if running.signer is not None:
             body, signature = running.signer.sign(body, reply.media_type)
             headers["Mace-Signature"] = signature.as_json().decode("ascii")
@@ -213,5 +222,4 @@ async def _finished(running: Service, exchange: Exchange, reply: Reply) -> tuple
 
     long = len(reply.body) > LONG_BODY
     body, headers, digest = await to_thread.run_sync(work) if long else work()
-    exchange.input_sha256, exchange.answer_sha256 = reply.input_sha256, digest
-    return replace(reply, body=body), headers
+    return Outcome(replace(reply, body=body), headers, digest)

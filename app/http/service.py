@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from app.audit import AuditFile
+from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
 from app.settings import Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
@@ -30,6 +31,7 @@ class Service:
     settings: Settings
     pool: Pool
     traces: Traces
+    jobs: Jobs
     signer: Signer | None = None
     audit: AuditFile | None = None
     metrics: Metrics = field(default_factory=Metrics)
@@ -55,6 +57,20 @@ def service(request: Request) -> Service:
 
 NOT_FOUND = "there is nothing at this address; /docs shows what there is"
 OURS = "the service made a mistake; its log has the details under this request's id"
+
+
+def answered(request: Request, outcome: Outcome) -> Response:
+    """Return the response for what came of a question; both hashes are noted."""
+    exchange = Exchange.of(request.scope)
+    exchange.input_sha256, exchange.answer_sha256 = outcome.reply.input_sha256, outcome.sha256
+    return answer(request.scope, outcome.reply, outcome.headers)
+
+
+def accepted_later(request: Request, job: Job) -> Response:
+    """Return where an answer will be."""
+    place = f"{request.scope.get('root_path', '')}{JOBS}/{job.id}"
+    headers = {"Location": place, "Preference-Applied": PREFERENCE, "Retry-After": "1"}
+    return JSONResponse(service(request).jobs.described(job), 202, headers)
 
 
 def answer(scope: Any, reply: Reply, headers: Mapping[str, str] | None = None) -> Response:

@@ -50,6 +50,23 @@ DATASET: Schema = {
     "a file, a folder or a pattern such as `run-7/*.parquet`, whose files are one table; "
     "its columns and the options of the question stand beside it",
 }
+PREFER: Schema = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "`respond-async`: if the answer takes longer than a moment, or than the seconds of `wait=10` beside "
+    "it, be told at once where it will be",
+}
+ACCEPTED: Schema = {
+    "description": "The question is worked on; the answer will be below the address in Location (`Prefer`)",
+    "headers": {
+        "Location": {"description": "the job", "schema": {"type": "string", "format": "uri-reference"}},
+        "Preference-Applied": {"description": "respond-async", "schema": {"type": "string"}},
+        "Retry-After": {"description": "seconds to wait before asking", "schema": {"type": "integer"}},
+    },
+    "content": {JSON: {"schema": {"$ref": REF.format(model="JobAnswer")}}},
+}
 PROBLEM_SCHEMA: Schema = {
     "type": "object",
     "title": "Problem",
@@ -71,13 +88,13 @@ def operation(row: Operation) -> Schema:
     """Body, parameters and answers of one operation, for ``openapi_extra``."""
     takes_table = row.bodies != (JSON,)
     return {
-        "parameters": [*_parameters(row.name), *[DATASET] * takes_table],
+        "parameters": [*_parameters(row.name), *[DATASET] * takes_table, PREFER],
         "requestBody": {
             "required": not takes_table,
             "content": _content(row),
             "description": _options_of(row),
         },
-        "responses": {"200": _answered(row), **problems(*WORK_PROBLEMS)},
+        "responses": {"200": _answered(row), "202": ACCEPTED, **problems(*WORK_PROBLEMS)},
     }
 
 

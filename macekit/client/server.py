@@ -43,6 +43,12 @@ LONGEST_WAIT = 60
 """Seconds; a server that asks for more is not waited for."""
 
 
+LATER = 202
+JOB = re.compile(rb'"id":\s*"([A-Za-z0-9_-]+)"')
+PREFERENCE = {"Prefer": "respond-async, wait=20"}
+"""Connections are not left silent for longer: proxies cut them, many after 30 seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Post:
     """One request; the body is here, or in the file that ``path`` names."""
@@ -51,6 +57,7 @@ class Post:
     headers: Mapping[str, str] = field(repr=False)
     data: bytes = field(default=b"", repr=False)
     path: str | None = None
+    method: str = "POST"
 
 
 def opener(ca: str | None) -> OpenerDirector:
@@ -61,7 +68,7 @@ def opener(ca: str | None) -> OpenerDirector:
 def send(through: OpenerDirector, post: Post, timeout: float, retries: int) -> Reply:
     """What the server says; asked again while it is busy and says when to come back."""
     for left in range(retries, -1, -1):
-        reply = _once(through, post, timeout)
+        reply = _fetched(through, post, _once(through, post, timeout), timeout)
         wait = reply.retry_after
         if reply.status not in AGAIN or wait is None or wait > LONGEST_WAIT or not left:
             return reply
@@ -69,16 +76,33 @@ def send(through: OpenerDirector, post: Post, timeout: float, retries: int) -> R
     raise AssertionError("the last attempt returns")
 
 
+def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) -> Reply:
+    """The reply, or what comes of a question that the server goes on with; it is told if nobody waits any more."""
+    name = JOB.search(bytes(reply.body)) if reply.status == LATER else None
+    if name is None:
+        return reply
+    job = f"{post.url.partition('/v1/')[0]}/v1/jobs/{name[1].decode()}"
+    try:
+        while reply.status == LATER:
+            time.sleep(reply.retry_after or 1)
+            reply = _once(through, Post(f"{job}/result", post.headers, method="GET"), timeout)
+    except KeyboardInterrupt:
+        with suppress(MaceUnreachable):
+            _once(through, Post(job, post.headers, method="DELETE"), timeout)
+        raise
+    return reply
+
+
 def _once(through: OpenerDirector, post: Post, timeout: float) -> Reply:
     with ExitStack() as stack:
-        data: bytes | BinaryIO = post.data
+        data: bytes | BinaryIO | None = post.data if post.method == "POST" else None
         headers = dict(post.headers)
         if post.path is not None:
             data = stack.enter_context(open(post.path, "rb"))
             headers["Content-Length"] = str(data.seek(0, 2))
             data.seek(0)
         try:
-            request = Request(post.url, data, headers, method="POST")
+            request = Request(post.url, data, headers, method=post.method)
             with through.open(request, timeout=timeout) as response:
                 return _reply(response)
         except TimeoutError:
@@ -268,7 +292,7 @@ class Mace(Client):
     def _headers(self) -> dict[str, str]:
         from macekit.call import JSON, __version__
 
-        own = {"Accept": JSON, "User-Agent": f"macekit/{__version__}"}
+        own = {"Accept": JSON, "User-Agent": f"macekit/{__version__}", **PREFERENCE}
         return own if self._key is None else own | {"Authorization": f"Bearer {self._key}"}
 
 

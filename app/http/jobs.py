@@ -1,0 +1,255 @@
+"""Answers that are fetched later, `Prefer: respond-async` (RFC 7240): for proxies that cut connections in between.
+
+Such a request goes on when its connection has ended; its answer is kept for a while, in memory, within the bytes that
+all bodies and answers may take. Nothing outlives the service, and nothing needs to: an evaluation is a pure function of
+its body and seed, so that whoever lost an answer asks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive
+
+from app.telemetry.logs import Exchange
+from app.workers.admission import internal_error
+from app.workers.channel import InternalError
+from app.workers.intake import Disconnected
+from app.workers.uploads import Budget
+from macekit.call import Reply
+from macekit.problems import Problem
+
+log = logging.getLogger(__name__)
+
+PREFERENCE = "respond-async"
+JOBS = "/v1/jobs"
+RESULT = f"{JOBS}/{{name}}/result"
+PLACE = "place"
+"""Where the state of a request has its key's place among those under way, which a job keeps beyond the request."""
+USUAL_WAIT = 0.2
+"""Seconds that an answer may take after its body and still come at once, where the request says nothing else."""
+LONGEST_WAIT = 3600.0
+MOST_KEPT = 1000
+"""Answers that are kept at once; the oldest goes for the next."""
+PULSE = 1.0
+"""Seconds between two events of a job that is worked on."""
+
+State: TypeAlias = Literal["working", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer ready to leave: what was replied, the headers beside it, and its hash if it is no problem."""
+
+    reply: Reply
+    headers: Mapping[str, str] = field(default_factory=dict)
+    sha256: str | None = None
+
+
+Work: TypeAlias = Callable[[Receive], Awaitable[Outcome]]
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """One question whose answer is fetched later, by whoever has the key that asked it."""
+
+    id: str
+    operation: str
+    key: str | None
+    began: float
+    task: asyncio.Task[Outcome]
+    outcome: Outcome | None = None
+    ended: float | None = None
+    size: int = 0
+    """Bytes of its answer that are counted as held."""
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+    end_of_keeping: asyncio.TimerHandle | None = None
+
+    @property
+    def state(self) -> State:
+        """How far it is."""
+        if self.outcome is None:
+            return "cancelled" if self.task.cancelled() else "working"
+        return "done" if self.outcome.reply.problem is None else "failed"
+
+
+class Jobs:
+    """All questions whose answers are fetched later."""
+
+    def __init__(self, budget: Budget, seconds_kept: float) -> None:
+        self._budget = budget
+        self._seconds_kept = seconds_kept
+        self._jobs: dict[str, Job] = {}
+
+    async def run(
+        self, work: Work, receive: Receive, operation: str, scope: Any, wait: float
+    ) -> Outcome | Job:
+        """The answer if it is there soon after the body, else the job that will have it.
+
+        What goes wrong until then is raised, a client that leaves amid its body included.
+        """
+        body = _Body(receive)
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(_outcome(work, body))
+        exchange = Exchange.of(scope)
+        job = Job(secrets.token_urlsafe(18), operation, exchange.key, loop.time(), task)
+        complete = loop.create_task(body.complete.wait())
+        try:
+            await asyncio.wait({task, complete}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task}, timeout=wait)
+        except BaseException:
+            task.cancel()
+            raise
+        finally:
+            complete.cancel()
+        if task.done():
+            return task.result()
+        self._jobs[job.id] = job
+        place: ExitStack = (
+            scope["state"].get(PLACE, ExitStack()).pop_all()
+        )  # the key's, from here on the job's
+        task.add_done_callback(partial(self._finish, job, place, exchange.request_id))
+        return job
+
+    def find(self, name: str, key: str | None) -> Job:
+        """The job of this name, if this key asked for it."""
+        job = self._jobs.get(name)
+        if job is None or job.key != key:
+            raise Problem(
+                "not-found",
+                f"there is no such job: answers are kept for {self._seconds_kept:g} seconds, and none outlives the "
+                "service; ask the question again",
+            )
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """End the work on a job, and forget it."""
+        job.task.cancel()
+        self._forget(job)
+
+    def close(self) -> None:
+        """End all work, for nobody can fetch what comes of it."""
+        for job in list(self._jobs.values()):
+            self.cancel(job)
+
+    def described(self, job: Job) -> dict[str, Any]:
+        """What is known of a job."""
+        now = asyncio.get_running_loop().time()
+        end = now if job.ended is None else job.ended
+        left = None if job.ended is None else max(0.0, job.ended + self._seconds_kept - now)
+        return {
+            "id": job.id,
+            "operation": job.operation,
+            "state": job.state,
+            "status": None if job.outcome is None else job.outcome.reply.status,
+            "seconds": round(end - job.began, 3),
+            "seconds_kept": None if left is None else round(left, 3),
+        }
+
+    async def events(self, job: Job) -> AsyncIterator[bytes]:
+        """What is known of a job, every second, as server-sent events, the last when it has ended."""
+        while not job.finished.is_set():
+            yield _event("progress", self.described(job))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PULSE):
+                    await job.finished.wait()
+        yield _event("end", self.described(job))
+
+    def _finish(self, job: Job, place: ExitStack, request_id: str, task: asyncio.Task[Outcome]) -> None:
+        """Keep what came of a job, if there is room for it."""
+        place.close()
+        if not task.cancelled() and job.id in self._jobs:
+            outcome = _outcome_of(task, request_id)
+            size = (
+                len(outcome.reply.body) if isinstance(outcome.reply.body, bytes) else 0
+            )  # others are counted
+            if not self._make_room(size):
+                no_room = Problem(
+                    "busy", "the answers that are kept leave no room for this one; ask again", retry_after=5
+                )
+                outcome, size = Outcome(no_room.reply(request_id)), 0
+            else:
+                self._budget.reserve(size)
+            job.outcome, job.size = outcome, size
+            loop = asyncio.get_running_loop()
+            job.ended = loop.time()
+            job.end_of_keeping = loop.call_later(self._seconds_kept, self._forget, job)
+        job.finished.set()
+
+    def _make_room(self, size: int) -> bool:
+        """Let the oldest answers go as far as the next needs their room; whether there is enough."""
+        while not self._budget.has_room(size) or len(self._jobs) > MOST_KEPT:
+            oldest = next((job for job in self._jobs.values() if job.outcome is not None), None)
+            if oldest is None:
+                return self._budget.has_room(size)
+            self._forget(oldest)
+        return True
+
+    def _forget(self, job: Job) -> None:
+        if self._jobs.pop(job.id, None) is None:
+            return
+        self._budget.free(job.size)
+        if job.end_of_keeping is not None:
+            job.end_of_keeping.cancel()  # it would hold the answer until then
+
+
+class _Body:
+    """A body as it comes; behind its end nothing more is heard of its client."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.complete = asyncio.Event()
+
+    async def __call__(self) -> Message:
+        if self.complete.is_set():
+            await asyncio.Event().wait()
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            self.complete.set()
+        return message
+
+
+async def _outcome(work: Work, receive: Receive) -> Outcome:
+    return await work(receive)
+
+
+def _outcome_of(task: asyncio.Task[Outcome], request_id: str) -> Outcome:
+    """What came of a job; what went wrong is an answer, too."""
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, Problem):
+        return Outcome(error.reply(request_id))
+    if not isinstance(error, Disconnected):
+        about = InternalError.of(error)
+        log.error("a job failed", extra={"fields": {"error": about.error, "traceback": list(about.places)}})
+    return Outcome(internal_error().reply(request_id))
+
+
+def _event(name: str, data: Mapping[str, Any]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def seconds_to_wait(headers: Headers) -> float | None:
+    """How long a client would wait before it is told where its answer will be; None: for the answer, however long."""
+    preferences = [
+        part.strip().lower()
+        for line in headers.getlist("prefer")
+        for part in line.replace(";", ",").split(",")
+    ]
+    if PREFERENCE not in preferences:
+        return None
+    for each in preferences:
+        name, _, value = each.partition("=")
+        if name.strip() == "wait" and value.strip().isascii() and value.strip().isdigit():
+            return min(float(value.strip()[:9]), LONGEST_WAIT)
+    return USUAL_WAIT

@@ -1,0 +1,96 @@
+"""The addresses of answers that are fetched later."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response, StreamingResponse
+
+from app.http.jobs import JOBS, RESULT, State
+from app.http.service import accepted_later, answered, service
+from app.openapi.document import ACCEPTED, WORK_PROBLEMS, problems
+from app.telemetry.logs import Exchange
+
+EVENTS = "text/event-stream"
+
+router = APIRouter(tags=["jobs"])
+
+
+class JobAnswer(BaseModel):
+    """A question whose answer is fetched later."""
+
+    id: str
+    operation: str
+    state: State = Field(description="failed: there is an answer, a problem")
+    status: int | None = Field(description="the status of the answer; null while it is worked on")
+    seconds: float = Field(
+        description="how long it has been worked on, or was, waiting for a worker included"
+    )
+    seconds_kept: float | None = Field(
+        description="how long the answer is still kept; null while it is worked on"
+    )
+
+
+@router.get(
+    JOBS + "/{name}",
+    operation_id="job",
+    summary="How far a question is whose answer is fetched later",
+    responses=problems(401, 404, 500, 503),
+)
+async def job(request: Request, name: str) -> JobAnswer:
+    """Of one sent with `Prefer: respond-async`: whether it is worked on, and how long its answer is kept."""
+    running = service(request).jobs
+    return JobAnswer(**running.described(running.find(name, Exchange.of(request.scope).key)))
+
+
+@router.get(
+    JOBS + "/{name}/events",
+    operation_id="job_events",
+    summary="How far it is, every second, until it has ended",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "server-sent events: `progress` every second, and `end`",
+            "content": {EVENTS: {"schema": {"type": "string"}}},
+        },
+        **problems(401, 404, 500, 503),
+    },
+)
+async def job_events(request: Request, name: str) -> Response:
+    """Server-sent events; whoever loses the connection opens another."""
+    running = service(request).jobs
+    found = running.find(name, Exchange.of(request.scope).key)
+    return StreamingResponse(running.events(found), media_type=EVENTS)
+
+
+@router.get(
+    RESULT,
+    operation_id="job_result",
+    summary="The answer, once it is there",
+    response_class=Response,
+    responses={
+        200: {"description": "the answer, in the form that the question asked for"},
+        **problems(*WORK_PROBLEMS, 404),
+        202: ACCEPTED,
+    },
+)
+async def job_result(request: Request, name: str) -> Response:
+    """The status, the headers and the body that the question itself would have been answered with."""
+    running = service(request).jobs
+    found = running.find(name, Exchange.of(request.scope).key)
+    return accepted_later(request, found) if found.outcome is None else answered(request, found.outcome)
+
+
+@router.delete(
+    JOBS + "/{name}",
+    operation_id="job_cancel",
+    summary="End the work on a question, or forget its answer",
+    status_code=204,
+    response_class=Response,
+    responses={**problems(401, 404, 500, 503)},
+)
+async def job_cancel(request: Request, name: str) -> Response:
+    """Its worker is ended; the address is gone."""
+    running = service(request).jobs
+    running.cancel(running.find(name, Exchange.of(request.scope).key))
+    return Response(status_code=204)
