@@ -6,12 +6,23 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
-from app.http.jobs import JOBS, RESULT, State
+from app.http.jobs import JOBS, RESULT, Job, State
 from app.http.service import accepted_later, answered, service
 from app.openapi.document import ACCEPTED, WORK_PROBLEMS, problems
 from app.telemetry.logs import Exchange
 
 EVENTS = "text/event-stream"
+ABOUT = {
+    "parameters": [
+        {
+            "name": "name",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string"},
+            "description": "the job's id, as the header Location of a 202 has it",
+        }
+    ]
+}
 
 router = APIRouter(tags=["jobs"])
 
@@ -33,18 +44,19 @@ class JobAnswer(BaseModel):
 
 @router.get(
     JOBS + "/{name}",
+    openapi_extra=ABOUT,
     operation_id="job",
     summary="How far a question is whose answer is fetched later",
     responses=problems(401, 404, 500, 503),
 )
-async def job(request: Request, name: str) -> JobAnswer:
+async def job(request: Request) -> JobAnswer:
     """Of one sent with `Prefer: respond-async`: whether it is worked on, and how long its answer is kept."""
-    running = service(request).jobs
-    return JobAnswer(**running.described(running.find(name, Exchange.of(request.scope).key)))
+    return JobAnswer(**service(request).jobs.described(_job(request)))
 
 
 @router.get(
     JOBS + "/{name}/events",
+    openapi_extra=ABOUT,
     operation_id="job_events",
     summary="How far it is, every second, until it has ended",
     response_class=Response,
@@ -56,15 +68,14 @@ async def job(request: Request, name: str) -> JobAnswer:
         **problems(401, 404, 500, 503),
     },
 )
-async def job_events(request: Request, name: str) -> Response:
+async def job_events(request: Request) -> Response:
     """Server-sent events; whoever loses the connection opens another."""
-    running = service(request).jobs
-    found = running.find(name, Exchange.of(request.scope).key)
-    return StreamingResponse(running.events(found), media_type=EVENTS)
+    return StreamingResponse(service(request).jobs.events(_job(request)), media_type=EVENTS)
 
 
 @router.get(
     RESULT,
+    openapi_extra=ABOUT,
     operation_id="job_result",
     summary="The answer, once it is there",
     response_class=Response,
@@ -74,23 +85,27 @@ async def job_events(request: Request, name: str) -> Response:
         202: ACCEPTED,
     },
 )
-async def job_result(request: Request, name: str) -> Response:
+async def job_result(request: Request) -> Response:
     """The status, the headers and the body that the question itself would have been answered with."""
-    running = service(request).jobs
-    found = running.find(name, Exchange.of(request.scope).key)
+    found = _job(request)
     return accepted_later(request, found) if found.outcome is None else answered(request, found.outcome)
 
 
 @router.delete(
     JOBS + "/{name}",
+    openapi_extra=ABOUT,
     operation_id="job_cancel",
     summary="End the work on a question, or forget its answer",
     status_code=204,
     response_class=Response,
     responses={**problems(401, 404, 500, 503)},
 )
-async def job_cancel(request: Request, name: str) -> Response:
+async def job_cancel(request: Request) -> Response:
     """Its worker is ended; the address is gone."""
-    running = service(request).jobs
-    running.cancel(running.find(name, Exchange.of(request.scope).key))
+    service(request).jobs.cancel(_job(request))
     return Response(status_code=204)
+
+
+def _job(request: Request) -> Job:
+    """The job at this address, if this key asked for it."""
+    return service(request).jobs.find(request.path_params["name"], Exchange.of(request.scope).key)

@@ -74,7 +74,7 @@ def test_head_is_get_without_its_body(client: TestClient) -> None:
 
 def test_every_route_answers_options_with_what_it_takes(client: TestClient) -> None:
     for path, item in client.get("/openapi.json").json()["paths"].items():
-        answer = client.options(path)
+        answer = client.options(path.replace("{name}", "any"))
         assert answer.status_code == 204
         assert {method.upper() for method in item} < set(answer.headers["allow"].split(", "))
 

@@ -21,6 +21,7 @@ from app.keys import Key
 from macekit.client import server as client
 from tests.app.http.asked import workers_of
 from tests.app.running import Answer, Running, running, until
+from tests.contract.document import document, faults
 
 SAMPLE = {"members": [round(0.01 * i, 2) for i in range(100)], "nonmembers": [0.3, 0.6] * 50}
 BODY = json.dumps(SAMPLE).encode()
@@ -101,6 +102,8 @@ def test_the_answer_is_the_one_that_would_have_come_at_once(tmp_path: Path) -> N
     assert (early.status, early.headers["location"], early.headers["retry-after"]) == (202, places[0], "1")
     assert (known["operation"], known["state"], known["status"]) == ("report", "working", None)
     assert {(each["state"], each["status"]) for each in last} == {("done", 200)}
+    described = document()["components"]["schemas"]["JobAnswer"]
+    assert [faults(described, each) for each in (begun[0].json(), early.json(), known, *last)] == [[]] * 6
     assert all(590 < each["seconds_kept"] <= 600 for each in last)
     assert all(
         same(each, expected) for several, expected in zip(fetched, at_once, strict=True) for each in several
@@ -218,6 +221,7 @@ def test_an_answer_is_kept_for_a_while(tmp_path: Path) -> None:
         late = service.ask(f"{place}/result")
 
     assert working == "working"
+    assert late.json()["type"] == "urn:mace:problem:not-found"
     assert "ask the question again" in late.json()["detail"]
 
 
