@@ -172,9 +172,10 @@ def membership(table: Table, roles: Roles, values: set[str]) -> NDArray[np.bool_
         if bad is None:
             _require_two_parts(column, words, values)
             return yes[column.codes] if words else np.zeros(0, np.bool_)
-    elif column.dtype.kind == "b":
+    elif column.dtype.kind == "b" and column.ndim == 1:
         return column.astype(np.bool_, copy=False)
     else:
+        _require_numbers(column, "member")
         is_member = column == 1
         readable = is_member | (column == 0)
         if readable.all():
@@ -287,10 +288,15 @@ def _labels(table: Table, place: int | None, what: str, rows: NDArray[np.int64],
     return plain(column, what, table.start)[rows]
 
 
-def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.generic]:
-    """The same column, if it holds finite numbers or booleans, one a row."""
+def _require_numbers(column: NDArray[np.generic], what: str) -> None:
+    """Refuse what is neither numbers nor booleans, or more than one a row."""
     if column.ndim != 1 or column.dtype.kind not in "biufO":
         raise InputError(f"{what}: a column of this type cannot be used; need numbers or text", field=what)
+
+
+def plain(column: NDArray[np.generic], what: str, start: int) -> NDArray[np.generic]:
+    """The same column, if it holds finite numbers or booleans, one a row."""
+    _require_numbers(column, what)
     if column.dtype.kind != "f":
         return column
     first = first_not_finite(column)

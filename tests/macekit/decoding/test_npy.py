@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from macekit.call import NPY
+from macekit.call import NPY, Body
 from macekit.problems import Problem
-from tests.macekit.decoding.support import REFUSALS, npy_bytes, read
+from tests.macekit.decoding.support import REFUSALS, call, counted, npy_bytes, read
 
 VALUES = np.round(np.random.default_rng(2).normal(size=40), 2)
 MEMBER = np.arange(40) % 3 == 0
@@ -124,6 +124,28 @@ def test_a_header_that_lies_is_found_out(body: bytes, slug: str, match: str) -> 
 def test_what_is_no_number_is_refused(array: np.ndarray) -> None:
     with pytest.raises(REFUSALS):
         read(npy_bytes(array), NPY, members="15")
+
+
+@pytest.mark.parametrize(
+    "kind", ["V8", "S1", "c16", "M8[s]", "m8[s]", ("?", (2,)), ("?", (1,)), ("i1", (2,))]
+)
+@pytest.mark.parametrize("query", [{}, {"member": "member=1"}])
+def test_membership_that_is_no_number_is_refused(kind: Any, query: dict[str, str]) -> None:
+    array = np.zeros(
+        40, dtype=[("score", "<f8"), ("member", *(kind if isinstance(kind, tuple) else (kind,)))]
+    )
+    with pytest.raises(REFUSALS, match="a column of this type cannot be used"):
+        read(npy_bytes(array), NPY, **query)
+    with (
+        Body.of(npy_bytes(array)) as body,
+        pytest.raises(REFUSALS, match="a column of this type cannot be used"),
+    ):
+        counted(body, call(NPY, operation="counts", **query))
+
+
+def test_columns_without_a_type_are_refused() -> None:
+    with pytest.raises(REFUSALS, match="a column of this type cannot be used"):
+        read(npy_bytes(np.zeros((30, 2), "V8")), NPY)  # mutant 296823 of benchmarks/fuzz.py
 
 
 def test_an_array_of_objects_is_refused_without_being_unpickled() -> None:
