@@ -38,7 +38,7 @@ def with_json(whole: Schema) -> Schema:
     part = copy.deepcopy(whole)
     del part["paths"]["/v1/columns"]  # takes tables only
     for path in [path for path in part["paths"] if path.startswith(JOBS)]:
-        del part["paths"][path]  # a drawn name is the name of no job: tests/app/http/test_jobs.py asks for those there are
+        del part["paths"][path]  # a drawn name is that of no job; tests/app/http/test_jobs.py asks
     for item in part["paths"].values():
         for about in item.values():
             about.pop("parameters", None)
