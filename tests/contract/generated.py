@@ -1,0 +1,126 @@
+"""schemathesis reads the document and asks what it allows, and what it does not: every check, every phase.
+
+What JSON Schema cannot say is said here: the options of a JSON body stand in the body, those of a table in the query
+string. So the document is asked about in two parts, each of which is a document of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.http.jobs import JOBS
+from app.openapi.document import FILE
+from macekit.call import JSON
+from tests.app.running import Running
+from tests.contract.bodies import COLUMNS
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = ROOT / "tests" / "contract" / "schemathesis.toml"
+PATIENCE = 300
+
+JSON_ALONE = {"/v1/plan", "/v1/theory/dp", "/v1/theory/convert", "/v1/theory/mis-mean"}
+"""What is asked of no table."""
+
+Schema = dict[str, Any]
+
+
+def with_json(whole: Schema) -> Schema:
+    """The document as it is for those who post JSON."""
+    part = copy.deepcopy(whole)
+    del part["paths"]["/v1/columns"]  # takes tables only
+    for path in [path for path in part["paths"] if path.startswith(JOBS)]:
+        del part["paths"][path]  # a drawn name is that of no job; tests/app/http/test_jobs.py asks
+    for item in part["paths"].values():
+        for about in item.values():
+            about.pop("parameters", None)
+            if "requestBody" in about:
+                about["requestBody"]["content"] = {JSON: about["requestBody"]["content"][JSON]}
+    return part
+
+
+def with_tables(whole: Schema, service: Running) -> Schema:
+    """The document as it is for those who post tables, whose columns have the names that ``bodies`` draws."""
+    part = copy.deepcopy(whole)
+    part["paths"] = {
+        path: item for path, item in part["paths"].items() if "post" in item and path not in JSON_ALONE
+    }
+    seen: set[str] = set()
+    for item in part["paths"].values():
+        about = item["post"]
+        about["responses"]["200"].pop("links", None)
+        content = about["requestBody"]["content"]
+        content.pop(JSON, None)
+        for form in content.values():
+            file = form.pop(FILE, None) or f"/examples/{next(iter(form['examples']))}"
+            form["examples"] = {"file": {"externalValue": f"http://127.0.0.1:{service.port}{file}"}}
+        about["parameters"] = [each for each in about.get("parameters", ()) if _is_new(each, seen)]
+        for parameter in about["parameters"]:
+            if parameter["name"] in COLUMNS:
+                parameter["schema"] = {"type": "string", "enum": COLUMNS[parameter["name"]]}
+    return part
+
+
+def _is_new(parameter: Schema, seen: set[str]) -> bool:
+    """Whether an option has to be asked about: needed, a column, or told at no address before with these words."""
+    words = json.dumps(parameter, sort_keys=True)
+    told = words in seen
+    seen.add(words)
+    return not told or parameter["name"] in COLUMNS or bool(parameter.get("required"))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What schemathesis says of the service, and how many requests it made up."""
+
+    asked: int
+    text: str
+    """Nothing, if it found nothing."""
+
+
+def findings(
+    part: Schema,
+    service: Running,
+    folder: Path,
+    *arguments: str,
+    seed: int | None = None,
+    patience: float = PATIENCE,
+) -> Findings:
+    """What schemathesis finds. Its cases are the same every time, with a seed those of the seed."""
+    (folder / "openapi.json").write_text(json.dumps(part), encoding="utf-8")
+    settings = SETTINGS.read_text(encoding="utf-8")
+    if seed is not None:
+        settings = settings.replace("deterministic = true", "deterministic = false")
+        arguments = (*arguments, "--seed", str(seed))
+    (folder / SETTINGS.name).write_text(settings, encoding="utf-8")
+    program = Path(sys.executable).parent / "schemathesis"
+    url = f"http://127.0.0.1:{service.port}"
+    done = subprocess.run(
+        [
+            program,
+            "--config-file",
+            SETTINGS.name,
+            "run",
+            "openapi.json",
+            "--url",
+            url,
+            "--no-color",
+            *arguments,
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=patience,
+        check=False,
+    )
+    generated = re.search(r"([\d,]+) generated", done.stdout)
+    asked = int(generated[1].replace(",", "")) if generated else 0
+    return Findings(asked, f"{done.stdout}\n{done.stderr}" if done.returncode or not asked else "")
