@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from adbc_driver_postgresql import dbapi
 from pyspark.sql import SparkSession
+from pyspark.sql.connect.session import SparkSession as ConnectSession
 from sqlframe.duckdb import DuckDBSession
 
 SPARK = {
@@ -60,10 +61,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def spark_connect(spark: SparkSession) -> Iterator[Any]:
+def spark_connect(spark: SparkSession) -> Iterator[ConnectSession]:
     """A client of the same Spark, over a socket, that has no Java of its own."""
-    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of pandas 3, which is not in use
-        from pyspark.sql.connect.session import SparkSession as ConnectSession
     session = ConnectSession.builder.remote(f"sc://127.0.0.1:{spark.conf.get(CONNECT_PORT)}").create()
     yield session
     session.stop()

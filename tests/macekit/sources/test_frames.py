@@ -168,6 +168,18 @@ def test_a_column_that_is_not_there_is_said_before_anything_runs(give: Give) -> 
     assert refused(give(RECORDS), score="los", member="is_train").kind == "unknown-name"
 
 
+@pytest.mark.parametrize(("rule", "different"), [("", 3), ("collate nocase", 2)])
+def test_texts_are_the_same_where_the_collation_says_so(rule: str, different: int) -> None:
+    database = ibis.duckdb.connect()
+    database.raw_sql(f"create table words (score varchar {rule}, member boolean)")
+    database.raw_sql("insert into words select ['a', 'A', 'b'][1 + i % 3], i % 2 = 0 from range(120) as r(i)")
+
+    counts = macekit.counts(database.table("words"))["counts"]
+
+    assert len(counts["members"]) == different
+    assert sum(counts["members"]) + sum(counts["nonmembers"]) == 120
+
+
 def test_what_an_engine_cannot_do_is_one_line() -> None:
     unbound = ibis.table({"score": "float64", "member": "boolean"}, name="nowhere")
 
