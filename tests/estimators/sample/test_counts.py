@@ -1,6 +1,7 @@
 """Counts merge exactly in any order, split with the law of shuffled records, and write themselves down."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -406,3 +407,24 @@ def test_scores_far_from_a_grid_are_in_none_of_its_cells(scale: float) -> None:
 
     assert set(grid.locate(records).tolist()) == set(range(grid.size))
     assert set(grid.locate(far[outside]).tolist()) == {-1}
+
+
+@pytest.mark.parametrize("slot_bits", [counting.SLOT_BITS, 6, 2])
+@pytest.mark.parametrize("widths", [(1, 1), (3, 3), (3, 8), (9, 2)])
+@pytest.mark.parametrize("several", [2, 40, 3000])
+def test_texts_are_counted_whatever_slots_they_meet_in(
+    slot_bits: int, widths: tuple[int, int], several: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SLOT_BITS", slot_bits)
+    monkeypatch.setattr(counting, "BLOCK_OF_TEXT", 700)
+    rng = np.random.default_rng(several)
+    words = ["", "ä", "日本", "𝔘", *(f"{'x' * (k % 7)}{k}" for k in range(several))]
+    sides = [np.array([word[:width] for word in words])[rng.integers(0, several, 4000)] for width in widths]
+
+    counts = counting.by_category(Scores.of(*sides))
+
+    expected = [Counter(side.tolist()) for side in sides]
+    labels = counts.cells.labels.tolist()
+    assert labels == sorted(expected[0] | expected[1])
+    assert counts.members.tolist() == [expected[0][label] for label in labels]
+    assert counts.nonmembers.tolist() == [expected[1][label] for label in labels]
