@@ -44,7 +44,7 @@ MOST_SLICES = 2**24
 """Slices of one axis, which are all kept, empty or not."""
 
 SLOT_BITS = 20
-"""Text is told apart by a table of 2^20 slots before anything is sorted."""
+"""Text is told apart by a table of up to 2^20 slots before anything is sorted."""
 
 BLOCK_OF_TEXT = 2**14
 
@@ -151,13 +151,14 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
     pooled = np.concatenate([a, b], dtype=f"U{max(2, width + width % 2)}")
     letters = pooled.view(np.uint64).reshape(len(pooled), -1)
     blocks = [slice(at, at + BLOCK_OF_TEXT) for at in range(0, len(pooled), BLOCK_OF_TEXT)]
-    slots, first = np.empty(len(pooled), dtype=np.intp), np.full(2**SLOT_BITS, -1, dtype=np.intp)
+    bits = min(SLOT_BITS, (8 * len(pooled)).bit_length())
+    slots, first = np.empty(len(pooled), dtype=np.intp), np.full(2**bits, -1, dtype=np.intp)
     for block in blocks:
-        slots[block] = own = _slots_of(letters[block])
+        slots[block] = own = _slots_of(letters[block], bits)
         new = np.flatnonzero(first[own] < 0)[::-1]
         first[own[new]] = block.start + new
     used = np.flatnonzero(first >= 0)
-    if len(used) > 2**SLOT_BITS // 4:  # so many labels meet that sorting is cheaper
+    if len(used) > 2**bits // 4:  # so many labels meet that sorting is cheaper
         labels, cells = np.unique(pooled, return_inverse=True)
         return _tabulate(cells, len(a), Categories(labels))
     order = np.argsort(pooled[first[used]])
@@ -180,13 +181,13 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
     return _tabulate(cells, len(a), Categories(labels))
 
 
-def _slots_of(letters: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The slot of each row of letters: equal rows have equal ones."""
+def _slots_of(letters: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
+    """The slot of each row of letters, of 2**bits: equal rows have equal ones."""
     slots = np.full(len(letters), 1, dtype=np.uint64)
     for column in range(letters.shape[1]):
         slots += letters[:, column]
         slots *= np.uint64(0x9E3779B97F4A7C15)
-    slots >>= np.uint64(64 - SLOT_BITS)
+    slots >>= np.uint64(64 - bits)
     return slots.view(np.int64)
 
 
