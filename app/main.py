@@ -56,6 +56,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     jobs = Jobs(pool.budget, settings.keep_answers)
     service = Service(settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit)
     service.metrics.watch(service.pool.snapshot)
+    service.metrics.watch_jobs(jobs.states)
     application = FastAPI(
         title="mace",
         version=__version__,

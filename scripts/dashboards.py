@@ -32,6 +32,7 @@ def exported() -> dict[str, frozenset[str]]:
     """Every series that the service exports, with the names of its labels; nothing of it is started."""
     metrics = Metrics()
     metrics.watch(Pool(Settings()).snapshot)
+    metrics.watch_jobs(dict)
     metrics.count(Exchange("", "POST", "/", "advantage", 503, 1, 1, "busy"))
     return {
         sample.name: frozenset(sample.labels)

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -140,6 +141,10 @@ class Jobs:
         """End all work, for nobody can fetch what comes of it."""
         for job in list(self._jobs.values()):
             self.cancel(job)
+
+    def states(self) -> Counter[State]:
+        """How many there are in each state."""
+        return Counter(job.state for job in self._jobs.values())
 
     def described(self, job: Job) -> dict[str, Any]:
         """What is known of a job."""

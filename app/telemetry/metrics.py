@@ -5,7 +5,7 @@ Labels come from short lists of ours - operations, statuses, kinds of problem - 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from prometheus_client import (
@@ -91,6 +91,10 @@ class Metrics:
         """Show also how the pool stands, looked up whenever the metrics are read."""
         self.registry.register(_Pool(look))
 
+    def watch_jobs(self, states: Callable[[], Mapping[Any, int]]) -> None:
+        """Show also how many answers are fetched later, by their state."""
+        self.registry.register(_Jobs(states))
+
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""
         return generate_latest(self.registry)
@@ -106,6 +110,23 @@ class _Log:
         yield CounterMetricFamily(
             "mace_log_lines_dropped", "Lines of the log that were dropped.", Writer.lines_lost
         )
+
+
+class _Jobs:
+    """Questions whose answers are fetched later."""
+
+    def __init__(self, states: Callable[[], Mapping[Any, int]]) -> None:
+        self._states = states
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        states = self._states()
+        jobs = GaugeMetricFamily("mace_jobs", "Questions whose answers are fetched later.", labels=["state"])
+        for state in ("working", "done", "failed"):
+            jobs.add_metric([state], states.get(state, 0))
+        yield jobs
 
 
 class _Pool:

@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.error import URLError
 from urllib.parse import urlencode, urlsplit
@@ -43,7 +43,7 @@ LONGEST_WAIT = 60
 """Seconds; a server that asks for more is not waited for."""
 
 
-LATER = 202
+LATER, UNKNOWN = 202, 404
 JOB = re.compile(rb'"id":\s*"([A-Za-z0-9_-]+)"')
 PREFERENCE = {"Prefer": "respond-async, wait=20"}
 """Connections are not left silent for longer: proxies cut them, many after 30 seconds."""
@@ -77,7 +77,10 @@ def send(through: OpenerDirector, post: Post, timeout: float, retries: int) -> R
 
 
 def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) -> Reply:
-    """The reply, or what comes of a question that the server goes on with; it is told if nobody waits any more."""
+    """The reply, or what comes of a question that the server goes on with; it is told if nobody waits any more.
+
+    A job that is not known any more - another replica was asked, or the service began anew - is asked as one question.
+    """
     name = JOB.search(bytes(reply.body)) if reply.status == LATER else None
     if name is None:
         return reply
@@ -86,6 +89,9 @@ def _fetched(through: OpenerDirector, post: Post, reply: Reply, timeout: float) 
         while reply.status == LATER:
             time.sleep(reply.retry_after or 1)
             reply = _once(through, Post(f"{job}/result", post.headers, method="GET"), timeout)
+        if reply.status == UNKNOWN:
+            headers = {key: value for key, value in post.headers.items() if key not in PREFERENCE}
+            reply = _once(through, replace(post, headers=headers), timeout)
     except KeyboardInterrupt:
         with suppress(MaceUnreachable):
             _once(through, Post(job, post.headers, method="DELETE"), timeout)

@@ -235,7 +235,9 @@ class _Column:
         if exponent is not None:
             numbers = self._numbers().cast(nw.Float64)
             key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
-            if exponent > 0:  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
+            if (
+                exponent > 0
+            ):  # next to 0 the product may be 0 (estimators.sample.cells), or an error of PostgreSQL
                 beside = nw.when(numbers < 0).then(nw.lit(-1)).otherwise(nw.lit(0))
                 step = 2.0**exponent
                 key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)

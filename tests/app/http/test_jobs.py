@@ -19,7 +19,7 @@ from app.audit import verify
 from app.http.jobs import LONGEST_WAIT, USUAL_WAIT, seconds_to_wait
 from app.keys import Key
 from macekit.client import server as client
-from tests.app.http.asked import workers_of
+from tests.app.http.asked import metric, reached, workers_of
 from tests.app.running import Answer, Running, running, until
 from tests.contract.document import document, faults
 
@@ -288,6 +288,29 @@ def test_python_fetches_an_answer_that_is_late(tmp_path: Path, monkeypatch: pyte
 
     assert result.answer == macekit.estimate(SAMPLE["members"], SAMPLE["nonmembers"]).answer
     assert dp.answer == macekit.theory.dp(epsilon=1.0).answer
+
+
+def test_python_asks_again_where_its_job_is_not_known_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PREFERENCE", LATER)
+    asleep = time.sleep
+
+    def wait_until_forgotten(seconds: float) -> None:
+        monkeypatch.setattr(client.time, "sleep", asleep)
+        assert metric(service, 'mace_jobs{state="working"}') == 1.0
+        (tmp_path / "go").touch()
+        reached(service, 'mace_jobs{state="done"}', 1.0)
+        reached(service, 'mace_jobs{state="done"}', 0.0)
+
+    with waiting(tmp_path, keep_answers="1") as service:
+        monkeypatch.setattr(client.time, "sleep", wait_until_forgotten)
+
+        result = macekit.Mace(f"http://127.0.0.1:{service.port}").estimate(
+            SAMPLE["members"], SAMPLE["nonmembers"]
+        )
+
+    assert result.answer == macekit.estimate(SAMPLE["members"], SAMPLE["nonmembers"]).answer
 
 
 def test_python_tells_the_service_when_nobody_waits_any_more(
