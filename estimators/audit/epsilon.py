@@ -12,11 +12,11 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from estimators.errors import UnknownName, require_count, require_open_unit, require_share
 from estimators.limits.binomial import binomial_sum_law, lower_limit
+from estimators.limits.root import brentq
 from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, percent
 from estimators.theory.dp import advantage_ceiling

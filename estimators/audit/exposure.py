@@ -23,12 +23,12 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betaincinv, expit, logit, ndtri, polygamma
 
 from estimators.audit.epsilon import Direction, direction_of
 from estimators.errors import require_open_unit
 from estimators.limits.binomial import lower_limit, upper_limit
+from estimators.limits.root import brentq
 from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data

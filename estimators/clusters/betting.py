@@ -14,7 +14,6 @@ from math import log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import logsumexp, rel_entr
 
 from estimators.clusters.apart import least_error
@@ -22,6 +21,7 @@ from estimators.clusters.blocks import Guesses
 from estimators.clusters.design import FEWEST_A_SIDE, Bools, Clusters, Floats, Integers
 from estimators.clusters.effective import reach
 from estimators.errors import TooFewRecords
+from estimators.limits.root import brentq
 from estimators.sample.counts import Counts
 
 STAKES = np.array([0.3, 0.6, 0.9])

@@ -14,8 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import betaincinv, betaln, ndtri
+
+from estimators.limits.root import brentq
 
 Floats = NDArray[np.float64]
 Linear = tuple[float, float, float]

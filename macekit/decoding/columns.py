@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from estimators.sample.integers import as_64_bit, or_infinite
 from estimators.sample.scores import require_no_last_nul
 from macekit.decoding.body import Column
 from macekit.problems import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -44,6 +47,21 @@ def refusals(name: str) -> Iterator[None]:
         if ENDED.search(str(error)):
             raise Problem("incomplete-body", f"the {name} body ended before it was complete") from None
         raise Problem("malformed-body", f"the body is not {name}, or was damaged on the way") from None
+
+
+def as_numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """The values of a column: Arrow's own ``to_numpy`` imports pandas, which takes longer than most questions."""
+    import pyarrow as pa
+
+    types = pa.types
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray) or whole.null_count:  # of several chunks, too large for one
+        return np.asarray(whole.to_numpy(zero_copy_only=False))
+    if types.is_boolean(whole.type):
+        return np.asarray(np.from_dlpack(whole.cast(pa.uint8())).view(np.bool_))
+    if types.is_integer(whole.type) or types.is_floating(whole.type):
+        return np.asarray(np.from_dlpack(whole))
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
 def guarded(items: Iterator[T], name: str) -> Iterator[T]:

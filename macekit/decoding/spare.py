@@ -19,7 +19,7 @@ from estimators.statement import Caution
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, NPZ, PARQUET, Call
 from macekit.decoding import arrow, csv, jsonl, parquet
 from macekit.decoding.body import DecodedBody, Sample
-from macekit.decoding.columns import refusals
+from macekit.decoding.columns import as_numpy, refusals
 from macekit.decoding.npz import Archive
 from macekit.decoding.roles import SpareColumns, choice, spare_columns
 from macekit.problems import Problem
@@ -155,5 +155,5 @@ def _of_arrow(table: pa.Table, layout: SpareColumns) -> dict[str, ArrayLike]:
             codes = pc.dictionary_encode(column).combine_chunks()
             codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
             if not text or not any(not each.strip() for each in codes.dictionary.to_pylist()):
-                columns[name] = codes.indices.to_numpy(zero_copy_only=False)
+                columns[name] = as_numpy(codes.indices)
     return columns

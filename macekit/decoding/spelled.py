@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import InputError, MixedTypes
 from estimators.sample.integers import as_64_bit
-from macekit.decoding.columns import FILLED, Labels, absent
+from macekit.decoding.columns import FILLED, Labels, absent, as_numpy
 from macekit.decoding.table import Values
 from macekit.decoding.typed import labels
 from macekit.problems import Problem
@@ -133,7 +133,7 @@ class Spelling:
                 return None
             if isinstance(numbers, pa.ChunkedArray):
                 numbers = numbers.combine_chunks()
-            values: NDArray[np.generic] = numbers.to_numpy(zero_copy_only=False)
+            values: NDArray[np.generic] = as_numpy(numbers)
             if not integers and not (np.abs(values).max(initial=0.0) < 2.0**63):
                 return (
                     None  # not finite, or too long for 64 bits: perhaps identifiers, which floats would merge

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from estimators.errors import InputError
 from estimators.sample.integers import as_64_bit
-from macekit.decoding.columns import Labels, absent, refusals, refuse_ragged
+from macekit.decoding.columns import Labels, absent, as_numpy, refusals, refuse_ragged
 from macekit.decoding.table import Values, filled_sizes
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Valu
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if types.is_null(kind):
             return np.empty(0)
-        values: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
+        values: NDArray[np.generic] = as_numpy(whole)
         return values
 
 
@@ -94,7 +94,7 @@ def labels(column: pa.Array | pa.ChunkedArray) -> Labels:
     dictionary = column.dictionary_encode()
     if isinstance(dictionary, pa.ChunkedArray):
         dictionary = dictionary.combine_chunks()  # chunks encoded together share one dictionary
-    return Labels(dictionary.indices.to_numpy(), dictionary.dictionary.to_pylist())
+    return Labels(as_numpy(dictionary.indices), dictionary.dictionary.to_pylist())
 
 
 def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) -> Values:
@@ -111,7 +111,7 @@ def _of_dictionary(column: pa.Array | pa.ChunkedArray, what: str, start: int) ->
         column = column.unify_dictionaries().combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no chunks
         return np.empty(0)
-    return Labels(column.indices.to_numpy(), column.dictionary.to_pylist())
+    return Labels(as_numpy(column.indices), column.dictionary.to_pylist())
 
 
 def _of_decimals(column: pa.Array | pa.ChunkedArray) -> NDArray[np.generic]:
@@ -131,7 +131,7 @@ def _of_decimals(column: pa.Array | pa.ChunkedArray) -> NDArray[np.generic]:
     if pa.types.is_decimal(column.type):
         return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    values: NDArray[np.generic] = whole.to_numpy(zero_copy_only=False)
+    values: NDArray[np.generic] = as_numpy(whole)
     return values
 
 

@@ -17,7 +17,7 @@ from macekit.call import ARROW, ARROW_FILE, CSV, JSON, NDJSON, PARQUET, Call
 from macekit.catalogue import BY_NAME
 from macekit.decoding import arrow, csv, json, jsonl, parquet
 from macekit.decoding.body import DecodedBody, options, table_options
-from macekit.decoding.columns import refusals, require_short, require_text
+from macekit.decoding.columns import as_numpy, refusals, require_short, require_text
 from macekit.decoding.roles import AllColumns
 from macekit.decoding.spelled import BOOLEANS, FILLED_UP, MISSING, NUMBER, WHOLE
 from macekit.problems import Problem, unknown_field
@@ -207,7 +207,7 @@ def _spelled(column: pa.ChunkedArray) -> Column:
         codes = pc.dictionary_encode(pc.utf8_trim_whitespace(column.cast(pa.string()))).combine_chunks()
     codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
     texts: list[str] = codes.dictionary.to_pylist()
-    places = codes.indices.to_numpy(zero_copy_only=False)
+    places = as_numpy(codes.indices)
     present = [text for text in texts if text.lower() not in MISSING - INFINITE]
     if present and all(_is_number(text) for text in present):
         if all(WHOLE.fullmatch(text) for text in present):
@@ -272,5 +272,5 @@ def _typed(column: pa.ChunkedArray, place: int) -> Column:
 
 
 def _array(column: pa.ChunkedArray) -> NDArray[Any]:
-    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    array: NDArray[Any] = as_numpy(column)
     return array

@@ -12,7 +12,7 @@ from app.settings import BadSettings, Settings
 from tests.app.client import TestClient
 from tests.app.waiting import steered
 
-HEAVY = ("scipy.stats", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
+HEAVY = ("scipy.stats", "scipy.optimize", "pandas", "sklearn", "pyarrow", "opentelemetry.sdk")
 
 
 def test_importing_the_service_loads_nothing_heavy() -> None:

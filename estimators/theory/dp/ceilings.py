@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr, ndtri
 
 from estimators.errors import (
@@ -13,6 +12,7 @@ from estimators.errors import (
     require_open_unit,
     require_share,
 )
+from estimators.limits.root import brentq
 from estimators.statement import baseline
 from estimators.theory.bounds import gamma_of
 

@@ -20,10 +20,10 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import erf, gammaln, ndtri
 
 from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_count, require_number
+from estimators.limits.root import brentq
 from estimators.theory.shifts import gaussian_total_variation, laplace_total_variation
 
 Floats = NDArray[np.float64]

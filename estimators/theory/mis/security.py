@@ -6,7 +6,6 @@ from math import ceil, exp, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from estimators.errors import (
     DimensionMismatch,
@@ -16,6 +15,7 @@ from estimators.errors import (
     require_open_unit,
     require_positive,
 )
+from estimators.limits.root import brentq
 from estimators.theory.mis.binomials import Floats, excess
 from estimators.theory.mis.diversity import total_c_k
 from estimators.theory.tables import distribution

@@ -1,0 +1,63 @@
+"""Zeros are those of scipy.optimize.brentq, to the last digit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from estimators.limits.root import brentq
+
+FUNCTIONS: dict[str, Callable[[float, float, float], float]] = {
+    "steep": lambda x, slope, zero: float(np.tanh(slope * (x - zero))),
+    "cubic": lambda x, slope, zero: (x - zero) ** 3 + slope * (x - zero),
+    "exponential": lambda x, slope, zero: float(np.exp(slope * x) - np.exp(slope * zero)),
+    "vertical at its zero": lambda x, _, zero: float(np.copysign(abs(x - zero) ** 0.3, x - zero)),
+    "step": lambda x, _, zero: 1.0 if x > zero else -1.0,
+    "flat at its zero": lambda x, _, zero: (x - zero) ** 5,
+    "zero for a while": lambda x, _, zero: 0.0 if abs(x - zero) < 0.01 else x - zero,
+}
+
+
+def outcome(
+    find: Callable[..., float], function: Callable[[float], float], ends: tuple[float, float], xtol: float
+) -> float | str:
+    """The zero, or that there are not enough steps to it."""
+    try:
+        return find(function, *ends, xtol=xtol)
+    except RuntimeError:
+        return "too many steps"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_zeros_are_those_of_scipy(function: Callable[[float, float, float], float]) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        slope, zero, xtol = 10 ** rng.uniform(-2, 2), rng.normal(), 10 ** rng.uniform(-14, -3)
+        ends = zero - 10 ** rng.uniform(-3, 1), zero + 10 ** rng.uniform(-3, 1)
+        with np.errstate(over="ignore"):
+            found, expected = (
+                outcome(find, lambda x: function(x, slope, zero), ends, xtol)  # noqa: B023
+                for find in (brentq, optimize.brentq)
+            )
+        assert found == expected
+
+
+def test_an_end_may_be_the_zero() -> None:
+    assert brentq(lambda x: x - 1.0, 1.0, 2.0) == brentq(lambda x: x - 1.0, 0.0, 1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x * x + 1.0, lambda x: float("nan"), lambda x: x or float("nan")]
+)
+def test_what_has_no_zero_there_is_refused(function: Callable[[float], float]) -> None:
+    with pytest.raises(ValueError, match=r"sign|NaN"):
+        brentq(function, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("find", [brentq, optimize.brentq])
+def test_a_zero_that_no_steps_reach_is_no_answer(find: Callable[..., float]) -> None:
+    with pytest.raises(RuntimeError):
+        find(lambda x: (x - 1 / 3) ** 9, -1.1, 2.3, xtol=1e-15)
