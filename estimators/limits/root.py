@@ -5,11 +5,10 @@ Importing ``scipy.optimize`` takes longer than most questions.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from math import copysign
 
-RELATIVE = 4 * sys.float_info.epsilon
+RELATIVE = 2.0**-50
 MOST_STEPS = 100
 
 
@@ -42,11 +41,11 @@ def brentq(
         near, half = (xtol + rtol * abs(at)) / 2.0, (other - at) / 2.0
         if f_at == 0.0 or abs(half) < near:
             return at
-        tried = None
+        candidate = None
         if abs(last_step) > near and abs(f_at) < abs(f_before):
-            tried = _interpolated((before, f_before), (at, f_at), (other, f_other))
-        if tried is not None and 2.0 * abs(tried) < min(abs(last_step), 3.0 * abs(half) - near):
-            last_step, step = step, tried
+            candidate = _interpolated((before, f_before), (at, f_at), (other, f_other))
+        if candidate is not None and 2.0 * abs(candidate) < min(abs(last_step), 3.0 * abs(half) - near):
+            last_step, step = step, candidate
         else:
             last_step = step = half
         before, f_before = at, f_at

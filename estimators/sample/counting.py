@@ -157,14 +157,14 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
         slots[block] = own = _slots_of(letters[block], bits)
         new = np.flatnonzero(first[own] < 0)[::-1]
         first[own[new]] = block.start + new
-    used = np.flatnonzero(first >= 0)
-    if len(used) > 2**bits // 4:  # so many labels meet that sorting is cheaper
+    occupied_slots = np.flatnonzero(first >= 0)
+    if len(occupied_slots) > 2**bits // 4:  # so many labels meet that sorting is cheaper
         labels, cells = np.unique(pooled, return_inverse=True)
         return _tabulate(cells, len(a), Categories(labels))
-    order = np.argsort(pooled[first[used]])
-    labels = pooled[first[used[order]]]
+    order = np.argsort(pooled[first[occupied_slots]])
+    labels = pooled[first[occupied_slots[order]]]
     cell_of_slot = first
-    cell_of_slot[used[order]] = np.arange(len(used))
+    cell_of_slot[occupied_slots[order]] = np.arange(len(occupied_slots))
     columns = np.ascontiguousarray(labels.view(np.uint64).reshape(len(labels), -1).T)
     cells, differs = slots, np.empty(len(pooled), dtype=np.bool_)
     for block in blocks:
@@ -175,8 +175,8 @@ def _by_label(a: NDArray[np.str_], b: NDArray[np.str_]) -> Counts:
             odd |= letters[block, column] != expected.take(own)
     strays = np.flatnonzero(differs)
     if strays.size:
-        known, labels = labels, np.unique(np.concatenate([labels, pooled[strays]]))
-        cells = np.searchsorted(labels, known)[cells]
+        first_labels, labels = labels, np.unique(np.concatenate([labels, pooled[strays]]))
+        cells = np.searchsorted(labels, first_labels)[cells]
         cells[strays] = np.searchsorted(labels, pooled[strays])
     return _tabulate(cells, len(a), Categories(labels))
 

@@ -38,11 +38,11 @@ def test_zeros_are_those_of_scipy(function: Callable[[float, float, float], floa
         slope, zero, xtol = 10 ** rng.uniform(-2, 2), rng.normal(), 10 ** rng.uniform(-14, -3)
         ends = zero - 10 ** rng.uniform(-3, 1), zero + 10 ** rng.uniform(-3, 1)
         with np.errstate(over="ignore"):
-            found, expected = (
+            ours, theirs = (
                 outcome(find, lambda x: function(x, slope, zero), ends, xtol)  # noqa: B023
                 for find in (brentq, optimize.brentq)
             )
-        assert found == expected
+        assert ours == theirs
 
 
 def test_an_end_may_be_the_zero() -> None:
