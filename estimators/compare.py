@@ -16,7 +16,7 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
 from estimators.errors import OptionError, require_open_unit
 from estimators.limits.two_rates import Design
-from estimators.risk.groups import group_counts
+from estimators.risk.groups import GroupCounts, GroupTable, group_counts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
@@ -526,6 +526,24 @@ def by_group(
     fine = finest(scores)
     shared = fine.coarsen(GROUP_CELLS) if fine.cells.kind == "intervals" else fine
     groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)
+    return _each_alone(groups, prior, confidence, seed)
+
+
+def by_group_of_counts(
+    counts: Counts, table: GroupTable, prior: float = 0.5, confidence: float = 0.95, seed: int = 0
+) -> tuple[GroupAdvantage, ...]:
+    """The same of counts and the table of groups that they are made of."""
+    confidence = require_open_unit("confidence", confidence)
+    joinable = counts.cells.kind in ("intervals", "grid")
+    starts = counts.group_starts(GROUP_CELLS) if joinable else np.arange(counts.size)
+    cells = counts.join(starts).cells if joinable else counts.cells
+    return _each_alone(table.counts_on(cells, starts), prior, confidence, seed)
+
+
+def _each_alone(
+    groups: Sequence[GroupCounts], prior: float, confidence: float, seed: int
+) -> tuple[GroupAdvantage, ...]:
+    """What each group gives away, all intervals holding at once."""
     large = [g for g in groups if g.counts is not None and min(g.n_members, g.n_nonmembers) >= MIN_RECORDS]
     corrected = 1.0 - (1.0 - confidence) / max(1, len(large))
     rows = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +44,8 @@ from estimators.plan import (
     of_learned_score,
     records_needed,
 )
-from estimators.risk.individual import individual_risk
+from estimators.risk.groups import GroupRisks, GroupTable
+from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
 from estimators.sample.counts import Counts
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
@@ -377,8 +378,10 @@ class MaxGroupRisk:
 
     Args:
         maximum: Largest mean risk of any group that is acceptable, from 0 to 1.
-        groups: A label for each record, members first, or for each target.
-        targets: Scores to state the risk of. None: those of every record, members first; counts need targets.
+        groups: A label for each record, members first, or for each target; of counts without targets, a
+            ``GroupTable`` of them.
+        targets: Scores to state the risk of. None: those of every record, members first; counts need targets, or a
+            table.
         bins: Into how many cells of about equal size scores with an order are joined, at least 1. None: the cube root
             of the number of records, at least 4. Categories stay as they are.
         stand_for: Of vectors, for each target the place of the record that it belongs with, as for ``individual_risk``.
@@ -395,7 +398,7 @@ class MaxGroupRisk:
     """
 
     maximum: float
-    groups: ArrayLike
+    groups: ArrayLike | GroupTable
     targets: ArgumentScores | None = None
     bins: int | None = None
     stand_for: ArrayLike | None = None
@@ -406,29 +409,18 @@ class MaxGroupRisk:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        if isinstance(sample.data, Counts) and self.targets is None:
+        if (
+            isinstance(sample.data, Counts)
+            and self.targets is None
+            and not isinstance(self.groups, GroupTable)
+        ):
             raise InputError("groups: counts hold no records, so they have no groups", field="groups")
         if sample.prior != 0.5:
             raise OptionError(
                 "max_group_risk: needs a prior of 0.5; at any other prior, less risk does not mean less leakage",
                 field="max_group_risk",
             )
-        above, below = sample.ends(
-            lambda confidence: individual_risk(
-                sample.data,
-                sample.prior,
-                confidence,
-                self.targets,
-                self.groups,
-                bins=self.bins,
-                seed=sample.seed,
-                stand_for=self.stand_for,
-                learners=sample.adversaries.learners,
-            )
-        )
-        table, split = above.groups, below.groups
-        assert table is not None
-        assert split is not None
+        (above, table), (_, split) = sample.ends(lambda confidence: self._risks(sample, confidence))
         interval = Interval(
             float(split.lower.max()),
             float(table.upper.max()),
@@ -454,6 +446,25 @@ class MaxGroupRisk:
                 f"the mean risk of group {_short(worst)}", estimate, self.maximum, records
             )
         return JudgedLimit("group_risk", about, estimate, verdict, above.cautions)
+
+    def _risks(self, sample: GateSample, confidence: float) -> tuple[IndividualRisk | RiskByCell, GroupRisks]:
+        """Risk, and that of each group."""
+        if isinstance(self.groups, GroupTable) and isinstance(sample.data, Counts):
+            by_cell = risk_by_cell(sample.data, sample.prior, confidence, bins=self.bins, seed=sample.seed)
+            return by_cell, by_cell.of_groups(sample.data, self.groups, confidence)
+        result = individual_risk(
+            sample.data,
+            sample.prior,
+            confidence,
+            self.targets,
+            cast("ArrayLike", self.groups),
+            bins=self.bins,
+            seed=sample.seed,
+            stand_for=self.stand_for,
+            learners=sample.adversaries.learners,
+        )
+        assert result.groups is not None
+        return result, result.groups
 
 
 def _between(lower: float, value: float, upper: float, interval: Interval) -> Estimate:

@@ -52,6 +52,8 @@ class Source:
     size: int | None
     head: bytes
     fd: int
+    path: str = ""
+    """Of a file that can be read again as one of several; else empty."""
 
     @property
     def media_type(self) -> str:
@@ -123,7 +125,8 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         if not mapped and size is not None:
             return Source(name, stem_of(path), form, encoding, size, head, -1)
         undo.pop_all()
-        return Source(name, stem_of(path), form, encoding, size, head, fd)
+        again = path if mapped and format_name is None else ""
+        return Source(name, stem_of(path), form, encoding, size, head, fd, again)
 
 
 def _read_pipe(fd: int) -> bytes:

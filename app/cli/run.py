@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -28,13 +28,13 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole import Columns, columns_of
 from macekit.operations import answer, perform
-from macekit.operations.counts import EXPANSION, LARGE, counts_suffice, streams
+from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, streams
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
 from macekit.sources.reading import read
-from macekit.sources.shards import Shards
+from macekit.sources.shards import Shards, shards_of
 
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
@@ -85,10 +85,16 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
     (source,) = inputs
     if isinstance(source, Shards):
         return answer(call, _of_shards(call, values, source, progress))
+    if counts_groups(call, values, source):
+        return answer(call, _of_shards(call, values, shards_of([source.path]), progress))
     if counts_first(call, values, source):
         return answer(call, _counts_of(call, values, source, progress))
     if source.media_type == JSON:
         _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
+        kept = _kept_counts(source)
+        if kept is not None:
+            progress.now("computing")
+            return answer(call, kept.with_options(dict(values)))
     about = _call_about(call, source)
     if call.operation == "counts" and streams(about, values):
         return _stream_counts(about, values, source, progress)
@@ -110,9 +116,20 @@ def require_question(operation: str, values: Values) -> None:
 
 def counts_first(call: Call, values: Values, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
+    return _is_large(source) and counts_suffice(call, values) and streams(*_counts_call(call, values, source))
+
+
+def counts_groups(call: Call, values: Values, source: Source) -> bool:
+    """Whether it is so large that the records of each group are counted as it is read."""
+    columns = tuple(each for each in call.query if each[0] != "group")
+    if columns == call.query or call.operation not in GROUPED or not source.path or not _is_large(source):
+        return False
+    return streams(*_counts_call(replace(call, query=columns), values, source))
+
+
+def _is_large(source: Source) -> bool:
     grown = 1 if source.encoding == "identity" else EXPANSION
-    large = source.size is None or source.size * grown > LARGE
-    return large and counts_suffice(call, values) and streams(*_counts_call(call, values, source))
+    return source.size is None or source.size * grown > LARGE
 
 
 def _call_about(call: Call, source: Source) -> Call:
@@ -195,7 +212,37 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
+        kept = _kept_counts(source)
+        if kept is not None:
+            return kept
     return _read(source, partial(decode, about))
+
+
+class _KeptCounts(msgspec.Struct):
+    """What ``mace counts`` wrote; everything else is skipped."""
+
+    counts: dict[str, Any] | None = None
+    columns: list[dict[str, Any]] | None = None
+    input_sha256: str | None = None
+
+
+def _kept_counts(source: Source) -> DecodedBody | None:
+    """The counts of an answer of ``mace counts``; None if a file holds anything else."""
+    try:
+        with source.body() as body:
+            kept = msgspec.json.decode(
+                expanded(Call("counts", JSON, source.encoding, expanded_limit=_memory() // 2), body),
+                type=_KeptCounts,
+            )
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
+        return None  # the reader of requests says what is wrong
+    if kept.counts is None or kept.columns is None or kept.input_sha256 is None:
+        return None
+    try:
+        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in kept.columns]
+    except (KeyError, TypeError):
+        return None
+    return DecodedBody({"": Sample(counts=kept.counts)}, columns=tuple(columns))
 
 
 def _table_of(call: Call, source: Source) -> Columns:

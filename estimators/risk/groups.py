@@ -6,12 +6,13 @@ those cells, which hold together for all cells and therefore for every group at 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators.errors import DimensionMismatch, InputError, MixedTypes, TooManyCells
+from estimators.errors import DimensionMismatch, InputError, InvalidCounts, MixedTypes, TooManyCells
 from estimators.sample.cells import Cells
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
@@ -95,6 +96,138 @@ def group_risks(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """How many records of each group lie in each cell of the counts of all, labels in sorted order."""
+
+    labels: NDArray[np.generic]
+    members: Integers
+    nonmembers: Integers
+
+    @classmethod
+    def of(
+        cls, counts: Counts, labels: ArrayLike, members: Sequence[ArrayLike], nonmembers: Sequence[ArrayLike]
+    ) -> GroupTable:
+        """The table of groups that together are ``counts``.
+
+        Args:
+            counts: Those of all groups.
+            labels: One a group, all text or all numbers.
+            members: For each group its members in each of the cells of ``counts``.
+            nonmembers: Likewise.
+
+        Raises:
+            InvalidCounts: a label twice, numbers of another length, or that do not add up to those of all.
+        """
+        if isinstance(labels, list) and len({isinstance(label, str) for label in labels}) > 1:
+            raise MixedTypes("groups: labels must be all text or all numbers", field="groups")
+        names = labels_of(labels, "groups")
+        if len(names) * counts.size > MOST_COUNTS:
+            raise TooManyCells(f"{len(names)} groups on {counts.size} cells each; use fewer", field="groups")
+        order = np.argsort(names, kind="stable")
+        if (names[order][1:] == names[order][:-1]).any():
+            raise InvalidCounts("by_group: two have the same label", field="groups")
+        sides = []
+        for rows, name, total in (
+            (members, "members", counts.members),
+            (nonmembers, "nonmembers", counts.nonmembers),
+        ):
+            table = np.array([_whole_numbers(row, name, counts.size) for row in rows], dtype=np.int64)
+            together = table.sum(axis=0) if len(rows) else np.zeros(counts.size, dtype=np.int64)
+            if not np.array_equal(together, total):
+                at = int(np.argmax(together != total))
+                raise InvalidCounts(
+                    f"by_group: in cell {at} all groups together have {together[at]} {name}, the counts {total[at]}",
+                    field="groups",
+                )
+            sides.append(table[order])
+        return cls(names[order], sides[0], sides[1])
+
+    @classmethod
+    def of_scores(
+        cls, scores: Scores, member_groups: ArrayLike, nonmember_groups: ArrayLike, cells: Cells
+    ) -> GroupTable:
+        """The table of records with a label each."""
+        sides = [labels_of(side, "groups") for side in (member_groups, nonmember_groups)]
+        for side, records, name in zip(
+            sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
+        ):
+            if len(side) != len(records):
+                raise DimensionMismatch(
+                    f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
+                )
+        labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
+        if len(labels) * cells.size > MOST_COUNTS:
+            raise TooManyCells(
+                f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
+                field="groups",
+            )
+        tables = []
+        for name, records, codes in (
+            ("member", scores.members, code[: len(sides[0])]),
+            ("nonmember", scores.nonmembers, code[len(sides[0]) :]),
+        ):
+            at = cells.locate(records)
+            if (at < 0).any():
+                index = int(np.argmax(at < 0))
+                raise InputError(
+                    f"{name} scores: record {index} falls into none of the given cells", index=index
+                )
+            tables.append(_crosstab(codes, at, len(labels), cells.size))
+        return cls(labels, tables[0], tables[1])
+
+    def to_list(self) -> list[dict[str, object]]:
+        """Plain values, as counts have them under ``by_group``."""
+        columns = self.labels.tolist(), self.members.tolist(), self.nonmembers.tolist()
+        return [
+            {"label": label, "members": members, "nonmembers": nonmembers}
+            for label, members, nonmembers in zip(*columns, strict=True)
+        ]
+
+    def risks(
+        self,
+        cell: NDArray[np.integer],
+        risk: Floats,
+        lower: Floats,
+        upper: Floats,
+        flagged: NDArray[np.bool_],
+        confidence: float,
+    ) -> GroupRisks:
+        """Mean risk of each group's records, as ``group_risks`` states it; ``cell`` is where each cell here belongs."""
+        pooled = self.members + self.nonmembers
+        records = pooled.sum(axis=1)
+
+        def mean(column: NDArray[np.generic]) -> Floats:
+            means: Floats = pooled @ column[cell].astype(np.float64) / np.maximum(records, 1)
+            return means
+
+        return GroupRisks(
+            self.labels,
+            records,
+            np.zeros(len(records), dtype=np.int64),
+            pooled @ flagged[cell].astype(np.int64),
+            np.ma.MaskedArray(mean(risk), mask=records == 0),
+            mean(lower),
+            np.where(records > 0, np.minimum(mean(upper), 1.0), 1.0),
+            confidence,
+        )
+
+    def counts_on(self, cells: Cells, starts: Integers) -> list[GroupCounts]:
+        """The counts of each group on cells that are joined from these, each from one of ``starts`` on."""
+        sides = (np.add.reduceat(side, starts, axis=1) for side in (self.members, self.nonmembers))
+        return [_group(label, a, b, cells) for label, a, b in zip(self.labels.tolist(), *sides, strict=True)]
+
+
+def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
+    """A group's records in each cell."""
+    numbers = np.asarray(column)
+    if numbers.shape != (size,) or numbers.dtype.kind not in "iu" or (numbers.size and numbers.min() < 0):
+        raise InvalidCounts(
+            f"by_group: {name} need to be a whole number for each of {size} cells", field="groups"
+        )
+    return numbers.astype(np.int64)
+
+
 def group_counts(
     scores: Scores, member_groups: ArrayLike, nonmember_groups: ArrayLike, cells: Cells
 ) -> list[GroupCounts]:
@@ -102,31 +235,8 @@ def group_counts(
 
     The cells must have been cut without looking at members, as every partition here is.
     """
-    sides = [labels_of(side, "groups") for side in (member_groups, nonmember_groups)]
-    for side, records, name in zip(
-        sides, (scores.members, scores.nonmembers), ("member", "nonmember"), strict=True
-    ):
-        if len(side) != len(records):
-            raise DimensionMismatch(
-                f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
-            )
-    labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
-    if len(labels) * cells.size > MOST_COUNTS:
-        raise TooManyCells(
-            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
-            field="groups",
-        )
-    tables = []
-    for name, records, codes in (
-        ("member", scores.members, code[: len(sides[0])]),
-        ("nonmember", scores.nonmembers, code[len(sides[0]) :]),
-    ):
-        at = cells.locate(records)
-        if (at < 0).any():
-            index = int(np.argmax(at < 0))
-            raise InputError(f"{name} scores: record {index} falls into none of the given cells", index=index)
-        tables.append(_crosstab(codes, at, len(labels), cells.size))
-    return [_group(label, a, b, cells) for label, a, b in zip(labels.tolist(), *tables, strict=True)]
+    table = GroupTable.of_scores(scores, member_groups, nonmember_groups, cells)
+    return table.counts_on(cells, np.arange(cells.size))
 
 
 def _group(label: object, members: Integers, nonmembers: Integers, cells: Cells) -> GroupCounts:

@@ -17,7 +17,7 @@ from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, flag_members
-from estimators.risk.groups import GroupRisks, group_risks
+from estimators.risk.groups import GroupRisks, GroupTable, group_risks
 from estimators.risk.halves import (
     Learned,
     join_flags,
@@ -26,7 +26,7 @@ from estimators.risk.halves import (
     shares_of,
     targets_in,
 )
-from estimators.sample.cells import Halves
+from estimators.sample.cells import Categories, Halves
 from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
@@ -59,6 +59,17 @@ class RiskByCell:
     def sentence(self) -> str:
         """The result in plain words."""
         return _sentence(self.n_flagged, self.cells.counts.n_records, self.cells, self.flags)
+
+    def of_groups(self, counts: Counts, table: GroupTable, confidence: float) -> GroupRisks:
+        """The mean risk of each group of the counts that this was made of."""
+        cells, both = self.cells, self.cells.simultaneous
+        own = counts.cells
+        somewhere = own.labels if isinstance(own, Categories) else counts.lower_edges()
+        same = cells.counts.size == counts.size
+        cell = np.arange(counts.size) if same else cells.counts.cells.locate(somewhere)
+        return table.risks(
+            cell, cells.risk.filled(0.0), both.lower, both.upper, self.flags.flagged, confidence
+        )
 
 
 @dataclass(frozen=True, eq=False)

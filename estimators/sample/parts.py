@@ -98,26 +98,79 @@ def counts_of_groups(groups: Mapping[T, Sequence[Part]]) -> dict[T, Counts | Non
         MaceError: what is wrong with all groups together, as ``counts_of_parts`` says it.
     """
     cells = counts_of_parts([part for parts in groups.values() for part in parts]).cells
-    return {
-        label: _on_cells([part for part in parts if len(part.keys)], cells) for label, parts in groups.items()
-    }
+    return {label: _on_cells(parts, cells).counts() for label, parts in groups.items()}
 
 
-def _on_cells(parts: Sequence[Part], cells: Cells) -> Counts | None:
-    """The counts of a group on the cells of all."""
-    sides = ([part.members for part in parts], [part.nonmembers for part in parts])
-    if min(sum(int(column.sum()) for column in columns) for columns in sides) < MIN_RECORDS:
-        return None
+def tables_of_groups(groups: Mapping[T, Sequence[Part]]) -> tuple[Counts, dict[T, tuple[Integers, Integers]]]:
+    """The counts of all groups together, and of each group the members and the nonmembers in each of their cells.
+
+    Args:
+        groups: The parts of each group, by its label; of one side a group may have no record.
+
+    Raises:
+        MaceError: what is wrong with all groups together, as ``counts_of_parts`` says it.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.parts import Part, tables_of_groups
+        >>> north = Part("integers", 0, np.array([1, 2]), np.array([5, 1]), np.array([2, 2]))
+        >>> south = Part("integers", 0, np.array([2]), np.array([0]), np.array([7]))
+        >>> counts, tables = tables_of_groups({"north": [north], "south": [south]})
+        >>> counts.nonmembers.tolist(), tables["south"][1].tolist()
+        ([2, 9], [0, 7])
+    """
+    counts = counts_of_parts([part for parts in groups.values() for part in parts])
+    tables = {}
+    for label, parts in groups.items():
+        own = _on_cells(parts, counts.cells)
+        tables[label] = own.spread(own.members, counts.cells), own.spread(own.nonmembers, counts.cells)
+    return counts, tables
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _OnCells:
+    """A group's records in those of all cells where it has some."""
+
+    cells: Grid | Categories
+    members: Integers
+    nonmembers: Integers
+
+    def counts(self) -> Counts | None:
+        """Counts, if there are enough records of either side."""
+        too_few = min(int(self.members.sum()), int(self.nonmembers.sum())) < MIN_RECORDS
+        return None if too_few else Counts(self.members, self.nonmembers, self.cells)
+
+    def spread(self, column: Integers, cells: Cells) -> Integers:
+        """The same in each of ``cells``, 0 where it has none."""
+        whole = np.zeros(cells.size, dtype=np.int64)
+        of_all, own = (_keys(each) for each in (cells, self.cells))
+        whole[np.searchsorted(of_all, own)] = column
+        return whole
+
+
+def _keys(cells: Cells) -> NDArray[Any]:
+    assert isinstance(cells, Grid | Categories)  # parts make no others
+    return cells.keys if isinstance(cells, Grid) else cells.labels
+
+
+def _on_cells(parts: Sequence[Part], cells: Cells) -> _OnCells:
+    """What a group has in the cells of all."""
+    full = [part for part in parts if len(part.keys)]
+    nothing = np.zeros(0, np.int64)
     if isinstance(cells, Grid):
-        on_grid = [part if part.kind == "grid" else _on_grid(_summed([part])) for part in parts]
+        if not full:
+            return _OnCells(Grid(cells.exponent, nothing), nothing, nothing)
+        on_grid = [part if part.kind == "grid" else _on_grid(_summed([part])) for part in full]
         part = _summed([_shifted(each, cells.exponent) for each in on_grid])
-        return Counts(part.members, part.nonmembers, Grid(cells.exponent, part.keys))
+        return _OnCells(Grid(cells.exponent, part.keys), part.members, part.nonmembers)
     assert isinstance(cells, Categories)  # parts make no others
-    part = _summed(parts)
+    if not full:
+        return _OnCells(type(cells)(cells.labels[:0]), nothing, nothing)
+    part = _summed(full)
     text = cells.labels.dtype.kind == "U" and part.kind == "integers"
     labels = as_text(part.keys) if text else part.keys.astype(cells.labels.dtype)
     order = np.argsort(labels)
-    return Counts(part.members[order], part.nonmembers[order], type(cells)(labels[order]))
+    return _OnCells(type(cells)(labels[order]), part.members[order], part.nonmembers[order])
 
 
 def _shifted(part: Part, exponent: int) -> Part:

@@ -607,6 +607,8 @@ class Client(ABC):
                 integers, else a grid.
             bins: How many cells of equal mass, from 2 to 65,536; with ``cells="equal_mass"``.
             edges: Increasing scores that separate neighbouring cells; with ``cells="edges"``.
+            groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``: the counts
+                then have those of each group, too (``by_group``), of which ``report`` and ``gate`` state the risk.
             seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
@@ -739,4 +741,7 @@ def _is_counted(file: File, question: Question) -> bool:
 
     call = file.call(question.operation, question.roles)
     blockwise = file.media_type not in (JSON, NPZ)
-    return blockwise and file.size > LARGE and counts_suffice(call, question.options)
+    suffice = counts_suffice(call, question.options) or (
+        call.operation == "counts" and "group" in dict(question.roles)
+    )
+    return blockwise and file.size > LARGE and suffice

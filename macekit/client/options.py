@@ -329,6 +329,7 @@ class CountsOptions(SampleOptions, total=False):
     cells: Literal["auto", "grid", "categories", "equal_mass", "edges"]
     bins: int | None
     edges: list[float] | None
+    groups: LabelValues | None
 
 
 class DpOptions(TypedDict, total=False):

@@ -10,6 +10,7 @@ import numpy as np
 
 from estimators import Counts, Query, Scores
 from estimators.report import fingerprint
+from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import CountStream
 from macekit.call import JSON, NPZ, Body, Call, Reply
@@ -21,7 +22,7 @@ from macekit.decoding.body import options as query_options
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
-from macekit.operations.samples import counts_of, sample_of
+from macekit.operations.samples import counts_of, groups_of_counts, sample_of
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
 from macekit.schemas.query import WIDE
@@ -43,6 +44,9 @@ NEED_RECORDS = frozenset({"kde", "learned"})
 NEED_ROWS = frozenset({"unit", "cluster", "group", *WIDE})
 """Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
+GROUPED = frozenset({"counts", "report", "gate"})
+"""Questions about each group that the group's counts answer."""
+
 
 def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
     """Whether a question may be asked of counts that were made block by block, as far as its options say."""
@@ -52,7 +56,7 @@ def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
         BY_NAME[call.operation].counts_suffice
         and not (isinstance(estimator, Mapping) and estimator.get("kind") in NEED_RECORDS)
         and options.get("query", "auto") != "discrete"
-        and not NEED_ROWS & columns.keys()
+        and not (NEED_ROWS & columns.keys()) - ({"group"} if call.operation in GROUPED else set())
         and "," not in columns.get("score", "")
     )
 
@@ -64,7 +68,7 @@ def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
         call.media_type not in (JSON, NPZ)
         and query.get("cells", "auto") in ("auto", "grid")
         and query.get("query", "auto") != "discrete"
-        and not {"unit", "cluster", *WIDE} & query.keys()
+        and not {"unit", "cluster", "group", *WIDE} & query.keys()
     )
 
 
@@ -79,12 +83,36 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     data = sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
-        return _reply(call, data, columns_read(body))
+        if body.groups is not None:
+            raise Problem(
+                "bad-option", "groups: counts hold no records, so none is in a group", field="groups"
+            )
+        return _reply(call, data, columns_read(body), groups_of_counts(body, data))
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
         counts = _by_type(data, whole)
-    return _reply(call, counts, columns_read(body))
+    return _reply(call, counts, columns_read(body), _groups(body, data, counts))
+
+
+def _groups(body: DecodedBody, data: Scores, counts: Counts) -> GroupTable | None:
+    """The records of each group in the cells of all."""
+    if body.groups is None:
+        return None
+    if body.units is not None:
+        raise Problem(
+            "bad-option",
+            "groups: do not go with units, of which one record each is kept; name one of them",
+            field="groups",
+        )
+    labels, n = np.asarray(body.groups), data.n_members
+    if len(labels) != n + data.n_nonmembers:
+        raise Problem(
+            "dimension-mismatch",
+            f"groups: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
+            field="groups",
+        )
+    return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
@@ -159,20 +187,28 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
 
 
 def _merge(shards: object, body: DecodedBody) -> Counts:
-    if body.samples or not isinstance(shards, list) or not shards:
-        raise Problem("bad-option", "shards: need a list of counts, and no scores beside it", field="shards")
+    if body.samples or body.groups is not None or not isinstance(shards, list) or not shards:
+        raise Problem("bad-option", "shards: need a list of counts, and nothing beside it", field="shards")
     if not all(isinstance(each, dict) for each in shards):
         raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
+    if any(each.get("by_group") is not None for each in shards):
+        raise Problem(
+            "bad-option",
+            "shards: by_group is not merged; count the groups over all shards at once, or leave them out",
+            field="shards",
+        )
     return reduce(Counts.merge, (counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)))
 
 
-def _reply(call: Call, counts: Counts, read: tuple[ColumnRead, ...]) -> Reply:
+def _reply(
+    call: Call, counts: Counts, read: tuple[ColumnRead, ...], groups: GroupTable | None = None
+) -> Reply:
     n, m = counts.n_members, counts.n_nonmembers
     document: CountsAnswer = {
         "sentence": f"{n} members and {m} nonmembers in {counts.size} cells of kind {counts.cells.kind}.",
         "n_members": n,
         "n_nonmembers": m,
-        "counts": counts.to_dict(),
+        "counts": counts.to_dict() | ({} if groups is None else {"by_group": groups.to_list()}),
         "columns": encode.columns(read),
         "input_sha256": fingerprint(counts),
     }

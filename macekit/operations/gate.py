@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from estimators import Caution, CellsTarget, Counts, LearnedTarget, Scores
 from estimators.gate import Judgement, judge
 from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxGroupRisk, MaxMetric, MaxTpr
+from estimators.risk.groups import GroupTable
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_gate_acts
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import sample_of, stand_for, submitted_scores
+from macekit.operations.samples import groups_of_counts, sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
@@ -64,12 +65,15 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Pass, fail or inconclusive, and what each limit has to do with it."""
     q = parse_question(GateQuestion, body)
-    require_limits(q, grouped=body.groups is not None)
     data = sample_of(body, q)
+    table = (
+        groups_of_counts(body, data) if isinstance(data, Counts) and q.max_group_risk is not None else None
+    )
+    require_limits(q, grouped=(table or body.groups) is not None)
     adversaries = target(q.estimator)
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
-    result = judge(data, _limits(q, body, data), q.prior, q.confidence, q.seed, learned)
+    result = judge(data, _limits(q, body, data, table), q.prior, q.confidence, q.seed, learned)
     source = encode.provenance(
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
     )
@@ -105,7 +109,11 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
             "bad-option", "delta applies only with max_epsilon; remove it, or add max_epsilon", field="delta"
         )
     if q.max_group_risk is not None and not grouped:
-        raise Problem("missing-field", "groups: max_group_risk needs a label for each record", field="groups")
+        raise Problem(
+            "missing-field",
+            "groups: max_group_risk needs a label for each record, or counts with those of each group",
+            field="groups",
+        )
     if q.max_group_risk is None and grouped:
         raise Problem(
             "bad-option",
@@ -114,7 +122,9 @@ def require_limits(q: GateQuestion, *, grouped: bool) -> None:
         )
 
 
-def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[Limit]:
+def _limits(
+    q: GateQuestion, body: DecodedBody, data: Scores | Counts, table: GroupTable | None
+) -> list[Limit]:
     """The limits that were given, in the order of the question's fields."""
     estimator_target = target(q.estimator)
     bins = estimator_target.bins if isinstance(estimator_target, CellsTarget | LearnedTarget) else None
@@ -131,7 +141,11 @@ def _limits(q: GateQuestion, body: DecodedBody, data: Scores | Counts) -> list[L
         whole = None if body.units is None or isinstance(data, Counts) else submitted_scores(body, data)
         limits.append(
             MaxGroupRisk(
-                q.max_group_risk, cast("ArrayLike", body.groups), whole, bins, stand_for(body, data, q)
+                q.max_group_risk,
+                table or cast("ArrayLike", body.groups),
+                whole,
+                bins,
+                stand_for(body, data, q),
             )
         )
     return limits

@@ -31,7 +31,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.advantage import assessed
 from macekit.operations.options import parse_question, provenance_options, reading, reply_of
-from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, summary
+from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
 from macekit.operations.samples import sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
@@ -48,7 +48,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if body.groups is not None and isinstance(data, Counts):
         raise Problem(
             "bad-option",
-            "groups: counts hold no records, so none can be told to be in a group",
+            "groups: counts hold no records, so none can be told to be in a group; give the counts of each group "
+            "with them (counts.by_group)",
             field="groups",
         )
     assessment = assessed(data, question, body)
@@ -139,5 +140,5 @@ def _groups(
     question: ReportQuestion,
 ) -> list[GroupAnswer]:
     if isinstance(risks, RiskByCell):
-        return []
+        return rows_of_groups(body, data, risks, question) if isinstance(data, Counts) else []
     return group_rows(risks.groups, by_group_of(data, body.groups, question))

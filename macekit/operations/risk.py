@@ -18,7 +18,7 @@ from estimators import (
     mean_risk,
     metric_optimum,
 )
-from estimators.compare import GroupAdvantage
+from estimators.compare import GroupAdvantage, by_group_of_counts
 from estimators.metric.individual import IndividualMetric
 from estimators.paper import RecordMetric, RecordRisk, record_metric, record_risk
 from estimators.risk.cells import CellInterval, Conditional, MoverFieller
@@ -41,7 +41,13 @@ from macekit.operations.options import (
     reply_of,
     require_form,
 )
-from macekit.operations.samples import sample_of, stand_for, submitted_scores, with_counts
+from macekit.operations.samples import (
+    groups_of_counts,
+    sample_of,
+    stand_for,
+    submitted_scores,
+    with_counts,
+)
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import ReportQuestion, RiskQuestion
@@ -223,6 +229,19 @@ def by_group_of(
     sides = labels[: data.n_members], labels[data.n_members :]
     groups_of_data = by_group(data, *sides, question.prior, question.confidence, question.seed)
     return {each.label: each for each in groups_of_data}
+
+
+def rows_of_groups(
+    body: DecodedBody, counts: Counts, risks: RiskByCell, question: PriorQuestion
+) -> list[GroupAnswer]:
+    """What each group bears and gives away, of counts that were posted with their groups."""
+    table = groups_of_counts(body, counts)
+    if table is None:
+        return []
+    alone = by_group_of_counts(counts, table, question.prior, question.confidence, question.seed)
+    return group_rows(
+        risks.of_groups(counts, table, question.confidence), {each.label: each for each in alone}
+    )
 
 
 def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:

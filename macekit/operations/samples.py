@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators import Counts, Scores, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
+from estimators.risk.groups import GroupTable
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores, labels_of, of_one_type
 from macekit.decoding.body import DecodedBody, Sample
@@ -142,9 +143,11 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
 
 def counts_of(value: dict[str, object], where: str = "") -> Counts:
     """Counts as they were posted."""
-    if set(value) - {"members", "nonmembers", "edges", "cells"}:
+    if set(value) - {"members", "nonmembers", "edges", "cells", "by_group"}:
         raise Problem(
-            "unknown-field", f"{where}counts: known are members, nonmembers, edges, cells", field="counts"
+            "unknown-field",
+            f"{where}counts: known are members, nonmembers, edges, cells, by_group",
+            field="counts",
         )
     there = {name: content for name, content in value.items() if content is not None}
     if "cells" in there:
@@ -154,6 +157,25 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
             )
         require_cells(there["cells"], where)
     return Counts.from_dict(there)
+
+
+def groups_of_counts(body: DecodedBody, counts: Counts) -> GroupTable | None:
+    """The groups that counts were posted with; None if there are none."""
+    posted = body.samples[""].counts or {}
+    groups = posted.get("by_group")
+    if groups is None:
+        return None
+    keys = {"label", "members", "nonmembers"}
+    if not isinstance(groups, list) or not all(
+        isinstance(each, dict) and set(each) == keys for each in groups
+    ):
+        raise Problem(
+            "wrong-type",
+            "counts: by_group needs to be a list of label, members and nonmembers",
+            field="counts",
+        )
+    columns = ([each[key] for each in groups] for key in ("label", "members", "nonmembers"))
+    return GroupTable.of(counts, *columns)
 
 
 def with_counts(data: Scores | Counts) -> Scores | Counts:

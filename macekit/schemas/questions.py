@@ -321,8 +321,26 @@ class GateQuestion(PriorQuestion):
                 {
                     "if": present("number", "max_group_risk"),
                     "then": {
-                        "required": ["groups"],
-                        "properties": {"groups": {"not": {"type": "null"}}, "counts": {"type": "null"}},
+                        "anyOf": [
+                            {
+                                "required": ["groups"],
+                                "properties": {
+                                    "groups": {"not": {"type": "null"}},
+                                    "counts": {"type": "null"},
+                                },
+                            },
+                            {
+                                "required": ["counts"],
+                                "properties": {
+                                    "counts": {
+                                        "type": "object",
+                                        "required": ["by_group"],
+                                        "properties": {"by_group": {"type": "array"}},
+                                    },
+                                    "groups": {"type": "null"},
+                                },
+                            },
+                        ]
                     },
                     "else": absent("groups"),
                 },
@@ -482,7 +500,7 @@ class CountsQuestion(SampleQuestion):
     model_config = ConfigDict(
         json_schema_extra={
             "if": present("array", "shards"),
-            "then": absent("members", "nonmembers", "counts", "units", "edges"),
+            "then": absent("members", "nonmembers", "counts", "units", "edges", "groups"),
             "else": SIDES_OR_COUNTS,
         }
     )
@@ -498,6 +516,10 @@ class CountsQuestion(SampleQuestion):
     )
     bins: int | None = Field(None, ge=2, le=65_536, description="equal_mass: the number of cells")
     edges: list[Number] | None = Field(None, description="edges: the cuts, increasing", max_length=65_536)
+    groups: Labels | LabelsOfSides | None = Field(
+        None,
+        description="a label for each record, members first: the counts then have those of each group, too",
+    )
 
 
 Cell = Number | str | bool | None

@@ -111,6 +111,14 @@ Tallies = Annotated[list[Records], Field(min_length=1, json_schema_extra={"conta
 """Records in each cell: any numbers, as long as there is a record at all."""
 
 
+class GroupCountsGiven(Question):
+    """The records of one group in each of the cells of all."""
+
+    label: str | Number = Field(description="all of text or all numbers, each once")
+    members: list[Records] = Field(description="member records in each cell")
+    nonmembers: list[Records] = Field(description="nonmember records in each cell")
+
+
 class CountsGiven(Question):
     """Records in each cell, in place of scores: what ``/v1/counts`` answers, or counted by yourself."""
 
@@ -120,6 +128,11 @@ class CountsGiven(Question):
         None, description="increasing cuts between ordered cells, with or without the two outer ends"
     )
     cells: CellsGiven | None = Field(None, description="the cells, as /v1/counts writes them")
+    by_group: list[GroupCountsGiven] | None = Field(
+        None,
+        description="the records of each group in the same cells, which add up to those of all; a report states what "
+        "each group bears and gives away, everything else takes no notice of them",
+    )
 
 
 class LabelsOfSides(Question):

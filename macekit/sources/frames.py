@@ -46,6 +46,8 @@ ENGINES = frozenset({"dask", "ibis", "pyspark", "sqlframe"})
 KINDS = {"grid": "integers", "integers": "integers", "text": "text"}
 """What an answer calls columns that are not of floats or booleans."""
 
+KINDS_OF_LABELS = {str: "text", bool: "booleans"}
+
 MOST_MEMBERSHIPS = 1001
 """Different values of the member column that are looked at."""
 
@@ -113,8 +115,10 @@ def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     return FrameCounts(counts, (*columns, *account.columns()))
 
 
-def parts_by_group(frame: Frame, call: Call, on_grid: bool) -> dict[object, list[Part]]:
-    """The cells of each group of a frame, by its label."""
+def parts_by_group(
+    frame: Frame, call: Call, on_grid: bool
+) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
+    """The cells of each group of a frame, by its label, and the columns that were read."""
     lazy = _lazy(frame)
     with _engine(frame):
         schema = lazy.collect_schema()
@@ -125,17 +129,23 @@ def parts_by_group(frame: Frame, call: Call, on_grid: bool) -> dict[object, list
     column = _Column(
         frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], names[layout.group]
     )
-    cells = column.cells(column.sides(layout, names))
+    account, sides = Account(), column.sides(layout, names)
+    _take_member(account, sides, layout, names)
+    cells = column.cells(sides)
     if any(label is None or label != label for label in cells.groups):
         raise NotFinite("group: a row is missing; every row needs one", field="group")
     whole = cells.part
     rows: dict[object, list[int]] = {}
     for at, label in enumerate(cells.groups):
         rows.setdefault(label, []).append(at)
-    return {
+    groups = {
         label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
         for label, at in rows.items()
     }
+    own = ColumnRead(
+        "group", names[layout.group], KINDS_OF_LABELS.get(type(cells.groups[0]), "numbers"), len(groups)
+    )
+    return groups, (column.read(whole, ""), *account.columns(), own)
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:

@@ -10,17 +10,18 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.risk.groups import GroupTable
 from estimators.sample.counts import Counts
-from estimators.sample.parts import counts_of_groups
+from estimators.sample.parts import Part, counts_of_groups, tables_of_groups
 from estimators.sample.stream import CountStream
 from macekit.call import Call
 from macekit.catalogue import command
 from macekit.decoding.account import Account
-from macekit.decoding.body import DecodedBody, Sample
+from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
-from macekit.operations.counts import LARGE, counts_suffice, start_of, streams
+from macekit.operations.counts import GROUPED, LARGE, counts_suffice, start_of, streams
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
@@ -75,7 +76,12 @@ def read(
         if not suffice:
             raise _too_large(operation)
         say()
-    return _by_counts(chain(_emptied(blocks_so_far), blocks), call, options, textual)
+    every_block = chain(_emptied(blocks_so_far), blocks)
+    if "group" in dict(columns) and call.operation in GROUPED:
+        return _with_groups(
+            *_parts_of_groups(every_block, _on_grid(call, options, textual)), options, textual
+        )
+    return _by_counts(every_block, call, options, textual)
 
 
 def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
@@ -88,8 +94,10 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
             f"`{command(call.operation)}` as it was asked looks at every record, and of a frame of {frame.engine} "
             "only counts come back; collect the records, or a sample of them, and give that",
         )
-    start = start_of(DecodedBody(options=_of_counting(call, options)))
-    computed = count(frame, call, on_grid=start.table is not None)
+    on_grid = _on_grid(call, options, textual=False)
+    if "group" in dict(call.query) and call.operation in GROUPED:
+        return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
+    computed = count(frame, call, on_grid)
     samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
     left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
     return DecodedBody(samples, left, columns=computed.columns)
@@ -125,7 +133,8 @@ def _alike(blocks: Iterator[Block]) -> Iterator[Block]:
 def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
     """Whether counts can be made block by block, of one score a record."""
     query = tuple((name, str(value)) for name, value in options.items() if name in HOW_COUNTED)
-    about = Call("counts", "", query=call.query + query)
+    columns = tuple(each for each in call.query if each[0] != "group")  # groups are counted as they come, too
+    about = Call("counts", "", query=columns + query)
     return streams(about) and "," not in dict(call.query).get("score", "")
 
 
@@ -186,13 +195,42 @@ def counts_by_group(
     """The counts of each group, on the cells of all; ``columns`` name the group's."""
     call = Call("counts", query=columns, expanded_limit=LIMIT)
     if isinstance(source, Frame):
-        return counts_of_groups(parts_by_group(source, call, on_grid))
+        return counts_of_groups(parts_by_group(source, call, on_grid)[0])
+    blocks = _alike(block.in_order() for block in source.blocks(call))
+    return counts_of_groups(_parts_of_groups(blocks, on_grid)[0])
+
+
+def _on_grid(call: Call, options: Mapping[str, object], textual: bool) -> bool:
+    """Whether integers go to the grid, too, as the options say."""
+    return start_of(DecodedBody(options=_of_counting(call, options), textual=textual)).table is not None
+
+
+def _with_groups(
+    parts: dict[object, list[Part]],
+    columns: tuple[ColumnRead, ...],
+    options: Mapping[str, object],
+    textual: bool,
+) -> DecodedBody:
+    """The counts of all groups, with the records of each of them."""
+    counts, tables = tables_of_groups(parts)
+    members, nonmembers = zip(*tables.values(), strict=True)
+    groups = GroupTable.of(counts, np.array(list(tables)), members, nonmembers).to_list()
+    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    sample = Sample(counts={**counts.to_dict(), "by_group": groups})
+    return DecodedBody({"": sample}, left, textual, columns=columns)
+
+
+def _parts_of_groups(
+    blocks: Iterator[Block], on_grid: bool
+) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
+    """What was counted of each group, and the columns that were read."""
     start = CountStream.on_grid() if on_grid else CountStream()
     tallies: dict[object, CountStream] = {}
-    values: set[str] = set()
-    for block in _alike(block.in_order() for block in source.blocks(call)):
+    account, values = Account(), set[str]()
+    for block in blocks:
         with blamed(block.name):
             table, roles = block.table, block.roles
+            take_account(account, table, roles)
             member = membership(table, roles, values)
             scores = stacked(table, roles.scores, "score", LIMIT)
             for label, rows in _groups(table, roles):
@@ -206,7 +244,7 @@ def counts_by_group(
                 field="by",
             )
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
-    return counts_of_groups(parts)
+    return parts, account.columns()
 
 
 def _groups(table: Table, roles: Roles) -> Iterator[tuple[object, NDArray[np.intp]]]:

@@ -129,7 +129,7 @@ def test_questions_are_answered_from_the_counts(give: Give) -> None:
     ("question", "options"),
     [
         (macekit.risk, {}),
-        (macekit.report, {"group": "region"}),
+        (macekit.risk, {"group": "region"}),
         (macekit.estimate, {"estimator": {"kind": "kde"}}),
     ],
 )

@@ -96,6 +96,62 @@ def test_a_group_of_one_side_is_there_without_counts(sources: list[Give]) -> Non
         assert groups["all"] is not None
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_counts_have_those_of_each_group_wherever_they_are_made(give: Give, change: str) -> None:
+    records = CHANGES[change](RECORDS)
+    here = macekit.counts(records, **NAMES, group="region")
+
+    there = macekit.counts(give(records), **NAMES, group="region")
+
+    assert there["counts"] == here["counts"]
+    assert [each["label"] for each in here["counts"]["by_group"]] == ["eu", "us", "zürich"]
+    (own,) = (column for column in there["columns"] if column["role"] == "group")
+    assert own == {"role": "group", "name": "region", "kind": "text", "distinct": 3, "notes": []}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda source, **by: macekit.report(source, **NAMES, **by)["groups"],
+        lambda source, **by: macekit.gate(source, **NAMES, **by, max_group_risk=0.9)["limits"],
+    ],
+)
+@pytest.mark.parametrize("change", CHANGES)
+def test_questions_about_groups_are_answered_from_their_counts(
+    give: Give, change: str, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = CHANGES[change](RECORDS)
+    held = ask(records, group="region")
+    monkeypatch.setattr(reading, "LARGE", 10_000)
+
+    there, in_blocks = (ask(source, group="region") for source in (give(records), records.to_reader(300)))
+
+    assert there == in_blocks
+    for one, other in zip(in_blocks, held, strict=True):
+        assert {name: one[name] for name in one if name in ("label", "records", "n_members", "decision")} == {
+            name: other[name] for name in other if name in ("label", "records", "n_members", "decision")
+        }
+        for name in ("risk", "lower", "upper", "estimate"):
+            if one.get(name) is not None:
+                assert one[name] == pytest.approx(other[name], abs=5e-3)  # at the resolution of the cells
+
+
+def test_a_group_of_one_side_counts_with_all(sources: list[Give]) -> None:
+    region = [
+        "none" if inside and at < 99 else "all" for at, inside in enumerate(RECORDS["is_train"].to_pylist())
+    ]
+    records = RECORDS.set_column(2, "region", [region])
+    whole = macekit.counts(RECORDS, **NAMES)["counts"]
+
+    for source in sources:
+        counts = macekit.counts(source(records), **NAMES, group="region")["counts"]
+        assert (counts["members"], counts["nonmembers"]) == (whole["members"], whole["nonmembers"])
+        none = counts["by_group"][1]
+        assert (none["label"], sum(none["nonmembers"])) == ("none", 0)
+        (answer,) = (row for row in macekit.report(counts=counts)["groups"] if row["label"] == "none")
+        assert (answer["records"], answer["advantage"]) == (sum(none["members"]), None)
+
+
 def test_a_row_without_a_group_is_refused(sources: list[Give]) -> None:
     records = RECORDS.set_column(2, "region", [[None, *["eu"] * (len(RECORDS) - 1)]])
 

@@ -1,0 +1,138 @@
+"""Counts with the records of each group: made, posted back, and refused where they are none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from macekit.call import JSON, Body, Call
+from macekit.operations import perform
+
+RNG = np.random.default_rng(6)
+SIZE = 300
+SAMPLE = {
+    "members": np.round(RNG.normal(1, 1, SIZE), 2).tolist(),
+    "nonmembers": np.round(RNG.normal(0, 1, SIZE), 2).tolist(),
+}
+GROUPS = {side: RNG.choice(["eu", "us"], SIZE).tolist() for side in SAMPLE}
+
+
+def asked(operation: str, document: dict[str, Any], status: int = 200) -> Any:
+    reply = perform(Call(operation, JSON), Body.of(json.dumps(document).encode()))
+    assert reply.status == status, bytes(reply.body)
+    return json.loads(bytes(reply.body))
+
+
+@pytest.mark.parametrize(
+    "cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}]
+)
+def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]) -> None:
+    counts = asked("counts", {**SAMPLE, "groups": GROUPS, **cells})["counts"]
+    plain = asked("counts", {**SAMPLE, **cells})["counts"]
+
+    report, bare = asked("report", {"counts": counts}), asked("report", {"counts": plain})
+    gate = asked("gate", {"counts": counts, "max_group_risk": 0.3})
+
+    assert {name: value for name, value in counts.items() if name != "by_group"} == plain
+    assert [row["label"] for row in report["groups"]] == ["eu", "us"]
+    assert [row["n_members"] for row in report["groups"]] == [
+        GROUPS["members"].count(each) for each in ("eu", "us")
+    ]
+    assert report["risk"] == bare["risk"]
+    assert report["result"]["advantage"] == bare["result"]["advantage"]
+    assert gate["limits"][0]["estimate"] == max(row["risk"] for row in report["groups"])
+    assert asked("counts", {"counts": counts})["counts"] == counts
+
+
+def test_others_take_no_notice_of_groups() -> None:
+    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+    plain = {name: value for name, value in counts.items() if name != "by_group"}
+
+    for operation, more in (("advantage", {}), ("metrics", {}), ("gate", {"max_advantage": 0.5})):
+        assert asked(operation, {"counts": counts, **more}) == asked(operation, {"counts": plain, **more})
+
+
+def wrong(change: str) -> dict[str, Any]:
+    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+    first = counts["by_group"][0]
+    match change:
+        case "a list of names":
+            counts["by_group"] = ["eu", "us"]
+        case "an object":
+            counts["by_group"] = {"eu": first}
+        case "a field too many":
+            first["n"] = 3
+        case "a field too few":
+            del first["label"]
+        case "a record too many":
+            first["members"][0] += 1
+        case "a cell too few":
+            first["members"].pop()
+        case "a group too few":
+            counts["by_group"].pop()
+        case "text":
+            first["members"] = ["1"] * len(counts["members"])
+        case "numbers beyond any":
+            first["members"][0] = 10**30
+        case "a null label":
+            first["label"] = None
+    return dict(counts)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a list of names",
+        "an object",
+        "a field too many",
+        "a field too few",
+        "a record too many",
+        "a cell too few",
+        "a group too few",
+        "text",
+        "numbers beyond any",
+        "a null label",
+    ],
+)
+@pytest.mark.parametrize(
+    ("operation", "more"), [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {})]
+)
+def test_groups_that_are_none_are_refused(change: str, operation: str, more: dict[str, Any]) -> None:
+    problem = asked(operation, {"counts": wrong(change), **more}, 422)
+
+    assert problem["field"] in ("counts", "groups", "counts.by_group.members", "counts.by_group[0].members")
+
+
+@pytest.mark.parametrize(
+    ("document", "match"),
+    [
+        ({"groups": ["a"] * 3}, "3 labels for 600 records"),
+        ({"groups": GROUPS, "units": list(range(600))}, "do not go with units"),
+    ],
+)
+def test_labels_that_say_nothing_of_the_records_are_refused(document: dict[str, Any], match: str) -> None:
+    assert match in asked("counts", {**SAMPLE, **document}, 422)["detail"]
+
+
+def test_groups_of_shards_are_not_merged_without_a_word() -> None:
+    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+
+    assert "by_group is not merged" in asked("counts", {"shards": [counts, counts]}, 422)["detail"]
+    assert "nothing beside it" in asked("counts", {"shards": [counts], "groups": ["a"]}, 422)["detail"]
+
+
+def test_labels_do_not_go_with_counts() -> None:
+    counts = asked("counts", SAMPLE)["counts"]
+
+    assert "none is in a group" in asked("counts", {"counts": counts, "groups": ["a"]}, 422)["detail"]
+
+
+def test_a_limit_for_groups_needs_them() -> None:
+    counts = asked("counts", SAMPLE)["counts"]
+
+    assert (
+        "with those of each group" in asked("gate", {"counts": counts, "max_group_risk": 0.3}, 422)["detail"]
+    )
