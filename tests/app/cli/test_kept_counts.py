@@ -1,0 +1,145 @@
+"""What mace counts wrote is asked about like scores; groups of large files are counted as they come."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.cli import main, run
+from macekit.sources import reading
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A CSV of 2,000 records of three regions."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(8)
+    inside = rng.random(2000) < 0.5
+    values, regions = rng.normal(inside * 0.8, 1.0), rng.choice(["eu", "us", "=1+1"], 2000)
+    rows = "".join(f"{v:.4f},{int(m)},{r}\n" for v, m, r in zip(values, inside, regions, strict=True))
+    (tmp_path / "scores.csv").write_text("score,member,region\n" + rows)
+    return tmp_path
+
+
+def answer(capsys: Capture, *typed: str, status: int = 0) -> Any:
+    assert main([*typed, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def kept(scores: Path, capsys: Capture) -> Path:
+    assert main(["counts", "scores.csv", "--group", "region", "-o", "counts.json"]) == 0
+    capsys.readouterr()
+    return scores
+
+
+QUESTIONS = {
+    "estimate": (),
+    "report": (),
+    "metrics": (),
+    "audit": (),
+    "gate": ("--max-advantage", "0.9", "--max-group-risk", "0.9"),
+}
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.parametrize("suffix", ["json", "json.gz"])
+def test_kept_counts_are_asked_as_a_request_with_them_is(
+    kept: Path, capsys: Capture, command: str, suffix: str
+) -> None:
+    document = json.loads((kept / "counts.json").read_text())
+    (kept / "request.json").write_text(json.dumps({"counts": document["counts"]}))
+    if suffix == "json.gz":
+        (kept / "counts.json.gz").write_bytes(gzip.compress((kept / "counts.json").read_bytes()))
+
+    found = answer(capsys, command, f"counts.{suffix}", *QUESTIONS[command])
+
+    expected = answer(capsys, command, "request.json", *QUESTIONS[command])
+    (provenance, _) = (each.get("provenance") or each["result"]["provenance"] for each in (found, expected))
+    assert {column["role"]: column["name"] for column in provenance["columns"]} == {
+        "score": "score",
+        "member": "member",
+        "group": "region",
+    }
+    assert without_columns(found) == without_columns(expected)
+
+
+def without_columns(value: Any) -> Any:
+    """An answer without the names of what was read."""
+    if isinstance(value, dict):
+        return {name: without_columns(each) for name, each in value.items() if name != "columns"}
+    return [without_columns(each) for each in value] if isinstance(value, list) else value
+
+
+def test_kept_counts_are_compared(kept: Path, capsys: Capture) -> None:
+    ranking = answer(capsys, "compare", "counts.json", "scores.csv", "--score", "score")["ranking"]
+
+    assert {place["name"] for place in ranking} == {"counts", "scores"}
+
+
+def test_a_report_of_kept_counts_shows_their_groups(kept: Path, capsys: Capture) -> None:
+    assert main(["report", "counts.json", "-o", "report.html"]) == 0
+
+    shown = (kept / "report.html").read_text()
+    assert all(region in shown for region in (">eu<", ">us<"))
+
+
+def test_a_question_about_each_record_needs_the_records(kept: Path, capsys: Capture) -> None:
+    assert main(["risk", "counts.json"]) == 2
+
+    assert "counts hold no records" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change", [{"columns": 3}, {"columns": [3]}, {"columns": [{"role": "score"}]}, {"counts": 3}]
+)
+def test_what_only_looks_like_kept_counts_is_one_line(
+    kept: Path, capsys: Capture, change: dict[str, Any]
+) -> None:
+    document = json.loads((kept / "counts.json").read_text())
+    (kept / "counts.json").write_text(json.dumps(document | change))
+
+    assert main(["estimate", "counts.json"]) == 2
+
+    err = capsys.readouterr().err
+    assert err.startswith("mace estimate: counts.json: ")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "typed"), [("report", ()), ("gate", ("--max-group-risk", "0.9")), ("counts", ())]
+)
+@pytest.mark.parametrize("large", [["scores.csv"], ["scores.csv", "more.csv"]])
+def test_groups_of_what_is_large_are_counted_as_it_comes(
+    scores: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    typed: tuple[str, ...],
+    large: list[str],
+) -> None:
+    (scores / "more.csv").write_text((scores / "scores.csv").read_text())
+    held = answer(capsys, command, *large, "--group", "region", *typed)
+    for module in (run, reading):
+        monkeypatch.setattr(module, "LARGE", 100)
+
+    counted = answer(capsys, command, *large, "--group", "region", *typed)
+
+    if command == "counts":
+        assert counted["counts"] == held["counts"]
+    elif command == "report":
+        assert [row["label"] for row in counted["groups"]] == [row["label"] for row in held["groups"]]
+        assert [row["records"] for row in counted["groups"]] == [row["records"] for row in held["groups"]]
+        for one, other in zip(counted["groups"], held["groups"], strict=True):
+            assert one["risk"] == pytest.approx(other["risk"], abs=1e-3)
+        assert held["posterior"]
+        assert not counted["posterior"]  # which needs the records
+    else:
+        assert counted["decision"] == held["decision"]
