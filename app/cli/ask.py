@@ -81,8 +81,6 @@ def _read(source: Source, data: memoryview, *, has_options: bool) -> Answer | No
         operation = recognise(content)
         if operation is None or operation == "counts":  # a question is asked of counts
             return None
-        if not is_shown(operation):
-            raise Misuse(f"{source.name}: holds {operation}, which mace report cannot show")
         if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
         content = validate_answer(operation, content)

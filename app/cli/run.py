@@ -91,10 +91,10 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return answer(call, _counts_of(call, values, source, progress))
     if source.media_type == JSON:
         _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
-        kept = _kept_counts(source)
-        if kept is not None:
+        counts_body = _kept_counts(source)
+        if counts_body is not None:
             progress.now("computing")
-            return answer(call, kept.with_options(dict(values)))
+            return answer(call, counts_body.with_options(dict(values)))
     about = _call_about(call, source)
     if call.operation == "counts" and streams(about, values):
         return _stream_counts(about, values, source, progress)
@@ -212,9 +212,9 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
-        kept = _kept_counts(source)
-        if kept is not None:
-            return kept
+        counts_body = _kept_counts(source)
+        if counts_body is not None:
+            return counts_body
     return _read(source, partial(decode, about))
 
 
@@ -230,19 +230,19 @@ def _kept_counts(source: Source) -> DecodedBody | None:
     """The counts of an answer of ``mace counts``; None if a file holds anything else."""
     try:
         with source.body() as body:
-            kept = msgspec.json.decode(
+            content = msgspec.json.decode(
                 expanded(Call("counts", JSON, source.encoding, expanded_limit=_memory() // 2), body),
                 type=_KeptCounts,
             )
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
         return None  # the reader of requests says what is wrong
-    if kept.counts is None or kept.columns is None or kept.input_sha256 is None:
+    if content.counts is None or content.columns is None or content.input_sha256 is None:
         return None
     try:
-        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in kept.columns]
+        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in content.columns]
     except (KeyError, TypeError):
         return None
-    return DecodedBody({"": Sample(counts=kept.counts)}, columns=tuple(columns))
+    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns))
 
 
 def _table_of(call: Call, source: Source) -> Columns:

@@ -133,8 +133,9 @@ class GroupTable:
             (nonmembers, "nonmembers", counts.nonmembers),
         ):
             table = np.array([_whole_numbers(row, name, counts.size) for row in rows], dtype=np.int64)
-            together = table.sum(axis=0) if len(rows) else np.zeros(counts.size, dtype=np.int64)
-            if not np.array_equal(together, total):
+            table = table.reshape(len(rows), counts.size)
+            together, about = table.sum(axis=0), table.sum(axis=0, dtype=np.float64)  # integers may go round
+            if not (np.array_equal(together, total) and np.allclose(about, total, rtol=1e-9, atol=0.0)):
                 at = int(np.argmax(together != total))
                 raise InvalidCounts(
                     f"by_group: in cell {at} all groups together have {together[at]} {name}, the counts {total[at]}",
@@ -220,8 +221,14 @@ class GroupTable:
 
 def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:
     """A group's records in each cell."""
-    numbers = np.asarray(column)
-    if numbers.shape != (size,) or numbers.dtype.kind not in "iu" or (numbers.size and numbers.min() < 0):
+    try:
+        numbers = np.asarray(column)
+    except ValueError:  # ragged
+        numbers = np.zeros(0)
+    whole = numbers.shape == (size,) and (
+        numbers.dtype.kind in "iu" or (numbers.dtype.kind == "f" and (numbers == np.rint(numbers)).all())
+    )
+    if not whole or (size and not 0 <= numbers.min() <= numbers.max() < 2**62):
         raise InvalidCounts(
             f"by_group: {name} need to be a whole number for each of {size} cells", field="groups"
         )

@@ -156,22 +156,29 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
                 "bad-option", f"{where}counts: edges were sent together with cells; send one", field="counts"
             )
         require_cells(there["cells"], where)
-    return Counts.from_dict(there)
+    counts = Counts.from_dict(there)
+    _groups(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
+    return counts
 
 
 def groups_of_counts(body: DecodedBody, counts: Counts) -> GroupTable | None:
     """The groups that counts were posted with; None if there are none."""
-    posted = body.samples[""].counts or {}
-    groups = posted.get("by_group")
+    return _groups(body.samples[""].counts or {}, counts, "")
+
+
+def _groups(value: Mapping[str, object], counts: Counts, where: str) -> GroupTable | None:
+    """The groups of counts, if they were posted with some."""
+    groups = value.get("by_group")
     if groups is None:
         return None
     keys = {"label", "members", "nonmembers"}
     if not isinstance(groups, list) or not all(
-        isinstance(each, dict) and set(each) == keys for each in groups
+        isinstance(each, dict) and set(each) == keys and isinstance(each["label"], str | int | float)
+        for each in groups
     ):
         raise Problem(
             "wrong-type",
-            "counts: by_group needs to be a list of label, members and nonmembers",
+            f"{where}counts: by_group needs to be a list of label, members and nonmembers",
             field="counts",
         )
     columns = ([each[key] for each in groups] for key in ("label", "members", "nonmembers"))

@@ -114,7 +114,7 @@ Tallies = Annotated[list[Records], Field(min_length=1, json_schema_extra={"conta
 class GroupCountsGiven(Question):
     """The records of one group in each of the cells of all."""
 
-    label: str | Number = Field(description="all of text or all numbers, each once")
+    label: str | Number | bool = Field(description="all text or all numbers, each once")
     members: list[Records] = Field(description="member records in each cell")
     nonmembers: list[Records] = Field(description="nonmember records in each cell")
 

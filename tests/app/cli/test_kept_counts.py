@@ -1,4 +1,4 @@
-"""What mace counts wrote is asked about like scores; groups of large files are counted as they come."""
+"""What mace counts wrote is asked about like scores; groups of large files are in_blocks as they come."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(capsys: Capture, *typed: str, status: int = 0) -> Any:
 
 
 @pytest.fixture
-def kept(scores: Path, capsys: Capture) -> Path:
+def counts_file(scores: Path, capsys: Capture) -> Path:
     assert main(["counts", "scores.csv", "--group", "region", "-o", "counts.json"]) == 0
     capsys.readouterr()
     return scores
@@ -52,23 +52,27 @@ QUESTIONS = {
 @pytest.mark.parametrize("command", QUESTIONS)
 @pytest.mark.parametrize("suffix", ["json", "json.gz"])
 def test_kept_counts_are_asked_as_a_request_with_them_is(
-    kept: Path, capsys: Capture, command: str, suffix: str
+    counts_file: Path, capsys: Capture, command: str, suffix: str
 ) -> None:
-    document = json.loads((kept / "counts.json").read_text())
-    (kept / "request.json").write_text(json.dumps({"counts": document["counts"]}))
+    document = json.loads((counts_file / "counts.json").read_text())
+    (counts_file / "request.json").write_text(json.dumps({"counts": document["counts"]}))
     if suffix == "json.gz":
-        (kept / "counts.json.gz").write_bytes(gzip.compress((kept / "counts.json").read_bytes()))
+        (counts_file / "counts.json.gz").write_bytes(
+            gzip.compress((counts_file / "counts.json").read_bytes())
+        )
 
-    found = answer(capsys, command, f"counts.{suffix}", *QUESTIONS[command])
+    answer_of_file = answer(capsys, command, f"counts.{suffix}", *QUESTIONS[command])
 
     expected = answer(capsys, command, "request.json", *QUESTIONS[command])
-    (provenance, _) = (each.get("provenance") or each["result"]["provenance"] for each in (found, expected))
+    (provenance, _) = (
+        each.get("provenance") or each["result"]["provenance"] for each in (answer_of_file, expected)
+    )
     assert {column["role"]: column["name"] for column in provenance["columns"]} == {
         "score": "score",
         "member": "member",
         "group": "region",
     }
-    assert without_columns(found) == without_columns(expected)
+    assert without_columns(answer_of_file) == without_columns(expected)
 
 
 def without_columns(value: Any) -> Any:
@@ -78,20 +82,20 @@ def without_columns(value: Any) -> Any:
     return [without_columns(each) for each in value] if isinstance(value, list) else value
 
 
-def test_kept_counts_are_compared(kept: Path, capsys: Capture) -> None:
+def test_kept_counts_are_compared(counts_file: Path, capsys: Capture) -> None:
     ranking = answer(capsys, "compare", "counts.json", "scores.csv", "--score", "score")["ranking"]
 
     assert {place["name"] for place in ranking} == {"counts", "scores"}
 
 
-def test_a_report_of_kept_counts_shows_their_groups(kept: Path, capsys: Capture) -> None:
+def test_a_report_of_kept_counts_shows_their_groups(counts_file: Path, capsys: Capture) -> None:
     assert main(["report", "counts.json", "-o", "report.html"]) == 0
 
-    shown = (kept / "report.html").read_text()
-    assert all(region in shown for region in (">eu<", ">us<"))
+    html = (counts_file / "report.html").read_text()
+    assert all(region in html for region in (">eu<", ">us<"))
 
 
-def test_a_question_about_each_record_needs_the_records(kept: Path, capsys: Capture) -> None:
+def test_a_question_about_each_record_needs_the_records(counts_file: Path, capsys: Capture) -> None:
     assert main(["risk", "counts.json"]) == 2
 
     assert "counts hold no records" in capsys.readouterr().err
@@ -101,10 +105,10 @@ def test_a_question_about_each_record_needs_the_records(kept: Path, capsys: Capt
     "change", [{"columns": 3}, {"columns": [3]}, {"columns": [{"role": "score"}]}, {"counts": 3}]
 )
 def test_what_only_looks_like_kept_counts_is_one_line(
-    kept: Path, capsys: Capture, change: dict[str, Any]
+    counts_file: Path, capsys: Capture, change: dict[str, Any]
 ) -> None:
-    document = json.loads((kept / "counts.json").read_text())
-    (kept / "counts.json").write_text(json.dumps(document | change))
+    document = json.loads((counts_file / "counts.json").read_text())
+    (counts_file / "counts.json").write_text(json.dumps(document | change))
 
     assert main(["estimate", "counts.json"]) == 2
 
@@ -126,20 +130,22 @@ def test_groups_of_what_is_large_are_counted_as_it_comes(
     large: list[str],
 ) -> None:
     (scores / "more.csv").write_text((scores / "scores.csv").read_text())
-    held = answer(capsys, command, *large, "--group", "region", *typed)
+    in_memory = answer(capsys, command, *large, "--group", "region", *typed)
     for module in (run, reading):
         monkeypatch.setattr(module, "LARGE", 100)
 
-    counted = answer(capsys, command, *large, "--group", "region", *typed)
+    in_blocks = answer(capsys, command, *large, "--group", "region", *typed)
 
     if command == "counts":
-        assert counted["counts"] == held["counts"]
+        assert in_blocks["counts"] == in_memory["counts"]
     elif command == "report":
-        assert [row["label"] for row in counted["groups"]] == [row["label"] for row in held["groups"]]
-        assert [row["records"] for row in counted["groups"]] == [row["records"] for row in held["groups"]]
-        for one, other in zip(counted["groups"], held["groups"], strict=True):
+        assert [row["label"] for row in in_blocks["groups"]] == [row["label"] for row in in_memory["groups"]]
+        assert [row["records"] for row in in_blocks["groups"]] == [
+            row["records"] for row in in_memory["groups"]
+        ]
+        for one, other in zip(in_blocks["groups"], in_memory["groups"], strict=True):
             assert one["risk"] == pytest.approx(other["risk"], abs=1e-3)
-        assert held["posterior"]
-        assert not counted["posterior"]  # which needs the records
+        assert in_memory["posterior"]
+        assert not in_blocks["posterior"]  # which needs the records
     else:
-        assert counted["decision"] == held["decision"]
+        assert in_blocks["decision"] == in_memory["decision"]

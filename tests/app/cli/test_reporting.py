@@ -214,7 +214,6 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(
             ["report", "kept.json", "--max-advantage", "0.2"],
             "is an answer already; options need the scores",
         ),
-        (["report", "counts.json"], "counts.json: holds counts, which mace report cannot show"),
         (["report", "scores.csv", "--card"], "--card: goes with -o and a file whose name ends in .md"),
         (["report", "scores.csv", "--card", "-o", "x.html"], "--card: goes with -o"),
         (["report", "scores.csv", "--chart", "roc", "-o", "x.html"], "--chart: goes with -o"),
@@ -231,7 +230,6 @@ def test_what_cannot_be_written_is_said(
     folder: Path, capsys: Capture, arguments: list[str], said: str
 ) -> None:
     main(["report", "scores.csv", "-o", "kept.json", "-q"])
-    main(["counts", "scores.csv", "-o", "counts.json", "-q"])
     (folder / "there.html").write_text("dear")
     before = set(os.listdir(folder))
     capsys.readouterr()

@@ -23,7 +23,7 @@ LABELS = RNG.choice(["a", "b", "c"], 2 * N, p=[0.6, 0.38, 0.02])
 SHIFT = np.where(LABELS == "b", 1.5, 0.2)
 
 
-def drawn(rounded: int | None = None) -> Scores:
+def scores_of_groups(rounded: int | None = None) -> Scores:
     members, nonmembers = RNG.normal(SHIFT[:N], 1), RNG.normal(0, 1, N)
     if rounded is not None:
         members, nonmembers = (np.round(side, rounded) for side in (members, nonmembers))
@@ -31,10 +31,10 @@ def drawn(rounded: int | None = None) -> Scores:
 
 
 CELLS: dict[str, tuple[Scores, Callable[[Scores], Counts]]] = {
-    "grid": (drawn(), by_grid),
-    "intervals": (drawn(), finest),
-    "a few intervals": (drawn(), lambda scores: by_edges(scores, [-1.0, 0.0, 1.0, 2.0])),
-    "values": (drawn(0), by_category),
+    "grid": (scores_of_groups(), by_grid),
+    "intervals": (scores_of_groups(), finest),
+    "a few intervals": (scores_of_groups(), lambda scores: by_edges(scores, [-1.0, 0.0, 1.0, 2.0])),
+    "values": (scores_of_groups(0), by_category),
     "texts": (
         Scores.of(RNG.choice(["x", "y", "z"], N, p=[0.5, 0.3, 0.2]), RNG.choice(["x", "y"], N)),
         by_category,
@@ -65,15 +65,15 @@ def test_risk_of_groups_is_the_mean_over_their_records(world: tuple[Scores, Coun
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
 
-    found = risk_by_cell(counts, 0.3, 0.9).of_groups(counts, table, 0.9)
+    of_counts = risk_by_cell(counts, 0.3, 0.9).of_groups(counts, table, 0.9)
 
     expected = individual_risk(counts, 0.3, 0.9, targets, LABELS).groups
     assert expected is not None
-    assert found.labels.tolist() == expected.labels.tolist()
-    assert found.records.tolist() == expected.records.tolist()
-    assert found.flagged.tolist() == expected.flagged.tolist()
+    assert of_counts.labels.tolist() == expected.labels.tolist()
+    assert of_counts.records.tolist() == expected.records.tolist()
+    assert of_counts.flagged.tolist() == expected.flagged.tolist()
     for name in ("risk", "lower", "upper"):
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+        np.testing.assert_allclose(getattr(of_counts, name), getattr(expected, name), rtol=1e-12)
 
 
 def test_advantages_of_groups_are_those_of_their_records(world: tuple[Scores, Counts, GroupTable]) -> None:
@@ -81,10 +81,13 @@ def test_advantages_of_groups_are_those_of_their_records(world: tuple[Scores, Co
     counts = finest(scores)
     table = GroupTable.of_scores(scores, LABELS[:N], LABELS[N:], counts.cells)
 
-    found, expected = by_group_of_counts(counts, table, 0.3), by_group(scores, LABELS[:N], LABELS[N:], 0.3)
+    of_counts, expected = (
+        by_group_of_counts(counts, table, 0.3),
+        by_group(scores, LABELS[:N], LABELS[N:], 0.3),
+    )
 
-    assert [each.label for each in found] == [each.label for each in expected]
-    for one, other in zip(found, expected, strict=True):
+    assert [each.label for each in of_counts] == [each.label for each in expected]
+    for one, other in zip(of_counts, expected, strict=True):
         assert (one.n_members, one.n_nonmembers) == (other.n_members, other.n_nonmembers)
         assert one.advantage is not None
         assert other.advantage is not None
@@ -95,13 +98,13 @@ def test_a_gate_holds_groups_of_counts_to_their_limit(world: tuple[Scores, Count
     scores, counts, table = world
     targets = np.concatenate([scores.members, scores.nonmembers])
 
-    found, expected = (
+    of_counts, expected = (
         judge(counts, [limit]).limits[0].estimate
         for limit in (MaxGroupRisk(0.3, table), MaxGroupRisk(0.3, LABELS, targets))
     )
 
     np.testing.assert_allclose(
-        [found.value, found.interval.lower, found.interval.upper],
+        [of_counts.value, of_counts.interval.lower, of_counts.interval.upper],
         [expected.value, expected.interval.lower, expected.interval.upper],
         rtol=1e-12,
     )

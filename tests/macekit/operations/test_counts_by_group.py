@@ -20,7 +20,7 @@ SAMPLE = {
 GROUPS = {side: RNG.choice(["eu", "us"], SIZE).tolist() for side in SAMPLE}
 
 
-def asked(operation: str, document: dict[str, Any], status: int = 200) -> Any:
+def answer(operation: str, document: dict[str, Any], status: int = 200) -> Any:
     reply = perform(Call(operation, JSON), Body.of(json.dumps(document).encode()))
     assert reply.status == status, bytes(reply.body)
     return json.loads(bytes(reply.body))
@@ -30,11 +30,11 @@ def asked(operation: str, document: dict[str, Any], status: int = 200) -> Any:
     "cells", [{}, {"cells": "equal_mass", "bins": 12}, {"cells": "edges", "edges": [0.0, 0.5]}]
 )
 def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]) -> None:
-    counts = asked("counts", {**SAMPLE, "groups": GROUPS, **cells})["counts"]
-    plain = asked("counts", {**SAMPLE, **cells})["counts"]
+    counts = answer("counts", {**SAMPLE, "groups": GROUPS, **cells})["counts"]
+    plain = answer("counts", {**SAMPLE, **cells})["counts"]
 
-    report, bare = asked("report", {"counts": counts}), asked("report", {"counts": plain})
-    gate = asked("gate", {"counts": counts, "max_group_risk": 0.3})
+    report, bare = answer("report", {"counts": counts}), answer("report", {"counts": plain})
+    gate = answer("gate", {"counts": counts, "max_group_risk": 0.3})
 
     assert {name: value for name, value in counts.items() if name != "by_group"} == plain
     assert [row["label"] for row in report["groups"]] == ["eu", "us"]
@@ -44,21 +44,23 @@ def test_counts_posted_back_answer_what_is_asked_of_groups(cells: dict[str, Any]
     assert report["risk"] == bare["risk"]
     assert report["result"]["advantage"] == bare["result"]["advantage"]
     assert gate["limits"][0]["estimate"] == max(row["risk"] for row in report["groups"])
-    assert asked("counts", {"counts": counts})["counts"] == counts
+    assert answer("counts", {"counts": counts})["counts"] == counts
 
 
 def test_others_take_no_notice_of_groups() -> None:
-    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+    counts = answer("counts", {**SAMPLE, "groups": GROUPS})["counts"]
     plain = {name: value for name, value in counts.items() if name != "by_group"}
 
     for operation, more in (("advantage", {}), ("metrics", {}), ("gate", {"max_advantage": 0.5})):
-        assert asked(operation, {"counts": counts, **more}) == asked(operation, {"counts": plain, **more})
+        assert answer(operation, {"counts": counts, **more}) == answer(operation, {"counts": plain, **more})
 
 
 def wrong(change: str) -> dict[str, Any]:
-    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+    counts = answer("counts", {**SAMPLE, "groups": GROUPS})["counts"]
     first = counts["by_group"][0]
     match change:
+        case "a number":
+            counts["by_group"] = 12
         case "a list of names":
             counts["by_group"] = ["eu", "us"]
         case "an object":
@@ -85,6 +87,7 @@ def wrong(change: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "change",
     [
+        "a number",
         "a list of names",
         "an object",
         "a field too many",
@@ -98,10 +101,11 @@ def wrong(change: str) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize(
-    ("operation", "more"), [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {})]
+    ("operation", "more"),
+    [("report", {}), ("gate", {"max_group_risk": 0.3}), ("counts", {}), ("metrics", {})],
 )
 def test_groups_that_are_none_are_refused(change: str, operation: str, more: dict[str, Any]) -> None:
-    problem = asked(operation, {"counts": wrong(change), **more}, 422)
+    problem = answer(operation, {"counts": wrong(change), **more}, 422)
 
     assert problem["field"] in ("counts", "groups", "counts.by_group.members", "counts.by_group[0].members")
 
@@ -114,25 +118,25 @@ def test_groups_that_are_none_are_refused(change: str, operation: str, more: dic
     ],
 )
 def test_labels_that_say_nothing_of_the_records_are_refused(document: dict[str, Any], match: str) -> None:
-    assert match in asked("counts", {**SAMPLE, **document}, 422)["detail"]
+    assert match in answer("counts", {**SAMPLE, **document}, 422)["detail"]
 
 
 def test_groups_of_shards_are_not_merged_without_a_word() -> None:
-    counts = asked("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+    counts = answer("counts", {**SAMPLE, "groups": GROUPS})["counts"]
 
-    assert "by_group is not merged" in asked("counts", {"shards": [counts, counts]}, 422)["detail"]
-    assert "nothing beside it" in asked("counts", {"shards": [counts], "groups": ["a"]}, 422)["detail"]
+    assert "by_group is not merged" in answer("counts", {"shards": [counts, counts]}, 422)["detail"]
+    assert "nothing beside it" in answer("counts", {"shards": [counts], "groups": ["a"]}, 422)["detail"]
 
 
 def test_labels_do_not_go_with_counts() -> None:
-    counts = asked("counts", SAMPLE)["counts"]
+    counts = answer("counts", SAMPLE)["counts"]
 
-    assert "none is in a group" in asked("counts", {"counts": counts, "groups": ["a"]}, 422)["detail"]
+    assert "none is in a group" in answer("counts", {"counts": counts, "groups": ["a"]}, 422)["detail"]
 
 
 def test_a_limit_for_groups_needs_them() -> None:
-    counts = asked("counts", SAMPLE)["counts"]
+    counts = answer("counts", SAMPLE)["counts"]
 
     assert (
-        "with those of each group" in asked("gate", {"counts": counts, "max_group_risk": 0.3}, 422)["detail"]
+        "with those of each group" in answer("gate", {"counts": counts, "max_group_risk": 0.3}, 422)["detail"]
     )

@@ -121,13 +121,13 @@ def test_questions_about_groups_are_answered_from_their_counts(
     give: Give, change: str, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = CHANGES[change](RECORDS)
-    held = ask(records, group="region")
+    in_memory = ask(records, group="region")
     monkeypatch.setattr(reading, "LARGE", 10_000)
 
     there, in_blocks = (ask(source, group="region") for source in (give(records), records.to_reader(300)))
 
     assert there == in_blocks
-    for one, other in zip(in_blocks, held, strict=True):
+    for one, other in zip(in_blocks, in_memory, strict=True):
         assert {name: one[name] for name in one if name in ("label", "records", "n_members", "decision")} == {
             name: other[name] for name in other if name in ("label", "records", "n_members", "decision")
         }
