@@ -122,7 +122,11 @@ def counts_first(call: Call, values: Values, source: Source) -> bool:
 def counts_groups(call: Call, values: Values, source: Source) -> bool:
     """Whether it is so large that the records of each group are counted as it is read."""
     columns = tuple(each for each in call.query if each[0] != "group")
-    if columns == call.query or call.operation not in GROUPED or not source.path or not _is_large(source):
+    if columns == call.query or call.operation not in GROUPED or not source.path:
+        return False
+    if (
+        call.operation != "counts" and (source.size or 0) * EXPANSION <= LARGE
+    ):  # labels take more room than scores
         return False
     return streams(*_counts_call(replace(call, query=columns), values, source))
 

@@ -21,7 +21,7 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
-from macekit.operations.counts import GROUPED, LARGE, counts_suffice, start_of, streams
+from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, start_of, streams
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
@@ -63,13 +63,15 @@ def read(
     blocks = _alike(block.in_order() for block in source.blocks(call))
     only_counts = operation == "counts" and _are_counted(call, options)
     suffice = counts_suffice(call, options)
+    grouped = "group" in dict(columns) and operation in GROUPED
+    most = (LARGE // EXPANSION if grouped else LARGE) if suffice else MOST_HELD  # labels take much room
     blocks_so_far: deque[Block] = deque()
     size = 0
     if not only_counts:
         for block in blocks:
             blocks_so_far.append(block)
             size += block.nbytes
-            if size > (LARGE if suffice else MOST_HELD):
+            if size > most:
                 break
         else:
             return replace(_whole([*blocks_so_far], call, options), textual=textual)
@@ -77,7 +79,7 @@ def read(
             raise _too_large(operation)
         say()
     every_block = chain(_emptied(blocks_so_far), blocks)
-    if "group" in dict(columns) and call.operation in GROUPED:
+    if grouped:
         return _with_groups(
             *_parts_of_groups(every_block, _on_grid(call, options, textual)), options, textual
         )
@@ -240,8 +242,8 @@ def _parts_of_groups(
         if len(tallies) > MOST_GROUPS:
             raise Problem(
                 "too-large",
-                f"by: more than {MOST_GROUPS} groups; a frame of an engine may have more, or macekit.partial of each",
-                field="by",
+                f"group: more than {MOST_GROUPS} groups; a frame of an engine may have more",
+                field="group",
             )
     parts = {label: [part for part in (stream.part(),) if part] for label, stream in tallies.items()}
     return parts, account.columns()
