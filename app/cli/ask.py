@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from app.cli.counts_files import CountsFiles
 from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
@@ -26,7 +27,7 @@ from app.cli.terminal import Progress, screen_width, write_line
 from macekit.call import JSON, Call, Reply
 from macekit.catalogue import SIDED, Operation
 from macekit.decoding.compression import expanded
-from macekit.formats import FORMATS
+from macekit.formats import FORMATS, format_named
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
@@ -146,7 +147,9 @@ def answer_question(question: Operation, arguments: argparse.Namespace) -> Answe
     paths = list(tables.values()) or paths_of(question, arguments)
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
         inputs = _inputs(question, tables, paths, arguments, stack)
-        if _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
+        if isinstance(inputs, CountsFiles):
+            progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
+        elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
             progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
         answer = saved_answer(inputs, call, values) if question.name == "report" else None
         if answer is None:
@@ -252,6 +255,8 @@ def _inputs(
 ) -> Inputs:
     """What is read: a file for each table, for each side, or for each query; or many files for one sample."""
     together = _takes_shards(question) and not getattr(arguments, "members", None)
+    if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
+        return CountsFiles([stack.enter_context(open_source(path)) for path in paths])
     if together and (len(paths) > 1 or is_address(paths[0])):
         return [_shards(paths, arguments)]
     apart = question.most_files is None
@@ -267,6 +272,11 @@ def _inputs(
     if tables:
         return Tables(dict(zip(tables, files, strict=True)))
     return Sides(*files) if getattr(arguments, "members", None) else sources
+
+
+def _is_json(path: str) -> bool:
+    """Whether a file is called so; of several files it can then only be counts."""
+    return format_named(path) == "json" and not is_address(path)
 
 
 def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:

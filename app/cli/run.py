@@ -7,14 +7,14 @@ here: two files for the two sides, a file for each query, options beside a JSON 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
+from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in, memory
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
 from estimators import Caution, MaceError
@@ -39,10 +39,8 @@ from macekit.sources.shards import Shards, shards_of
 LARGEST = 2**40
 """Bytes that one's own compressed file may expand to while it is counted."""
 
-OK = 200
-
-Inputs: TypeAlias = "list[Source | Shards] | Sides | Tables"
-"""What a question is asked of: an input for each query, or for each side, or for each table."""
+Inputs: TypeAlias = "list[Source | Shards] | CountsFiles | Sides | Tables"
+"""What a question is asked of: an input for each query, or for each side, or for each table; or counts of parts."""
 
 T = TypeVar("T")
 
@@ -71,6 +69,9 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         tables = {name: _table_of(call, source) for name, source in inputs.files.items()}
         progress.now("computing")
         return answer(call, DecodedBody(options=dict(values), tables=tables))
+    if isinstance(inputs, CountsFiles):
+        progress.now("computing")
+        return answer_counts_files(call, values, inputs)
     if isinstance(inputs, Sides):
         _require_none(call, (*TABLE[1:], FIRST_MEMBERS), "needs one table with both sides")
         progress.now("reading")
@@ -91,7 +92,7 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
         return answer(call, _counts_of(call, values, source, progress))
     if source.media_type == JSON:
         _require_none(call, (*of_table(call.operation), FIRST_MEMBERS), "a JSON request has no columns")
-        counts_body = _kept_counts(source)
+        counts_body = counts_in(source)
         if counts_body is not None:
             progress.now("computing")
             return answer(call, counts_body.with_options(dict(values)))
@@ -138,13 +139,7 @@ def _is_large(source: Source) -> bool:
 
 def _call_about(call: Call, source: Source) -> Call:
     """The call about this input; one's own compressed file may expand as far as memory goes."""
-    return replace(
-        call, media_type=source.media_type, encoding=source.encoding, expanded_limit=_memory() // 2
-    )
-
-
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return replace(call, media_type=source.media_type, encoding=source.encoding, expanded_limit=memory() // 2)
 
 
 def _require_none(call: Call, names: Sequence[str], why: str) -> None:
@@ -216,37 +211,10 @@ def _decode(call: Call, source: Source) -> DecodedBody:
     about = _call_about(call, source)
     if source.media_type == JSON:
         about = replace(about, query=())
-        counts_body = _kept_counts(source)
+        counts_body = counts_in(source)
         if counts_body is not None:
             return counts_body
     return _read(source, partial(decode, about))
-
-
-class _KeptCounts(msgspec.Struct):
-    """What ``mace counts`` wrote; everything else is skipped."""
-
-    counts: dict[str, Any] | None = None
-    columns: list[dict[str, Any]] | None = None
-    input_sha256: str | None = None
-
-
-def _kept_counts(source: Source) -> DecodedBody | None:
-    """The counts of an answer of ``mace counts``; None if a file holds anything else."""
-    try:
-        with source.body() as body:
-            content = msgspec.json.decode(
-                expanded(Call("counts", JSON, source.encoding, expanded_limit=_memory() // 2), body),
-                type=_KeptCounts,
-            )
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
-        return None  # the reader of requests says what is wrong
-    if content.counts is None or content.columns is None or content.input_sha256 is None:
-        return None
-    try:
-        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in content.columns]
-    except (KeyError, TypeError):
-        return None
-    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns))
 
 
 def _table_of(call: Call, source: Source) -> Columns:

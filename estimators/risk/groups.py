@@ -6,14 +6,14 @@ those cells, which hold together for all cells and therefore for every group at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import DimensionMismatch, InputError, InvalidCounts, MixedTypes, TooManyCells
-from estimators.sample.cells import Cells
+from estimators.sample.cells import Cells, places
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores, labels_of
 from estimators.statement import Caution
@@ -122,8 +122,7 @@ class GroupTable:
         if isinstance(labels, list) and len({isinstance(label, str) for label in labels}) > 1:
             raise MixedTypes("groups: labels must be all text or all numbers", field="groups")
         names = labels_of(labels, "groups")
-        if len(names) * counts.size > MOST_COUNTS:
-            raise TooManyCells(f"{len(names)} groups on {counts.size} cells each; use fewer", field="groups")
+        _require_few(names, counts.cells)
         order = np.argsort(names, kind="stable")
         if (names[order][1:] == names[order][:-1]).any():
             raise InvalidCounts("by_group: two have the same label", field="groups")
@@ -158,11 +157,7 @@ class GroupTable:
                     f"{name} groups: got {len(side)} labels for {len(records)} records", field="groups"
                 )
         labels, code = _codes(np.concatenate(sides), len(sides[0]) + len(sides[1]))
-        if len(labels) * cells.size > MOST_COUNTS:
-            raise TooManyCells(
-                f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
-                field="groups",
-            )
+        _require_few(labels, cells)
         tables = []
         for name, records, codes in (
             ("member", scores.members, code[: len(sides[0])]),
@@ -176,6 +171,28 @@ class GroupTable:
                 )
             tables.append(_crosstab(codes, at, len(labels), cells.size))
         return cls(labels, tables[0], tables[1])
+
+    @classmethod
+    def merged(cls, counts: Counts, shards: Sequence[tuple[Cells, GroupTable]]) -> GroupTable:
+        """The groups of several counts together.
+
+        Args:
+            counts: What the counts were merged into.
+            shards: The cells of each, and its groups; a group need not be in all of them.
+
+        Raises:
+            MixedTypes: text in one and numbers in another.
+            TooManyCells: more than can be answered.
+        """
+        labels = list(dict.fromkeys(label for _, table in shards for label in table.labels.tolist()))
+        _require_few(labels, counts.cells)
+        row = {label: at for at, label in enumerate(labels)}
+        members, nonmembers = np.zeros((2, len(labels), counts.size), dtype=np.int64)
+        for cells, table in shards:
+            at = np.ix_([row[label] for label in table.labels.tolist()], places(cells, counts.cells))
+            np.add.at(members, at, table.members)  # cells of a finer grid may share a place
+            np.add.at(nonmembers, at, table.nonmembers)
+        return cls.of(counts, labels, list(members), list(nonmembers))
 
     def to_list(self) -> list[dict[str, object]]:
         """Plain values, as counts have them under ``by_group``."""
@@ -217,6 +234,15 @@ class GroupTable:
         """The counts of each group on cells that are joined from these, each from one of ``starts`` on."""
         sides = (np.add.reduceat(side, starts, axis=1) for side in (self.members, self.nonmembers))
         return [_group(label, a, b, cells) for label, a, b in zip(self.labels.tolist(), *sides, strict=True)]
+
+
+def _require_few(labels: Sized, cells: Cells) -> None:
+    """Refuse a table that is too large."""
+    if len(labels) * cells.size > MOST_COUNTS:
+        raise TooManyCells(
+            f"{len(labels)} groups on {cells.size} cells each; use fewer cells or coarser groups",
+            field="groups",
+        )
 
 
 def _whole_numbers(column: ArrayLike, name: str, size: int) -> Integers:

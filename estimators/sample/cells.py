@@ -282,6 +282,23 @@ class Halves:
         return {"kind": self.kind, "parts": [part.to_dict() for part in self.parts]}
 
 
+def places(own: Cells, whole: Cells) -> Integers:
+    """Where each of these cells lies among those of counts that they were merged into.
+
+    Args:
+        own: The cells of some of the counts.
+        whole: Those of all, as ``Counts.merge`` makes them.
+    """
+    match own, whole:
+        case Grid(), Grid():
+            return np.searchsorted(whole.keys, own.keys >> (whole.exponent - own.exponent))
+        case Categories(), Categories():
+            return np.searchsorted(whole.labels, own.labels.astype(whole.labels.dtype))
+        case Lattice(), Lattice():
+            return np.searchsorted(whole.keys, own.keys)
+    return np.arange(whole.size)  # cells that merge only if they are the same
+
+
 def grid_keys(scores: Floats, exponent: int) -> Integers:
     """floor(score / 2**exponent): exact, because scaling by a power of two does not round, or rounds to 0."""
     scaled = np.multiply(scores, 2.0**-exponent)

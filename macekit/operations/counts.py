@@ -22,7 +22,7 @@ from macekit.decoding.body import options as query_options
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
-from macekit.operations.samples import counts_of, groups_of_counts, sample_of
+from macekit.operations.samples import counts_of, groups_of, groups_of_counts, sample_of
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
 from macekit.schemas.query import WIDE
@@ -79,7 +79,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CountsQuestion, replace(body, options=options))
     _require_options_act(question, shards, edges)
     if shards is not None:
-        return _reply(call, _merge(shards, body), columns_read(body))
+        counts, groups = _merge(shards, body)
+        return _reply(call, counts, columns_read(body), groups)
     data = sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")
@@ -186,18 +187,24 @@ def _by_type(data: Scores, sample: Sample) -> Counts:
     return CountStream().plus(*sides).counts()
 
 
-def _merge(shards: object, body: DecodedBody) -> Counts:
+def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None]:
+    """All shards together, and the groups of all where each has some."""
     if body.samples or body.groups is not None or not isinstance(shards, list) or not shards:
         raise Problem("bad-option", "shards: need a list of counts, and nothing beside it", field="shards")
     if not all(isinstance(each, dict) for each in shards):
         raise Problem("wrong-type", "shards: every one needs to be counts", field="shards")
-    if any(each.get("by_group") is not None for each in shards):
+    parts = [counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)]
+    tables = [groups_of(each, part) for each, part in zip(shards, parts, strict=True)]
+    counts = reduce(Counts.merge, parts)
+    groups = [(part.cells, each) for part, each in zip(parts, tables, strict=True) if each is not None]
+    if groups and None in tables:
+        at = tables.index(None)
         raise Problem(
             "bad-option",
-            "shards: by_group is not merged; count the groups over all shards at once, or leave them out",
+            f"shards: shard {at} has no by_group and another one has; count the groups of all of them, or of none",
             field="shards",
         )
-    return reduce(Counts.merge, (counts_of(each, f"shard {i}: ") for i, each in enumerate(shards)))
+    return counts, GroupTable.merged(counts, groups) if groups else None
 
 
 def _reply(

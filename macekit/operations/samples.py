@@ -157,16 +157,16 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
             )
         require_cells(there["cells"], where)
     counts = Counts.from_dict(there)
-    _groups(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
+    groups_of(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
     return counts
 
 
 def groups_of_counts(body: DecodedBody, counts: Counts) -> GroupTable | None:
     """The groups that counts were posted with; None if there are none."""
-    return _groups(body.samples[""].counts or {}, counts, "")
+    return groups_of(body.samples[""].counts or {}, counts)
 
 
-def _groups(value: Mapping[str, object], counts: Counts, where: str) -> GroupTable | None:
+def groups_of(value: Mapping[str, object], counts: Counts, where: str = "") -> GroupTable | None:
     """The groups of counts, if they were posted with some."""
     groups = value.get("by_group")
     if groups is None:

@@ -88,6 +88,50 @@ def test_kept_counts_are_compared(counts_file: Path, capsys: Capture) -> None:
     assert {place["name"] for place in ranking} == {"counts", "scores"}
 
 
+@pytest.mark.parametrize("command", ["counts", *QUESTIONS])
+def test_counts_of_parts_are_asked_like_those_of_all(
+    counts_file: Path, capsys: Capture, command: str
+) -> None:
+    head, *rows = (counts_file / "scores.csv").read_text().splitlines()
+    for name, part in (("a", rows[:700]), ("b", rows[700:])):
+        (counts_file / f"{name}.csv").write_text("\n".join([head, *part]))
+        assert main(["counts", f"{name}.csv", "--group", "region", "-o", f"{name}.json"]) == 0
+    capsys.readouterr()
+
+    of_parts = answer(capsys, command, "a.json", "b.json", *QUESTIONS.get(command, ()))
+
+    whole = answer(capsys, command, "counts.json", *QUESTIONS.get(command, ()))
+    assert without_columns(of_parts) == without_columns(whole)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (
+            ("counts.json", "request.json"),
+            "request.json: several JSON files are read together only if mace counts",
+        ),
+        (("counts.json", "counts.json", "--score", "x"), "2 files of counts have no columns"),
+        (("counts.json", "bare.json"), "shard 1 has no by_group"),
+        (("counts.json", "names.json"), "cannot merge counts over"),
+    ],
+)
+def test_files_that_do_not_go_together_are_one_line(
+    counts_file: Path, capsys: Capture, typed: tuple[str, ...], words: str
+) -> None:
+    (counts_file / "request.json").write_text('{"members": [0.5], "nonmembers": [0.2]}')
+    (counts_file / "names.csv").write_text("score,member\n" + "a,1\nb,0\n" * 9)
+    assert main(["counts", "scores.csv", "-o", "bare.json"]) == 0
+    assert main(["counts", "names.csv", "-o", "names.json"]) == 0
+    capsys.readouterr()
+
+    assert main(["estimate", *typed, "-q"]) == 2
+
+    err = capsys.readouterr().err
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
 def test_a_report_of_kept_counts_shows_their_groups(counts_file: Path, capsys: Capture) -> None:
     assert main(["report", "counts.json", "-o", "report.html"]) == 0
 

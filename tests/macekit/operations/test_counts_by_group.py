@@ -121,11 +121,58 @@ def test_labels_that_say_nothing_of_the_records_are_refused(document: dict[str, 
     assert match in answer("counts", {**SAMPLE, **document}, 422)["detail"]
 
 
-def test_groups_of_shards_are_not_merged_without_a_word() -> None:
-    counts = answer("counts", {**SAMPLE, "groups": GROUPS})["counts"]
+def part(rows: slice, groups: bool = True, scale: float = 1.0) -> dict[str, Any]:
+    """The counts of some of the records."""
+    sample = {side: (np.array(scores[rows]) * scale).tolist() for side, scores in SAMPLE.items()}
+    labels = {"groups": {side: each[rows] for side, each in GROUPS.items()}} if groups else {}
+    counts: dict[str, Any] = answer("counts", {**sample, **labels})["counts"]
+    return counts
 
-    assert "by_group is not merged" in answer("counts", {"shards": [counts, counts]}, 422)["detail"]
-    assert "nothing beside it" in answer("counts", {"shards": [counts], "groups": ["a"]}, 422)["detail"]
+
+@pytest.mark.parametrize("scale", [1.0, 1000.0, 1e-9])
+def test_groups_of_shards_are_those_of_all_records(scale: float) -> None:
+    """A shard of larger scores has coarser cells, into which those of the other one go."""
+    first, second = part(slice(0, 100)), part(slice(100, None), scale=scale)
+    sample = {
+        side: [*scores[:100], *(np.array(scores[100:]) * scale).tolist()] for side, scores in SAMPLE.items()
+    }
+    whole = answer("counts", {**sample, "groups": GROUPS})["counts"]
+
+    for shards in ([first, second], [second, first]):
+        assert answer("counts", {"shards": shards})["counts"] == whole
+
+
+def test_a_group_need_not_be_in_every_shard() -> None:
+    numbers = {
+        name: {"members": [5, 3], "nonmembers": [1, 7], "cells": {"kind": "categories", "labels": labels}}
+        for name, labels in (("north", ["a", "b"]), ("south", ["b", "c"]))
+    }
+    shards = [
+        {**each, "by_group": [{"label": name, **{side: each[side] for side in ("members", "nonmembers")}}]}
+        for name, each in numbers.items()
+    ]
+
+    counts = answer("counts", {"shards": shards})["counts"]
+
+    assert counts["members"] == [5, 8, 3]
+    assert counts["by_group"] == [
+        {"label": "north", "members": [5, 3, 0], "nonmembers": [1, 7, 0]},
+        {"label": "south", "members": [0, 5, 3], "nonmembers": [0, 1, 7]},
+    ]
+
+
+def test_shards_with_and_without_groups_are_refused() -> None:
+    shards = [part(slice(0, 100)), part(slice(100, None), groups=False)]
+
+    assert "shard 1 has no by_group" in answer("counts", {"shards": shards}, 422)["detail"]
+    assert "nothing beside it" in answer("counts", {"shards": shards[:1], "groups": ["a"]}, 422)["detail"]
+
+
+def test_groups_called_by_numbers_do_not_go_with_groups_called_by_text() -> None:
+    counts = part(slice(0, 100))
+    by_number = {**counts, "by_group": [{**each, "label": i} for i, each in enumerate(counts["by_group"])]}
+
+    assert "all text or all numbers" in answer("counts", {"shards": [counts, by_number]}, 422)["detail"]
 
 
 def test_labels_do_not_go_with_counts() -> None:

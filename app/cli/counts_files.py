@@ -1,0 +1,84 @@
+"""Files that ``mace counts`` wrote: one is asked about like scores, several are brought together first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from app.cli.inputs import Misuse, Source, detail_of
+from macekit.call import JSON, Call, Reply
+from macekit.decoding.body import ColumnRead, DecodedBody, Sample
+from macekit.decoding.compression import expanded
+from macekit.operations import answer
+from macekit.problems import Problem
+
+OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CountsFiles:
+    """Counts of several parts of the records."""
+
+    sources: Sequence[Source]
+
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        return f"{len(self.sources)} files of counts"
+
+
+class _Content(msgspec.Struct):
+    """What ``mace counts`` wrote; everything else is skipped."""
+
+    counts: dict[str, Any] | None = None
+    columns: list[dict[str, Any]] | None = None
+    input_sha256: str | None = None
+
+
+def memory() -> int:
+    """Bytes that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def counts_in(source: Source) -> DecodedBody | None:
+    """The counts that a file holds; None if it holds anything else."""
+    about = Call("counts", JSON, source.encoding, expanded_limit=memory() // 2)
+    try:
+        with source.body() as body:
+            content = msgspec.json.decode(expanded(about, body), type=_Content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Problem):
+        return None  # the reader of requests says what is wrong
+    if content.counts is None or content.columns is None or content.input_sha256 is None:
+        return None
+    try:
+        columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in content.columns]
+    except (KeyError, TypeError):
+        return None
+    return DecodedBody({"": Sample(counts=content.counts)}, columns=tuple(columns))
+
+
+def answer_counts_files(call: Call, values: Mapping[str, object], files: CountsFiles) -> Reply:
+    """The answer about all of them together."""
+    if call.query:
+        raise Misuse(f"{files.name} have no columns; name columns to mace counts")
+    parts = []
+    for source in files.sources:
+        part = counts_in(source)
+        if part is None:
+            raise Misuse(
+                f"{source.name}: several JSON files are read together only if mace counts wrote them"
+            )
+        parts.append(part)
+    columns = tuple(dict.fromkeys(column for part in parts for column in part.columns))
+    shards = DecodedBody(options={"shards": [part.samples[""].counts for part in parts]}, columns=columns)
+    if call.operation == "counts":
+        return answer(call, replace(shards, options={**values, **shards.options}))
+    reply = answer(Call("counts"), shards)
+    if reply.status != OK:
+        raise Misuse(detail_of(reply))
+    together = Sample(counts=msgspec.json.decode(reply.body)["counts"])
+    return answer(call, DecodedBody({"": together}, dict(values), columns=columns))
