@@ -299,6 +299,24 @@ def by_group(source: Any) -> str:
     return f"{len(groups)} groups"
 
 
+def risks(path: Path) -> str:
+    """A row for each record, as Parquet."""
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        answer = macekit.write_risks(path, file.name)
+        rows = pq.read_metadata(file.name).num_rows
+    return f"{rows:,} rows, {answer['flags']['records']:,} flagged"
+
+
+def report_by_group(path: Path, suffix: str) -> str:
+    """What `mace report --group` makes of a folder, in a process of its own as the shell has it."""
+    from app.cli import main as mace
+
+    with tempfile.TemporaryDirectory() as folder:
+        status = mace(["report", str(path), "--group", "region", "-q", "-o", f"{folder}/report{suffix}"])
+        size = Path(f"{folder}/report{suffix}").stat().st_size
+    return f"exit status {status}, {size // 1024:,} KiB"
+
+
 def map_in_arrow(path: Path) -> str:
     """Spark's other way: our counter in Python workers beside it."""
 
@@ -319,6 +337,9 @@ WAYS: dict[str, Callable[[Path], str]] = {
     "estimate": lambda path: shown(macekit.estimate(path)),
     "counts": lambda path: of_counts(macekit.counts(path)),
     "counts by group": by_group,
+    "risk of each record, written": risks,
+    "report by group, JSON": lambda path: report_by_group(path, ".json"),
+    "report by group, HTML": lambda path: report_by_group(path, ".html"),
     "DuckDB's own query": own_query,
     "Polars, lazy": lambda path: of_counts(macekit.counts(polars(path))),
     "DuckDB, relation": lambda path: of_counts(macekit.counts(relation(path))),
@@ -381,7 +402,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="streamed here")
     parser.add_argument("--engine-rows", type=int, default=1_000_000, help="counted by engines, and by Spark")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="equal,stream,linear,push,spark")
+    parser.add_argument("--only", default="equal,stream,linear,report,push,spark")
     parser.add_argument("--folder", type=Path, help="where the records are written, and stay")
     parser.add_argument("--way", nargs=3, metavar=("NAME", "WARM", "PATH"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -397,7 +418,7 @@ def main() -> None:
             equal(folder)
         if "stream" in parts:
             path = write(folder / f"rows-{given.rows}", given.rows)
-            ways = ["DuckDB's own query", "counts", "estimate", "counts by group"]
+            ways = ["DuckDB's own query", "counts", "estimate", "counts by group", "risk of each record, written"]
             table(ways, path, given.rows, warm, given.repeats, "DuckDB's own query")
         if "linear" in parts:
             linear(folder, given.rows, warm, given.repeats)
@@ -405,6 +426,9 @@ def main() -> None:
         if "push" in parts:
             ways = ["DuckDB's own query", *[name for name in ENGINES if name in WAYS and name != "Spark"]]
             table(ways, few, given.engine_rows, warm, given.repeats, "DuckDB's own query")
+        if "report" in parts:
+            ways = ["counts by group", "report by group, JSON", "report by group, HTML"]
+            table(ways, few, given.engine_rows, warm, given.repeats, "counts by group")
         if "spark" in parts:
             table(
                 ["Spark", "Spark, mapInArrow and partial"],

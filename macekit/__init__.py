@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from macekit.engines import partial as partial
     from macekit.engines import risk_table as risk_table
     from macekit.engines import sql as sql
+    from macekit.engines import write_risks as write_risks
     from macekit.model import audit_model as audit_model
 
     _here = Local()
@@ -75,6 +76,7 @@ __all__ = [
     "risk_table",
     "sql",
     "theory",
+    "write_risks",
 ]
 
 _OWNERS = {
@@ -90,6 +92,7 @@ _OWNERS = {
     "partial": "macekit.engines",
     "risk_table": "macekit.engines",
     "sql": "macekit.engines",
+    "write_risks": "macekit.engines",
 }
 
 

@@ -190,6 +190,74 @@ def risk_table(counts: Any, **options: Unpack[RiskTableOptions]) -> pa.Table:
     return pa.table({**places, **{name: column for name, column in columns.items() if column is not None}})
 
 
+def write_risks(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    score: str | None = None,
+    member: str | None = None,
+    **options: Unpack[RiskTableOptions],
+) -> dict[str, Any]:
+    """Write the risk of each record of files of any size: counted first, then read again and looked up.
+
+    Args:
+        source: A file, several, a folder, a pattern or an address in a bucket, which is read twice.
+        path: The table to write: ``.parquet``, ``.csv`` or ``.arrow``, with a row for each record in the order in
+            which they are read, and the columns of ``macekit.risk``'s records. A file of this name is replaced.
+        score, member: Names of the columns. Not needed if they are called ``score`` and ``member``.
+        options: Those of ``macekit.risk`` that are not about single records.
+
+    Returns:
+        what is to be said of all records: the answer of ``macekit.risk`` without ``records``.
+
+    Raises:
+        MaceProblem: a record cannot be used; it says which and why. Nothing is then written.
+
+    Example:
+        >>> import os
+        >>> import tempfile
+        >>> import macekit
+        >>> import numpy as np
+        >>> import pyarrow as pa
+        >>> from pyarrow import parquet
+        >>> rng = np.random.default_rng(0)
+        >>> member = np.arange(4000) % 2 == 0
+        >>> folder = tempfile.mkdtemp()
+        >>> scores, risks = (os.path.join(folder, name) for name in ("scores.parquet", "risks.parquet"))
+        >>> parquet.write_table(pa.table({"score": rng.normal(member * 0.5), "member": member}), scores)
+        >>> summary = macekit.write_risks(scores, risks, threshold=0.3)
+        >>> summary["flags"]["records"] == sum(parquet.read_table(risks)["flagged"].to_pylist())
+        True
+    """
+    import msgspec
+
+    from macekit.client.tables import query as query_of
+    from macekit.operations.encode import json_bytes
+    from macekit.problems import Problem
+    from macekit.sources.risks import SUFFIXES
+    from macekit.sources.risks import write_risks as write
+    from macekit.sources.shards import are_paths, shards_of
+
+    with as_mace_problems():
+        suffix = os.path.splitext(path)[1].lower()
+        if suffix not in SUFFIXES:
+            raise Problem("bad-option", f"path: need a name that ends in {', '.join(SUFFIXES)}", field="path")
+        paths = [source] if isinstance(source, str | os.PathLike) else source
+        if not isinstance(paths, list | tuple) or not are_paths(paths):
+            raise Problem("wrong-type", "source: need files, which are read twice", field="source")
+        named = {role: name for role, name in (("score", score), ("member", member)) if name is not None}
+        beside = f"{os.fspath(path)}.part"
+        try:
+            with open(beside, "wb") as file:
+                content = write(shards_of(paths), query_of(named), options, file, suffix)
+            os.replace(beside, path)
+        finally:
+            if os.path.exists(beside):
+                os.unlink(beside)
+    whole: dict[str, Any] = msgspec.json.decode(json_bytes(content))
+    return whole
+
+
 def sql(
     dialect: str,
     *,

@@ -22,17 +22,20 @@ from app.cli.inputs import Misuse, Source, detail_of, in_shell, open_source
 from app.cli.options import Option, columns_of, options_of, values_of
 from app.cli.outputs import Answer, Form, Report, Target, form_of, is_shown, suffixes_of, target_of
 from app.cli.parsing import MISUSE
-from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question
+from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
-from macekit.call import JSON, Call, Reply
+from estimators import MaceError
+from macekit.call import ARROW, JSON, Call, Reply
 from macekit.catalogue import SIDED, Operation
 from macekit.decoding.compression import expanded
 from macekit.formats import FORMATS, format_named
+from macekit.operations.encode import json_bytes
 from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS, Context
 from macekit.reports.saved import MARKS, BrokenAnswerError, recognise, validate_answer
 from macekit.reports.text import closing, text
 from macekit.schemas.query import takes_arrays
+from macekit.sources.risks import write_risks
 from macekit.sources.shards import Shards, is_address, shards_of
 from macekit.text import escape_controls_in_json, nearest, printable
 
@@ -151,17 +154,39 @@ def answer_question(question: Operation, arguments: argparse.Namespace) -> Answe
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")
         elif _takes_shards(question) and len(paths) > 1 and isinstance(inputs, list):
             progress.say(f"{inputs[0].name} are read as one table; mace compare takes them apart")
-        answer = saved_answer(inputs, call, values) if question.name == "report" else None
-        if answer is None:
-            answer = Answer(question.name, _reply(call, values, inputs, progress))
-        if output is not None:
-            progress.now("writing")
-            context = Context() if answer.file else _context(inputs, paths)
-            with blame_file(answer):
-                output.target.write(output.form.file(answer, context))
+        large = risks_to_write(call, values, inputs) if _is_table(output) else None
+        if output is not None and large is not None:
+            answer = _write_risks(call, values, large, output, progress)
+        else:
+            saved = saved_answer(inputs, call, values) if question.name == "report" else None
+            answer = saved or Answer(question.name, _reply(call, values, inputs, progress))
+            if output is not None:
+                progress.now("writing")
+                context = Context() if answer.file else _context(inputs, paths)
+                with blame_file(answer):
+                    output.target.write(output.form.file(answer, context))
     with blame_file(answer):
         _print(arguments, answer, output)
     return answer
+
+
+def _is_table(output: Output | None) -> bool:
+    """Whether the answer is written as a row for each record."""
+    return output is not None and output.form.accept == ARROW
+
+
+def _write_risks(
+    call: Call, values: Mapping[str, object], source: Shards, output: Output, progress: Progress
+) -> Answer:
+    """The risk of each record of what is larger than memory, written as it is read again."""
+    progress.say(f"{source.name} is large, so mace counts it, then reads it again and looks each record up")
+    progress.now("counting, then writing")
+    try:
+        with output.target.writing() as file:
+            content = write_risks(source, call.query, values, file, output.target.suffix)
+    except (Problem, MaceError) as error:
+        raise Misuse(in_shell(Problem.of(error).detail)) from None
+    return Answer(call.operation, Reply(200, JSON, json_bytes(content)), dict(content))
 
 
 def _top(arguments: argparse.Namespace, output: Output | None) -> dict[str, object]:

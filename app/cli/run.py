@@ -34,6 +34,7 @@ from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
 from macekit.schemas.questions import QUESTIONS
 from macekit.sources.reading import read
+from macekit.sources.risks import NEED_ALL, RISK
 from macekit.sources.shards import Shards, shards_of
 
 LARGEST = 2**40
@@ -118,6 +119,24 @@ def require_question(operation: str, values: Values) -> None:
 def counts_first(call: Call, values: Values, source: Source) -> bool:
     """Whether an input is so large that it is counted as it is read, and the question then asked of the counts."""
     return _is_large(source) and counts_suffice(call, values) and streams(*_counts_call(call, values, source))
+
+
+def risks_to_write(call: Call, values: Values, inputs: Inputs) -> Shards | None:
+    """What is so large that the risk of each record is looked up as it is read again; None if it is held."""
+    if call.operation != RISK or not isinstance(inputs, list) or len(inputs) != 1:
+        return None
+    (source,) = inputs
+    if isinstance(source, Shards):
+        large, about = source.nbytes * EXPANSION > LARGE, Call("counts", media_type="")
+    else:
+        large, about = bool(source.path) and (source.size or 0) * EXPANSION > LARGE, _call_about(call, source)
+    columns = tuple(each for each in call.query if each[0] != "group")
+    one_score = "," not in dict(columns).get("score", "")
+    if not (large and one_score and streams(replace(about, query=columns), _how(values))):
+        return None
+    if any(name in values for name in NEED_ALL):
+        return None
+    return source if isinstance(source, Shards) else shards_of([source.path])
 
 
 def counts_groups(call: Call, values: Values, source: Source) -> bool:
@@ -269,8 +288,12 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:
     """The call that counts what another call asks about, and its options."""
-    options = {"query": values["query"]} if "query" in values else {}
-    return _call_about(Call("counts", query=call.query), source), options
+    return _call_about(Call("counts", query=call.query), source), _how(values)
+
+
+def _how(values: Values) -> Values:
+    """The options that say how scores are counted."""
+    return {"query": values["query"]} if "query" in values else {}
 
 
 def _stream_counts(call: Call, values: Values, source: Source, progress: Progress) -> Reply:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 import numpy as np
@@ -66,6 +66,9 @@ from macekit.schemas.statements import (
     WarningAnswer,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Columns = Mapping[str, "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"]
 
 
@@ -91,11 +94,18 @@ def plain(value: object) -> object:
 _JSON = msgspec.json.Encoder(enc_hook=plain)
 
 
+def arrow_table(columns: Columns) -> pa.Table:
+    """Columns as a table of Arrow's; what is masked is null."""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
+
+
 def arrow_bytes(columns: Columns, notes: Mapping[str, str]) -> bytes:
     """Columns as an Arrow stream; ``notes`` travel in the schema's metadata."""
     import pyarrow as pa
 
-    table = pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
+    table = arrow_table(columns)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema.with_metadata(dict(notes))) as writer:
         writer.write_table(table.replace_schema_metadata(dict(notes)))
@@ -107,9 +117,8 @@ def csv_bytes(columns: Columns) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    table = pa.table({name: pa.array(np.ma.getdata(c), mask=_mask(c)) for name, c in columns.items()})
     sink = pa.BufferOutputStream()
-    csv.write_csv(table, sink)
+    csv.write_csv(arrow_table(columns), sink)
     return bytes(sink.getvalue())
 
 

@@ -112,7 +112,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     published = None if question.estimator is None else _published(data, targets, question)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
-    columns = _columns(listing, index, of_record) | _paper_columns(published, listing.index)
+    columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
     source = encode.provenance(
         data,
         result.provenance.method,
@@ -124,7 +124,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if call.accept == CSV:
         return Reply(200, CSV, csv_bytes(columns), records, input_sha256=source["input_sha256"])
     if call.accept == ARROW:
-        table = arrow_bytes(columns, _notes(result, source))
+        table = arrow_bytes(columns, notes_of(result, source))
         return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
     tables = by_group_of(data, groups, question) if body.targets is None else {}
     mean = mean_risk(with_counts(data), result.cells, question.confidence, question.seed, question.bins)
@@ -251,9 +251,10 @@ def _targets(body: DecodedBody, data: Scores | Counts) -> ArgumentScores | None:
     return submitted_scores(body, data)
 
 
-def _columns(
+def record_columns(
     result: IndividualRisk, index: NDArray[np.int64], record_metric: IndividualMetric | None
 ) -> dict[str, NDArray[np.generic]]:
+    """What is said of each of these records, column by column."""
     columns: dict[str, NDArray[np.generic]] = {
         "index": index,
         "risk": result.risk,
@@ -342,5 +343,6 @@ def group_rows(table: GroupRisks | None, alone: dict[object, GroupAdvantage]) ->
     return rows
 
 
-def _notes(result: IndividualRisk, source: ProvenanceAnswer) -> dict[str, str]:
+def notes_of(result: IndividualRisk | RiskByCell, source: ProvenanceAnswer) -> dict[str, str]:
+    """What goes with a table of records."""
     return {"mace": json_bytes({"sentence": result.sentence, "provenance": source}).decode()}

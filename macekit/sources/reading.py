@@ -36,6 +36,8 @@ MOST_HELD = 2**30
 MOST_GROUPS = 200
 """Groups that are counted at once; each takes some megabytes."""
 
+WRITTEN = "; or write a row for each record: mace risk -o FILE.parquet, macekit.write_risks"
+
 HOW_COUNTED = frozenset({"cells", "query"})
 """Options that say how scores are counted."""
 
@@ -155,8 +157,8 @@ def _too_large(operation: str) -> Problem:
     return Problem(
         "too-large",
         f"`{command(operation)}` as it was asked looks at every record, and the columns in use take more than "
-        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without groups, units "
-        "and vectors), or of a sample of the records",
+        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without units and "
+        f"vectors), or of a sample of the records{WRITTEN if operation == 'individual-risk' else ''}",
     )
 
 

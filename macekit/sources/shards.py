@@ -91,6 +91,11 @@ class Shards:
     name: str
     shards: tuple[Shard, ...]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all files, as they lie there."""
+        return sum(shard.files.get_file_info(shard.path).size or 0 for shard in self.shards)
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """All blocks of all files; the next is read while one is looked at."""
         yield from ahead(block for shard in self.shards for block in shard.blocks(call))

@@ -1,0 +1,188 @@
+"""The risk of each record of a source that is larger than memory: counted first, then read again and looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+import numpy as np
+
+from estimators import Counts, IndividualRisk, individual_risk, mean_risk
+from estimators.metric.individual import IndividualMetric
+from estimators.risk.individual import RiskByCell
+from estimators.sample.locating import SampleRange, cell_of, targets_of
+from estimators.sample.scores import ArgumentScores
+from macekit.call import Call
+from macekit.decoding.body import DecodedBody
+from macekit.decoding.table import stacked
+from macekit.operations import encode
+from macekit.operations.options import parse_question, provenance_options, validate
+from macekit.operations.risk import (
+    INTERVALS,
+    OVER,
+    metric_of_cells,
+    notes_of,
+    record_columns,
+    rows_of_groups,
+    summary,
+)
+from macekit.operations.samples import sample_of
+from macekit.problems import Problem
+from macekit.schemas.questions import RiskQuestion
+from macekit.sources.blocks import Source, blamed
+from macekit.sources.reading import LIMIT, read
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RISK = "individual-risk"
+NEED_ALL = ("estimator", "top", "targets")
+"""Options for which every record is looked at, or that ask about others."""
+
+SUFFIXES = (".parquet", ".csv", ".arrow")
+"""What the rows may be written as."""
+
+ROWS = 2**19
+"""Rows that are written at once: a row group of Parquet."""
+
+Columns = tuple[tuple[str, str], ...]
+
+
+class _Writer(Protocol):
+    def write(self, table: pa.Table) -> None:
+        """Append these rows."""
+
+    def close(self) -> None:
+        """Write what ends the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The risk of each score that was counted."""
+
+    result: IndividualRisk
+    of_cells: IndividualMetric | None
+    reach: SampleRange | None
+    notes: Mapping[str, str]
+    content: Mapping[str, object]
+
+    @classmethod
+    def of(cls, options: Mapping[str, object], counted: DecodedBody) -> Lookup:
+        """From counts, and the options of ``mace risk`` that counts answer."""
+        call = Call(RISK)
+        body = replace(counted, options=dict(options))
+        question = parse_question(RiskQuestion, body)
+        data = sample_of(body, question)
+        assert isinstance(data, Counts)
+        result = individual_risk(
+            data,
+            question.prior,
+            question.confidence,
+            _some_target(data),
+            bins=question.bins,
+            interval=INTERVALS[question.interval],
+            threshold=question.threshold,
+            over=OVER[question.over],
+            seed=question.seed,
+        )
+        of_cells = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
+        by_cell = RiskByCell(result.cells, result.flags)
+        source = encode.provenance(
+            data,
+            result.provenance.method,
+            question.seed,
+            provenance_options(question, call),
+            encode.columns_of(body),
+        )
+        mean = mean_risk(data, result.cells, question.confidence, question.seed, question.bins)
+        content = {
+            **summary(by_cell, mean, of_cells),
+            "groups": rows_of_groups(body, data, by_cell, question),
+            "provenance": source,
+        }
+        return cls(result, of_cells, SampleRange.of(data), notes_of(by_cell, source), content)
+
+    def rows(self, scores: ArgumentScores, start: int) -> pa.Table:
+        """A row for each of these scores, the first of which is record ``start``."""
+        cells = self.result.cells.counts.cells
+        cell = cell_of(targets_of(scores, cells), cells, self.reach)
+        index = np.arange(start, start + len(cell))
+        some = replace(self.result, cell=cell, index=index)
+        return encode.arrow_table(record_columns(some, index, self.of_cells))
+
+
+def write_risks(
+    source: Source, columns: Columns, options: Mapping[str, object], sink: BinaryIO, suffix: str
+) -> Mapping[str, object]:
+    """Write a row for each record of a source that can be read twice, in its order; what is to be said of all of them.
+
+    Args:
+        source: What is read, twice.
+        columns: Names of its columns.
+        options: Those of ``mace risk``.
+        sink: Where to write.
+        suffix: ``.parquet``, ``.csv`` or ``.arrow``.
+    """
+    for name in NEED_ALL:
+        if name in options:
+            raise Problem(
+                "bad-option",
+                f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
+                field=name,
+            )
+    validate(RiskQuestion, options)  # before anything is read
+    how = {name: value for name, value in options.items() if name == "query"}
+    left = {name: value for name, value in options.items() if name != "query"}
+    lookup = Lookup.of(left, read(source, "counts", how, columns))
+    call = Call("counts", query=tuple(each for each in columns if each[0] != "group"), expanded_limit=LIMIT)
+    tables = _rows(source, call, lookup)
+    first = next(tables)
+    writer = _writer(sink, suffix, first.schema.with_metadata(dict(lookup.notes)))
+    try:
+        for table in chain([first], tables):
+            writer.write(table)
+    finally:
+        writer.close()
+    return lookup.content
+
+
+def _rows(source: Source, call: Call, lookup: Lookup) -> Iterator[pa.Table]:
+    """Some rows at a time."""
+    import pyarrow as pa
+
+    start, waiting = 0, 0
+    tables: list[pa.Table] = []
+    for block in source.blocks(call):
+        with blamed(block.name):
+            scores = stacked(block.table, block.roles.scores, "score", LIMIT)
+            tables.append(lookup.rows(scores, start))
+        start += len(scores)
+        waiting += len(scores)
+        if waiting >= ROWS:
+            yield pa.concat_tables(tables)
+            tables, waiting = [], 0
+    if tables:
+        yield pa.concat_tables(tables)
+
+
+def _some_target(counts: Counts) -> ArgumentScores:
+    """A score that can be asked about, since counts need one."""
+    labels = getattr(counts.cells, "labels", None)
+    return np.zeros(1) if labels is None else labels[:1]
+
+
+def _writer(sink: BinaryIO, suffix: str, schema: pa.Schema) -> _Writer:
+    """What writes tables of a schema in the format of a suffix."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    match suffix:
+        case ".parquet":
+            writer: _Writer = parquet.ParquetWriter(sink, schema)
+        case ".csv":
+            writer = csv.CSVWriter(sink, schema)
+        case _:
+            writer = pa.ipc.new_stream(sink, schema)
+    return writer
