@@ -418,7 +418,13 @@ def main() -> None:
             equal(folder)
         if "stream" in parts:
             path = write(folder / f"rows-{given.rows}", given.rows)
-            ways = ["DuckDB's own query", "counts", "estimate", "counts by group", "risk of each record, written"]
+            ways = [
+                "DuckDB's own query",
+                "counts",
+                "estimate",
+                "counts by group",
+                "risk of each record, written",
+            ]
             table(ways, path, given.rows, warm, given.repeats, "DuckDB's own query")
         if "linear" in parts:
             linear(folder, given.rows, warm, given.repeats)

@@ -189,7 +189,8 @@ class GroupTable:
         row = {label: at for at, label in enumerate(labels)}
         members, nonmembers = np.zeros((2, len(labels), counts.size), dtype=np.int64)
         for cells, table in shards:
-            at = np.ix_([row[label] for label in table.labels.tolist()], places(cells, counts.cells))
+            rows = np.array([row[label] for label in table.labels.tolist()], dtype=np.int64)
+            at = np.ix_(rows, places(cells, counts.cells))
             np.add.at(members, at, table.members)  # cells of a finer grid may share a place
             np.add.at(nonmembers, at, table.nonmembers)
         return cls.of(counts, labels, list(members), list(nonmembers))

@@ -79,8 +79,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(CountsQuestion, replace(body, options=options))
     _require_options_act(question, shards, edges)
     if shards is not None:
-        counts, groups = _merge(shards, body)
-        return _reply(call, counts, columns_read(body), groups)
+        together, table = _merge(shards, body)
+        return _reply(call, together, columns_read(body), table)
     data = sample_of(body, _with_query(question, body))
     if isinstance(data, Counts):
         require_left_out(question, ("cells", "bins"), "counts are sorted into cells already")

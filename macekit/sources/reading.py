@@ -36,7 +36,7 @@ MOST_HELD = 2**30
 MOST_GROUPS = 200
 """Groups that are counted at once; each takes some megabytes."""
 
-WRITTEN = "; or write a row for each record: mace risk -o FILE.parquet, macekit.write_risks"
+WAY_OUT = "; or write a row for each record: mace risk -o FILE.parquet, macekit.write_risks"
 
 HOW_COUNTED = frozenset({"cells", "query"})
 """Options that say how scores are counted."""
@@ -158,7 +158,7 @@ def _too_large(operation: str) -> Problem:
         "too-large",
         f"`{command(operation)}` as it was asked looks at every record, and the columns in use take more than "
         f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without units and "
-        f"vectors), or of a sample of the records{WRITTEN if operation == 'individual-risk' else ''}",
+        f"vectors), or of a sample of the records{WAY_OUT if operation == 'individual-risk' else ''}",
     )
 
 

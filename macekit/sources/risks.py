@@ -69,10 +69,10 @@ class Lookup:
     content: Mapping[str, object]
 
     @classmethod
-    def of(cls, options: Mapping[str, object], counted: DecodedBody) -> Lookup:
-        """From counts, and the options of ``mace risk`` that counts answer."""
+    def of(cls, options: Mapping[str, object], body: DecodedBody) -> Lookup:
+        """From a body with counts, and the options of ``mace risk`` that counts answer."""
         call = Call(RISK)
-        body = replace(counted, options=dict(options))
+        body = replace(body, options=dict(options))
         question = parse_question(RiskQuestion, body)
         data = sample_of(body, question)
         assert isinstance(data, Counts)
