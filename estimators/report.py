@@ -259,7 +259,7 @@ def assess(
             [
                 fine.doubts,
                 () if learned is None else (learned.caution,),
-                lone_caution(data, submitted, "the advantage and the area under the ROC curve use"),
+                lone_caution(data, submitted, "advantages and the area under the ROC curve use"),
                 first,
                 beneath,
                 result.cautions,

@@ -63,14 +63,16 @@ def lone_places(clusters: Clusters, seed: int) -> tuple[Integers, Integers]:
     return sides
 
 
-def lone_caution(lone: Scores | Counts, submitted: Scores | Counts, but: str = "") -> tuple[Caution, ...]:
-    """From which rows the numbers are that do not allow for clusters; ``but`` says what uses all rows, if some do."""
+def lone_caution(
+    lone: Scores | Counts, submitted: Scores | Counts, but: str = "", what: str = "these numbers come"
+) -> tuple[Caution, ...]:
+    """From which rows ``what`` is stated; ``but`` says what uses all of them, if something does."""
     if lone is submitted:
         return ()
     few, rows = lone.n_members + lone.n_nonmembers, submitted.n_members + submitted.n_nonmembers
-    these = f"{few} rows of which no two share a cluster, drawn at random"
-    message = f"of all {rows} rows these numbers are of {these}"
+    message = f"{what} from {few} of {rows} rows, drawn at random: no two of them share a cluster"
     if but:
+        these = f"{few} rows of which no two share a cluster, drawn at random"
         message = f"only {but} all {rows} rows; everything else is that of {these}"
     return (Caution(LONE_ROWS, message),)
 

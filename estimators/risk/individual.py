@@ -328,7 +328,7 @@ def individual_risk(
         cell,
         np.arange(len(cell)),
         table,
-        (*lone_caution(data, submitted), *cells.cautions, *_unknown(cell)),
+        (*lone_caution(data, submitted, what="risks come"), *cells.cautions, *_unknown(cell)),
         cells.provenance,
         by_cell.learned,
         score,
