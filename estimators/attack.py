@@ -348,7 +348,7 @@ def attack_advantage(
             Interval(*gap, confidence, Guarantee(between, assumes, finite_sample=False)),
         ),
         distance.share(alpha, own, optimum),
-        (table.hits, table.alarms),
+        (attack.table.hits, attack.table.alarms),
         attack.cut,
         baseline(prior),
         tuple(dict.fromkeys((*attack.cautions, *ends.fine.doubts, *notes, *optimum.cautions))),

@@ -37,8 +37,7 @@ class Judgement:
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, whatever the
             limits are; of vectors, of their learned score.
         doubts: Signs that the scores are not what they are taken for, such as repeated rows.
-        clusters: How many clusters the rows come in and what that costs the advantage; None if none were named, or
-            nothing was limited that uses all rows.
+        clusters: How many clusters the rows come in and what that costs the advantage; None if none were named.
 
     Example:
         >>> from estimators import Counts
@@ -175,6 +174,8 @@ def judge(
     results = tuple(limit.judge(sample) for limit in limits)
     source = Provenance("gate", VERSION, submitted.n_members, submitted.n_nonmembers, prior, seed)
     summary = next((each.clusters for each in results if each.clusters is not None), None)
+    if every is not None and summary is None:
+        summary = sample.advantage_ends(every, CellsTarget()).clusters
     whole = [each.about for each in results if each.clusters is not None]
     of_all = f"{' and '.join(whole)} use{'s' * (len(whole) == 1)}" if whole else ""
     doubts = (*fine.doubts, *lone_caution(data, submitted, of_all))

@@ -207,6 +207,9 @@ class MeanRiskAnswer(IntervalAnswer):
         ),
     ]
     sentence: str
+    clusters: Annotated[
+        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+    ]
 
 
 class FlagsAnswer(TypedDict):
@@ -371,10 +374,7 @@ class GateAnswer(TypedDict):
     ]
     clusters: Annotated[
         ClustersAnswer | None,
-        Field(
-            description="what the clusters cost where a limit is judged by all rows: the advantage, accuracy; null "
-            "where none were named, or none is"
-        ),
+        Field(description="what the clusters cost the advantage; null where none were named"),
     ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
