@@ -1,4 +1,4 @@
-"""``cluster`` in the questions beside the advantage: nothing is wrong more often than it says, and few rows are enough."""
+"""``cluster`` in the questions beside the advantage: none is wrong more often than it says; few rows are enough."""
 
 from __future__ import annotations
 
