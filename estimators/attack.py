@@ -301,10 +301,10 @@ def attack_advantage(
     ends = ends_of(scores, prior, None, seed, cluster=cluster)
     if isinstance(ends.validation, ClusteredEnds):
         clusters = ends.validation.clusters
-        limits, judged, notes = limits_of_clusters(scores, attack, rule, clusters, ends.fine, seed)
+        limits, of_rates, notes = limits_of_clusters(scores, attack, rule, clusters, ends.fine, seed)
     else:
-        limits, judged, notes = attack.limits(finest(scores), rule, prior), attack, ()
-    whole, table = attack if isinstance(limits, ClusteredCut) else judged, judged.table
+        limits, of_rates, notes = attack.limits(finest(scores), rule, prior), attack, ()
+    whole, table = attack if isinstance(limits, ClusteredCut) else of_rates, of_rates.table
     fixed = FIXED if rule.kind in ("guesses", "threshold") else SHARE_FIXED
     assumes = IID if isinstance(limits, AnyCut) else fixed
 
@@ -317,9 +317,10 @@ def attack_advantage(
     def ratio(name: str, value: float, form: tuple[Linear, Linear]) -> Estimate:
         return estimate(f"the {name}", None if np.isnan(value) else value, *limits.ratio(*form, alpha))
 
-    own = estimate("the advantage", whole.advantage(prior), *limits.advantage(alpha))
-    if isinstance(limits, ClusteredCut):
-        own = replace(own, interval=replace(own.interval, guarantee=limits.guarantee(own)))
+    def by_all(plain: Estimate) -> Estimate:
+        return limits.by_all_rows(plain) if isinstance(limits, ClusteredCut) else plain
+
+    own = by_all(estimate("the advantage", whole.advantage(prior), *limits.advantage(alpha)))
     choice = [preset(name, prior) for name in PRESETS] if metrics is None else list(metrics)
     of_metrics = {}
     for metric in choice:
@@ -331,11 +332,12 @@ def attack_advantage(
         else:
             value = float(metric.value(whole.table.tpr, whole.table.fpr, prior))
             ends_of_line = (line[0] + line[1] * (1.0 + end) / 2.0 for end in (own.lower, own.upper))
-            of_metrics[metric.name] = estimate(f"the {metric.name}", value, *ends_of_line)
+            of_metrics[metric.name] = by_all(estimate(f"the {metric.name}", value, *ends_of_line))
     optimum = _reaching(ends.at(confidence), own)
     distance = Distance.of(scores, ends, attack, limits, seed)
     gap = distance.gap(alpha)
     between = f"{distance.words}; the optimum as: {optimum.estimate.interval.guarantee.covers}"
+    of_both = assumes.replace(IID, CLUSTERED) if ends.clustered else assumes
     return AttackAdvantage(
         rule,
         own,
@@ -345,7 +347,7 @@ def attack_advantage(
         optimum,
         Estimate(
             min(max(optimum.value - float(own.value or 0.0), gap[0]), gap[1]),
-            Interval(*gap, confidence, Guarantee(between, assumes, finite_sample=False)),
+            Interval(*gap, confidence, Guarantee(between, of_both, finite_sample=False)),
         ),
         distance.share(alpha, own, optimum),
         (attack.table.hits, attack.table.alarms),
@@ -391,8 +393,8 @@ class AttackGuesses:
 
     def limits(self, fine: Counts, rule: AttackRule, prior: float, elsewhere: bool = False) -> CutLimits:
         """Limits that allow for how the rule found its cut; ``elsewhere`` if other records had a say in it."""
-        looked = elsewhere and isinstance(rule, TopRule | QuantileRule)
-        if looked or (isinstance(rule, ThresholdRule) and not rule.chosen_before):
+        by_others = elsewhere and isinstance(rule, TopRule | QuantileRule)
+        if by_others or (isinstance(rule, ThresholdRule) and not rule.chosen_before):
             return AnyCut(self.table, partial(changes_upper, fine, prior, changes=1))
         if isinstance(rule, TopRule) or (isinstance(rule, QuantileRule) and rule.of == "all"):
             return PooledCut(self.table, self.at_member)
@@ -514,10 +516,14 @@ class ClusteredCut:
         """Of the lone rows."""
         return self.rates.ratio(numerator, denominator, alpha)
 
-    def guarantee(self, own: Estimate) -> Guarantee:
-        """What the advantage's interval takes for granted."""
-        plain = own.interval.guarantee
-        return replace(plain, assumes=FIXED.replace(IID, CLUSTERED), finite_sample=self.whole.finite_sample)
+    def by_all_rows(self, plain: Estimate) -> Estimate:
+        """The same estimate, whose interval takes for granted what holds for clusters."""
+        guarantee = replace(
+            plain.interval.guarantee,
+            assumes=FIXED.replace(IID, CLUSTERED),
+            finite_sample=self.whole.finite_sample,
+        )
+        return replace(plain, interval=replace(plain.interval, guarantee=guarantee))
 
 
 def limits_of_clusters(
@@ -527,14 +533,14 @@ def limits_of_clusters(
 
     A cut that was placed by looking at all rows is one that was chosen by looking at the lone ones, however that was.
     """
-    lone, judged = lone_of(clusters, scores, seed), attack.on(lone_places(clusters, seed), clusters.prior)
-    limits = judged.limits(finest(lone), rule, clusters.prior, elsewhere=True)
+    lone, of_rates = lone_of(clusters, scores, seed), attack.on(lone_places(clusters, seed), clusters.prior)
+    limits = of_rates.limits(finest(lone), rule, clusters.prior, elsewhere=True)
     if not isinstance(limits, FixedCut):
-        return limits, judged, lone_caution(lone, scores, "the optimum uses")
+        return limits, of_rates, lone_caution(lone, scores, "the optimum uses")
     at = np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])
     right = np.concatenate([attack.guesses[0], ~attack.guesses[1]])
     notes = lone_caution(lone, scores, "the advantage of the attack and the optimum use")
-    return ClusteredCut(limits, RuleEnds.of(clusters, at, fine, right, seed)), judged, notes
+    return ClusteredCut(limits, RuleEnds.of(clusters, at, fine, right, seed)), of_rates, notes
 
 
 # --- gap ----------------------------------------------------------------------------------------------------
