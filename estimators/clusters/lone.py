@@ -22,7 +22,7 @@ def lone_rows(scores: Scores, cluster: Labels, seed: int = 0) -> Scores:
     Args:
         scores: Scores of both sides (``Scores.of``).
         cluster: Whom each row belongs to: a label for each row, members' rows first, or two columns that cross.
-        seed: Whole number from which everything random is drawn; the same seed gives the same rows.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Returns:
         the ``Scores`` of these rows; ``scores`` itself where no two rows share a label.
