@@ -16,6 +16,7 @@ from estimators.attack import (
     attack_advantage,
 )
 from estimators.audit.exposure import Exposure, exposure
+from estimators.clusters.lone import lone_rows
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
 from estimators.matching import Match, match_sides
@@ -90,6 +91,7 @@ __all__ = [
     "exposure",
     "individual_metric",
     "individual_risk",
+    "lone_rows",
     "match_sides",
     "mean_risk",
     "metric_optimum",

@@ -25,6 +25,7 @@ from estimators.adversary.learned import LearnedScore, learn_score, learned_vali
 from estimators.adversary.paired import Rules
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
+from estimators.clusters.lone import require_scores
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
@@ -396,8 +397,7 @@ def _clustered(
     data: Scores | Counts, prior: float, target: Target | None, seed: int, shuffles: int, cluster: Labels
 ) -> Ends:
     """The same by whole clusters; as without any where no two rows share a label."""
-    if not isinstance(data, Scores):
-        raise OptionError("cluster: counts do not say whose a row is; send scores", field="cluster")
+    data = require_scores(data)
     clusters = Clusters.of(cluster, data.n_members, data.n_nonmembers, prior)
     if clusters is None:
         plain = ends_of(data, prior, target, seed, shuffles)

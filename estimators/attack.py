@@ -18,6 +18,10 @@ from estimators.advantage import Advantage, Ends, ends_of, groups_for
 from estimators.adversary.families import Guesses
 from estimators.adversary.insample import changes_upper
 from estimators.adversary.paired import Judged, Rules
+from estimators.clusters.design import Clusters, Labels
+from estimators.clusters.ends import ClusteredEnds
+from estimators.clusters.lone import lone_caution, lone_of, lone_places
+from estimators.clusters.rule import RuleEnds
 from estimators.errors import (
     InputError,
     OutOfRange,
@@ -34,6 +38,7 @@ from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
+    CLUSTERED,
     IID,
     VERSION,
     Caution,
@@ -252,6 +257,7 @@ def attack_advantage(
     confidence: float = 0.95,
     seed: int = 0,
     metrics: Sequence[Metric] | None = None,
+    cluster: Labels | None = None,
 ) -> AttackAdvantage:
     """The advantage of a given attack on records like these, and how far from the best attacker it is.
 
@@ -263,6 +269,10 @@ def attack_advantage(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         metrics: Metrics of the attack to state as well. None: every preset.
+        cluster: Whom each row belongs to, if some belong together, as in ``advantage``. The optimum, and the advantage
+            of a rule that was fixed before these records, are then those of all rows; everything else is judged on rows
+            of which no two share a label, drawn at random. A cut that the rule places by looking at all rows is judged
+            as one chosen by looking at these.
 
     Returns:
         an ``AttackAdvantage``.
@@ -288,12 +298,15 @@ def attack_advantage(
     attack = judge_records(scores, rule, prior, seed)
     if isinstance(rule, GuessRule):  # as words, numbers or booleans: one score, with one order
         scores = Scores.of(*attack.guesses)
-    ends = ends_of(scores, prior, None, seed)
-    limits = attack.limits(finest(scores), rule, prior)
-    assumes = {"guesses": FIXED, "threshold": FIXED}.get(rule.kind, SHARE_FIXED)
-    if isinstance(limits, AnyCut):
-        assumes = IID
-    table = attack.table
+    ends = ends_of(scores, prior, None, seed, cluster=cluster)
+    if isinstance(ends.validation, ClusteredEnds):
+        clusters = ends.validation.clusters
+        limits, of_rates, notes = limits_of_clusters(scores, attack, rule, clusters, ends.fine, seed)
+    else:
+        limits, of_rates, notes = attack.limits(finest(scores), rule, prior), attack, ()
+    whole, table = attack if isinstance(limits, ClusteredCut) else of_rates, of_rates.table
+    fixed = FIXED if rule.kind in ("guesses", "threshold") else SHARE_FIXED
+    assumes = IID if isinstance(limits, AnyCut) else fixed
 
     def estimate(what: str, value: float | None, low: float, high: float) -> Estimate:
         about = Guarantee(f"{what} of this attack on new records", assumes, finite_sample=True)
@@ -304,22 +317,27 @@ def attack_advantage(
     def ratio(name: str, value: float, form: tuple[Linear, Linear]) -> Estimate:
         return estimate(f"the {name}", None if np.isnan(value) else value, *limits.ratio(*form, alpha))
 
-    own = estimate("the advantage", attack.advantage(prior), *limits.advantage(alpha))
+    def by_all(plain: Estimate) -> Estimate:
+        return limits.by_all_rows(plain) if isinstance(limits, ClusteredCut) else plain
+
+    own = by_all(estimate("the advantage", whole.advantage(prior), *limits.advantage(alpha)))
     choice = [preset(name, prior) for name in PRESETS] if metrics is None else list(metrics)
     of_metrics = {}
     for metric in choice:
         metric.degeneracy(prior)
-        value = float(metric.value(table.tpr, table.fpr, prior))
         line = metric.line_in_accuracy(prior)
         if line is None:
+            value = float(metric.value(table.tpr, table.fpr, prior))
             of_metrics[metric.name] = ratio(metric.name, value, metric.linear(prior))
         else:
+            value = float(metric.value(whole.table.tpr, whole.table.fpr, prior))
             ends_of_line = (line[0] + line[1] * (1.0 + end) / 2.0 for end in (own.lower, own.upper))
-            of_metrics[metric.name] = estimate(f"the {metric.name}", value, *ends_of_line)
+            of_metrics[metric.name] = by_all(estimate(f"the {metric.name}", value, *ends_of_line))
     optimum = _reaching(ends.at(confidence), own)
     distance = Distance.of(scores, ends, attack, limits, seed)
     gap = distance.gap(alpha)
     between = f"{distance.words}; the optimum as: {optimum.estimate.interval.guarantee.covers}"
+    of_both = assumes.replace(IID, CLUSTERED) if ends.clustered else assumes
     return AttackAdvantage(
         rule,
         own,
@@ -329,13 +347,13 @@ def attack_advantage(
         optimum,
         Estimate(
             min(max(optimum.value - float(own.value or 0.0), gap[0]), gap[1]),
-            Interval(*gap, confidence, Guarantee(between, assumes, finite_sample=False)),
+            Interval(*gap, confidence, Guarantee(between, of_both, finite_sample=False)),
         ),
         distance.share(alpha, own, optimum),
-        (table.hits, table.alarms),
+        (attack.table.hits, attack.table.alarms),
         attack.cut,
         baseline(prior),
-        tuple(dict.fromkeys((*attack.cautions, *ends.fine.doubts, *optimum.cautions))),
+        tuple(dict.fromkeys((*attack.cautions, *ends.fine.doubts, *notes, *optimum.cautions))),
         Provenance(f"attack+{rule.kind}", VERSION, scores.n_members, scores.n_nonmembers, prior, seed),
     )
 
@@ -369,9 +387,14 @@ class AttackGuesses:
         """Of these very guesses: 2 (p TPR + (1-p) TNR) - 1."""
         return 2.0 * (prior * self.table.tpr + (1.0 - prior) * (1.0 - self.table.fpr)) - 1.0
 
-    def limits(self, fine: Counts, rule: AttackRule, prior: float) -> CutLimits:
-        """Limits that allow for how the rule found its cut."""
-        if isinstance(rule, ThresholdRule) and not rule.chosen_before:
+    def on(self, places: tuple[NDArray[np.int64], NDArray[np.int64]], prior: float) -> AttackGuesses:
+        """The same guesses about some of the records of either side."""
+        return AttackGuesses.of(self.guesses[0][places[0]], self.guesses[1][places[1]], prior)
+
+    def limits(self, fine: Counts, rule: AttackRule, prior: float, elsewhere: bool = False) -> CutLimits:
+        """Limits that allow for how the rule found its cut; ``elsewhere`` if other records had a say in it."""
+        by_others = elsewhere and isinstance(rule, TopRule | QuantileRule)
+        if by_others or (isinstance(rule, ThresholdRule) and not rule.chosen_before):
             return AnyCut(self.table, partial(changes_upper, fine, prior, changes=1))
         if isinstance(rule, TopRule) or (isinstance(rule, QuantileRule) and rule.of == "all"):
             return PooledCut(self.table, self.at_member)
@@ -474,6 +497,52 @@ def _cut_at(
     return replace(attack, cut=sign * at, at_member=at_member, lot=float(least), cautions=cautions)
 
 
+# --- clusters -----------------------------------------------------------------------------------------------
+# Rows that come in clusters: rates are judged on rows of which no two share a label.
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ClusteredCut:
+    """Limits of a rule that was fixed before the rows: its advantage by all of them, its rates by lone rows."""
+
+    rates: FixedCut
+    whole: RuleEnds
+
+    def advantage(self, alpha: float) -> tuple[float, float]:
+        """By whole clusters."""
+        return self.whole.advantage(alpha)
+
+    def ratio(self, numerator: Linear, denominator: Linear, alpha: float) -> tuple[float, float]:
+        """Of the lone rows."""
+        return self.rates.ratio(numerator, denominator, alpha)
+
+    def by_all_rows(self, plain: Estimate) -> Estimate:
+        """The same estimate, whose interval takes for granted what holds for clusters."""
+        guarantee = replace(
+            plain.interval.guarantee,
+            assumes=FIXED.replace(IID, CLUSTERED),
+            finite_sample=self.whole.finite_sample,
+        )
+        return replace(plain, interval=replace(plain.interval, guarantee=guarantee))
+
+
+def limits_of_clusters(
+    scores: Scores, attack: AttackGuesses, rule: AttackRule, clusters: Clusters, fine: Counts, seed: int
+) -> tuple[CutLimits, AttackGuesses, tuple[Caution, ...]]:
+    """Limits, the guesses that rates are stated of, and from which rows they are.
+
+    A cut that was placed by looking at all rows is one that was chosen by looking at the lone ones, however that was.
+    """
+    lone, of_rates = lone_of(clusters, scores, seed), attack.on(lone_places(clusters, seed), clusters.prior)
+    limits = of_rates.limits(finest(lone), rule, clusters.prior, elsewhere=True)
+    if not isinstance(limits, FixedCut):
+        return limits, of_rates, lone_caution(lone, scores, "the optimum uses")
+    at = np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])
+    right = np.concatenate([attack.guesses[0], ~attack.guesses[1]])
+    notes = lone_caution(lone, scores, "the advantage of the attack and the optimum use")
+    return ClusteredCut(limits, RuleEnds.of(clusters, at, fine, right, seed)), of_rates, notes
+
+
 # --- gap ----------------------------------------------------------------------------------------------------
 # How far from the best attacker: both judge the same records, so their difference is judged record by record.
 
@@ -508,7 +577,7 @@ class Distance:
     def of(cls, scores: Scores, ends: Ends, attack: AttackGuesses, limits: CutLimits, seed: int) -> Distance:
         """Judge the optimum's rules where records can be paired."""
         rules = ends.rules
-        if rules is None or isinstance(limits, AnyCut):
+        if rules is None or isinstance(limits, AnyCut) or ends.clustered:
             return cls(ends, limits, None)
         groups = groups_for(ends.fine, ends.counts, ends.target)
         best = Judged.of(scores, ends.fine, rules, groups, ends.prior, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
@@ -12,15 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.advantage import Advantage, Ends, advantage, ends_of, groups_for
 from estimators.adversary.paired import Judged
-from estimators.clusters.design import Labels
+from estimators.clusters.design import Clusters, Labels
 from estimators.clusters.ends import ALONE, FEW_CLUSTERS
-from estimators.errors import OptionError, require_open_unit
+from estimators.clusters.lone import lone_rows
+from estimators.errors import OptionError, TooFewRecords, require_open_unit
 from estimators.limits.two_rates import Design
 from estimators.risk.groups import GroupCounts, GroupTable, group_counts
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.doubts import DOUBTS
-from estimators.sample.scores import MIN_RECORDS, Scores
+from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
 from estimators.statement import (
     CLUSTERED,
     IID,
@@ -492,6 +494,7 @@ def by_group(
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
+    cluster: Labels | None = None,
 ) -> tuple[GroupAdvantage, ...]:
     """The advantage within each group, all intervals holding at once (Bonferroni over groups that can be answered).
 
@@ -505,10 +508,12 @@ def by_group(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. It is that of the
             intervals of all groups together.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        cluster: Whom each record belongs to, if some belong together, as in ``advantage``; a cluster may have records
+            of several groups.
 
     Returns:
         a row for each group, with ``label``, ``n_members``, ``n_nonmembers``, ``cautions`` and ``advantage``; the
-        advantage is None where a side has fewer than 8 records.
+        advantage is None where a side has fewer than 8 records, or the group too few clusters.
 
     Example:
         >>> import numpy as np
@@ -526,7 +531,13 @@ def by_group(
     fine = finest(scores)
     shared = fine.coarsen(GROUP_CELLS) if fine.cells.kind == "intervals" else fine
     groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)
-    return _each_alone(groups, prior, confidence, seed)
+    clusters = None
+    if cluster is not None:
+        clusters = Clusters.of(cluster, scores.n_members, scores.n_nonmembers, prior)
+    if clusters is None:
+        return _each_alone(groups, prior, confidence, seed)
+    labels = np.concatenate([labels_of(side, "groups") for side in (member_groups, nonmember_groups)])
+    return _each_of_clusters(scores, labels, groups, clusters, confidence, seed)
 
 
 def by_group_of_counts(
@@ -553,3 +564,39 @@ def _each_alone(
             answer = advantage(group.counts, prior, confidence=corrected, seed=seed)
         rows.append(GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, group.cautions))
     return tuple(rows)
+
+
+def _each_of_clusters(
+    scores: Scores,
+    labels: NDArray[np.generic],
+    groups: Sequence[GroupCounts],
+    clusters: Clusters,
+    confidence: float,
+    seed: int,
+) -> tuple[GroupAdvantage, ...]:
+    """The same by whole clusters, of the groups that have enough of them; no score has a say in which these are."""
+    large = {}
+    for group in groups:
+        rows = labels == group.label
+        own = {name: column[rows] for name, column in zip(clusters.names, clusters.columns, strict=True)}
+        if min(group.n_members, group.n_nonmembers) < MIN_RECORDS:
+            continue
+        sides = rows[: scores.n_members], rows[scores.n_members :]
+        alone = Scores.of(scores.members[sides[0]], scores.nonmembers[sides[1]], scores.query)
+        with suppress(TooFewRecords):
+            lone_rows(alone, own, seed)
+            large[group.label] = alone, own
+    corrected = 1.0 - (1.0 - confidence) / max(1, len(large))
+    rows_of_groups = []
+    for group in groups:
+        answer, cautions = None, group.cautions
+        if group.label in large:
+            alone, own = large[group.label]
+            answer = advantage(alone, clusters.prior, None, corrected, seed, cluster=own)
+        elif group.counts is not None and not cautions:
+            few = f"group {group.label!s}: its records are of too few clusters to say what it gives away"
+            cautions = (Caution("group_too_small", few),)
+        rows_of_groups.append(
+            GroupAdvantage(group.label, group.n_members, group.n_nonmembers, answer, cautions)
+        )
+    return tuple(rows_of_groups)

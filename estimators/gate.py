@@ -13,6 +13,9 @@ from math import isfinite
 
 from estimators.adversary.learned import learn_score
 from estimators.audit.exposure import Exposure, exposure
+from estimators.clusters.design import Labels
+from estimators.clusters.ends import ClusterSummary
+from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
 from estimators.plan import NONE_SETTLES, Decision, overall
@@ -34,6 +37,7 @@ class Judgement:
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, whatever the
             limits are; of vectors, of their learned score.
         doubts: Signs that the scores are not what they are taken for, such as repeated rows.
+        clusters: How many clusters the rows come in and what that costs the advantage; None if none were named.
 
     Example:
         >>> from estimators import Counts
@@ -49,6 +53,7 @@ class Judgement:
     provenance: Provenance
     exposure: Exposure
     doubts: tuple[Caution, ...] = ()
+    clusters: ClusterSummary | None = None
 
     @property
     def baseline(self) -> float:
@@ -112,6 +117,7 @@ def judge(
     confidence: float = 0.95,
     seed: int = 0,
     learned_by: LearnedTarget | None = None,
+    cluster: Labels | None = None,
 ) -> Judgement:
     """Hold a sample against every limit; each has to be named before the records are looked at.
 
@@ -125,6 +131,9 @@ def judge(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         learned_by: Of vectors, which classifiers compete for the learned score by which all limits but the advantage
             are judged, and whether a limit may pass by it: another score may give away more. None: all, and none may.
+        cluster: Whom each row belongs to, if some belong together, as in ``advantage``. The advantage, and metrics that
+            are a line in accuracy, are then judged by all rows; every other limit by rows of which no two share a
+            label, drawn at random.
 
     Returns:
         a ``Judgement``: fail if any limit fails, pass if all pass, else inconclusive.
@@ -150,13 +159,24 @@ def judge(
         if not isfinite(require_number("maximum", limit.maximum)):
             raise OutOfRange("maximum: got no finite number", field="maximum")
     adversaries = learned_by or LearnedTarget()
+    submitted, every = data, None
+    if cluster is not None:
+        every = require_scores(data)
+        data = lone_rows(every, cluster, seed)
     boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
     learned = None
     if isinstance(data, Scores) and data.dimension > 1 and not boxes:
+        require_one_number(data, submitted)
         learned = learn_score(data, prior, seed, adversaries.learners)
     fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
-    sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries)
+    sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries, every, cluster)
     results = tuple(limit.judge(sample) for limit in limits)
-    source = Provenance("gate", VERSION, data.n_members, data.n_nonmembers, prior, seed)
-    return Judgement(results, confidence, source, exposure(fine, confidence, prior), fine.doubts)
+    source = Provenance("gate", VERSION, submitted.n_members, submitted.n_nonmembers, prior, seed)
+    summary = next((each.clusters for each in results if each.clusters is not None), None)
+    if every is not None and summary is None:
+        summary = sample.advantage_ends(every, CellsTarget()).clusters
+    whole = [each.about for each in results if each.clusters is not None]
+    of_all = f"{' and '.join(whole)} use{'s' * (len(whole) == 1)}" if whole else ""
+    doubts = (*fine.doubts, *lone_caution(data, submitted, of_all))
+    return Judgement(results, confidence, source, exposure(fine, confidence, prior), doubts, summary)

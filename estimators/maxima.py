@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estimators.advantage import advantage
+from estimators.advantage import Ends, advantage, checked_ends
 from estimators.adversary.learned import LearnedScore
 from estimators.audit.closeness import (
     epsilon_lower,
@@ -23,6 +24,8 @@ from estimators.audit.closeness import (
 )
 from estimators.audit.epsilon import Direction, direction_of, epsilon_lower_bound
 from estimators.audit.roc import operating_point
+from estimators.clusters.design import Labels
+from estimators.clusters.ends import ClusterSummary
 from estimators.errors import (
     InputError,
     OptionError,
@@ -33,7 +36,7 @@ from estimators.errors import (
     require_share,
 )
 from estimators.metric.definition import Metric
-from estimators.metric.estimate import metric_optimum
+from estimators.metric.estimate import is_line, metric_optimum
 from estimators.plan import (
     Decision,
     Verdict,
@@ -60,7 +63,11 @@ LONGEST_LABEL = 60
 
 @dataclass(frozen=True, slots=True)
 class GateSample:
-    """The records that limits are judged on, the prior, and the confidence at which either end is taken."""
+    """The records that limits are judged on, the prior, and the confidence at which either end is taken.
+
+    Where rows come in clusters, ``every`` has all of them, ``cluster`` says whose they are, and ``data`` has those of
+    which no two share a label.
+    """
 
     data: Scores | Counts
     fine: Counts
@@ -70,11 +77,25 @@ class GateSample:
     seed: int
     learned: LearnedScore | None = None
     adversaries: LearnedTarget = field(default_factory=LearnedTarget)
+    every: Scores | None = None
+    cluster: Labels | None = None
 
     @property
     def records(self) -> int:
-        """Records of both sides."""
-        return self.data.n_members + self.data.n_nonmembers
+        """Records of both sides: all of them, if only those of which no two share a cluster are looked at."""
+        data = self.every or self.data
+        return data.n_members + data.n_nonmembers
+
+    def advantage_ends(self, data: Scores | Counts, target: Target | None) -> Ends:
+        """Both ends of the advantage, by whole clusters if some were named.
+
+        Args:
+            data: The records, or their counts.
+            target: Which adversaries the interval speaks of.
+        """
+        if self.every is None:
+            return checked_ends(data, self.prior, target, self.seed)
+        return checked_ends(self.every, self.prior, target, self.seed, cluster=self.cluster)
 
     def ends(self, answer: Callable[[float], T]) -> tuple[T, T]:
         """The answer whose upper end counts, and the one whose lower end does."""
@@ -103,13 +124,17 @@ class GateSample:
 
 @dataclass(frozen=True, slots=True)
 class JudgedLimit:
-    """One limit: what is limited, its interval, and the decision; an upper end may be infinite."""
+    """One limit: what is limited, its interval, and the decision; an upper end may be infinite.
+
+    ``clusters`` says what they cost, where it was judged by all rows of clusters.
+    """
 
     name: str
     about: str
     estimate: Estimate
     verdict: Verdict
     cautions: tuple[Caution, ...]
+    clusters: ClusterSummary | None = None
 
 
 class Limit(Protocol):
@@ -153,14 +178,12 @@ class MaxAdvantage:
         """
         vector = isinstance(sample.data, Scores) and sample.data.dimension > 1
         data = sample.data if vector or isinstance(self.target, LearnedTarget) else sample.fine
-        above, below = sample.ends(
-            lambda confidence: advantage(data, sample.prior, self.target, confidence, sample.seed)
-        )
+        above, below = sample.ends(sample.advantage_ends(data, self.target).at)
         estimate = _between(below.lower, above.value, above.upper, above.estimate.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about, cautions = "the advantage", (*above.cautions, *beneath_baseline(self.maximum, above.baseline))
         verdict = judge_advantage(above, estimate, self.maximum, records, about)
-        return JudgedLimit("advantage", about, estimate, verdict, cautions)
+        return JudgedLimit("advantage", about, estimate, verdict, cautions, above.clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,19 +288,28 @@ class MaxMetric:
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
         """
-        counts = sample.fine
+        counts, of_all = sample.fine, None
+        if sample.every is not None and is_line(self.metric, sample.prior):
+            of_all = sample.advantage_ends(sample.every, CellsTarget(self.bins))
         above, below = sample.ends(
             lambda confidence: metric_optimum(
-                counts, self.metric, sample.prior, None, confidence, self.bins, sample.seed
+                counts,
+                self.metric,
+                sample.prior,
+                None,
+                confidence,
+                self.bins,
+                sample.seed,
+                reuse=None if of_all is None else of_all.at(confidence),
             )
         )
         estimate = _between(below.interval.lower, above.value, above.interval.upper, above.interval)
         records = None if above.class_rejected else records_needed(estimate, self.maximum, sample.records)
         about = f"the best {above.name.replace('_', ' ')}"
         cautions = (*sample.cautions, *above.cautions, *beneath_baseline(self.maximum, above.trivial))
-        return JudgedLimit(
-            "metric", about, estimate, sample.decide(about, estimate, self.maximum, records), cautions
-        )
+        verdict = sample.decide(about, estimate, self.maximum, records)
+        summary = None if of_all is None else of_all.clusters
+        return JudgedLimit("metric", about, estimate, verdict, cautions, summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +398,9 @@ class MaxEpsilon:
             return None
         if estimate.value > self.maximum:
             return records_needed(estimate, self.maximum, records)
-        return records_to_pass(cells, self.maximum, self.delta, alpha, most_records(records))
+        lone, most = cells.n_records, most_records(records)
+        enough = records_to_pass(cells, self.maximum, self.delta, alpha, most * lone // records)
+        return None if enough is None else ceil(enough * records / lone)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -453,7 +487,7 @@ class MaxGroupRisk:
             by_cell = risk_by_cell(sample.data, sample.prior, confidence, bins=self.bins, seed=sample.seed)
             return by_cell, by_cell.of_groups(sample.data, self.groups, confidence)
         result = individual_risk(
-            sample.data,
+            sample.every or sample.data,
             sample.prior,
             confidence,
             self.targets,
@@ -462,6 +496,7 @@ class MaxGroupRisk:
             seed=sample.seed,
             stand_for=self.stand_for,
             learners=sample.adversaries.learners,
+            cluster=sample.cluster,
         )
         assert result.groups is not None
         return result, result.groups

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from estimators.advantage import Advantage, Ends
+from estimators.clusters.design import Labels
 from estimators.compare import Comparison, DifferenceLimits, difference_of, ranks, side_by_side
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.plan import Decision, beneath_baseline, decision
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.series import Queries, riskiest_ends, riskiest_estimate, riskiest_upper
-from estimators.statement import IID, at_least, at_most, percent
+from estimators.statement import CLUSTERED, IID, at_least, at_most, percent
 
 Value = TypeVar("Value")
 
@@ -71,6 +72,7 @@ def compare_releases(
     confidence: float = 0.95,
     seed: int = 0,
     paired: bool = True,
+    cluster: Labels | None = None,
 ) -> ReleaseComparison:
     """Several releases side by side, each by its riskiest query, and how much more each gives away than one of them.
 
@@ -86,6 +88,8 @@ def compare_releases(
             the rest at most.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         paired: Whether row i is the same record in all releases, or the samples are independent.
+        cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every release and
+            query.
 
     Returns:
         a ``ReleaseComparison``: each release's advantage and true rank, the differences, the decisions.
@@ -126,7 +130,9 @@ def compare_releases(
     if against not in releases:
         raise UnknownName.among("against", against, releases)
     every = {name: each if isinstance(each, Mapping) else {name: each} for name, each in releases.items()}
-    ends = {name: riskiest_ends(each, prior, seed, f"release {name!r}") for name, each in every.items()}
+    ends = {
+        name: riskiest_ends(each, prior, seed, f"release {name!r}", cluster) for name, each in every.items()
+    }
     alpha = (1.0 - confidence) / 2.0
     answers, riskiest = {}, {}
     for name, each in ends.items():
@@ -154,7 +160,8 @@ def _flat(releases: Mapping[str, Mapping[str, Value]]) -> dict[tuple[str, str], 
 
 def _answer(ends: Mapping[str, Ends], confidence: float) -> tuple[str, Advantage]:
     """The riskiest query by its estimate, and its answer with the ends of the largest of all."""
-    query, estimate = riskiest_estimate(ends, (1.0 - confidence) / 2.0, confidence, IID)
+    assumes = CLUSTERED if any(each.clustered for each in ends.values()) else IID
+    query, estimate = riskiest_estimate(ends, (1.0 - confidence) / 2.0, confidence, assumes)
     return query, replace(ends[query].at(confidence), estimate=estimate)
 
 

@@ -25,7 +25,8 @@ from estimators.audit.roc import (
 )
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
-from estimators.errors import NotFinite, OutOfRange, TooFewRecords, require_open_unit
+from estimators.clusters.lone import lone_caution, lone_of
+from estimators.errors import NotFinite, OutOfRange, require_open_unit
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
@@ -41,7 +42,7 @@ from estimators.paper import (
 from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.scores import MIN_RECORDS, Query, Scores
+from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
 
@@ -258,7 +259,7 @@ def assess(
             [
                 fine.doubts,
                 () if learned is None else (learned.caution,),
-                _lone_caution(data, submitted),
+                lone_caution(data, submitted, "advantages and the area under the ROC curve use"),
                 first,
                 beneath,
                 result.cautions,
@@ -279,28 +280,7 @@ def _lone(ends: Ends, data: Scores | Counts) -> Scores | Counts:
     """Of rows that come in clusters some that are independent; all, where no two share a label."""
     if not isinstance(ends.validation, ClusteredEnds) or not isinstance(data, Scores):
         return data
-    rows = ends.validation.clusters.lone_rows(ends.source.seed or 0)
-    sides = rows[rows < data.n_members], rows[rows >= data.n_members] - data.n_members
-    for name, side in zip(("member", "nonmember"), sides, strict=True):
-        if len(side) < MIN_RECORDS:
-            raise TooFewRecords(
-                f"cluster: {len(side)} {name} rows can be drawn of which no two share a label; need at least "
-                f"{MIN_RECORDS}",
-                field="cluster",
-            )
-    return Scores.of(data.members[sides[0]], data.nonmembers[sides[1]], data.query)
-
-
-def _lone_caution(lone: Scores | Counts, submitted: Scores | Counts) -> tuple[Caution, ...]:
-    """From which rows the numbers are that do not allow for clusters."""
-    if lone is submitted:
-        return ()
-    few, rows = lone.n_members + lone.n_nonmembers, submitted.n_members + submitted.n_nonmembers
-    message = (
-        f"only the advantage and the area under the ROC curve use all {rows} rows; everything else is that of {few} "
-        "rows of which no two share a cluster, drawn at random"
-    )
-    return (Caution("lone_rows", message),)
+    return lone_of(ends.validation.clusters, data, ends.source.seed or 0)
 
 
 def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[OperatingPoint]) -> Advantage:

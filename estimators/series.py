@@ -16,12 +16,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from estimators.advantage import Ends, ends_of
+from estimators.clusters.design import Labels
+from estimators.clusters.ends import ClusterSummary
 from estimators.compare import sound_upper
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
+    CLUSTERED,
     IID,
     Caution,
     Estimate,
@@ -54,6 +57,7 @@ class Step:
         reason: Why, in words.
         records_needed: Records of both sides that would settle an open decision; None if it is settled, or if in
             practice no number of them settles it.
+        clusters: How many clusters that query's rows come in and what that costs; None if none were named.
 
     Example:
         >>> from estimators import Counts, advantage_series
@@ -69,6 +73,7 @@ class Step:
     decision: Decision | None = None
     reason: str = ""
     records_needed: int | None = None
+    clusters: ClusterSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,7 @@ def advantage_series(
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
+    cluster: Labels | None = None,
 ) -> Series:
     """The advantage at every step of a series, such as the checkpoints of a training, and how far a limit is kept.
 
@@ -160,6 +166,8 @@ def advantage_series(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. Those of all steps
             hold together with it.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        cluster: Whom each row belongs to, if some belong together, as in ``advantage``. It is that of every step and
+            query.
 
     Returns:
         a ``Series``: each step with an interval, the last that keeps the limit, the first that exceeds it.
@@ -182,7 +190,7 @@ def advantage_series(
     if not isinstance(steps, Mapping):
         raise OptionError("steps: need a mapping from names to scores", field="steps")
     named = [(name, each if isinstance(each, Mapping) else {name: each}) for name, each in steps.items()]
-    return judge_series(named, len(named), max_advantage, prior, confidence, seed)
+    return judge_series(named, len(named), max_advantage, prior, confidence, seed, cluster=cluster)
 
 
 def judge_series(
@@ -193,6 +201,7 @@ def judge_series(
     confidence: float = 0.95,
     seed: int = 0,
     assumes: str = IID,
+    cluster: Labels | None = None,
 ) -> Series:
     """``advantage_series`` of steps that are made one after the other, so that no two are held at once.
 
@@ -205,6 +214,7 @@ def judge_series(
             hold together with it.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         assumes: What has to be true of the records.
+        cluster: Whom each row of every query belongs to, as in ``advantage``.
     """
     prior, confidence = require_open_unit("prior", prior), require_open_unit("confidence", confidence)
     if max_advantage is not None and not -1.0 <= require_number("max_advantage", max_advantage) <= 1.0:
@@ -216,17 +226,21 @@ def judge_series(
     alpha, within = (1.0 - confidence) / 2.0, True
     judged: list[Step] = []
     for label, queries in steps:
-        ends = riskiest_ends(queries, prior, seed, f"step {label!r}")
-        step = _step(label, ends, alpha, number, confidence, assumes + IN_ORDER)
+        ends = riskiest_ends(queries, prior, seed, f"step {label!r}", cluster)
+        rows = CLUSTERED if any(each.clustered for each in ends.values()) else assumes
+        step = _step(label, ends, alpha, number, confidence, rows + IN_ORDER)
         if max_advantage is not None:
             within = within and step.decisive_upper <= max_advantage
             step = _decided(step, ends, max_advantage, within, confidence)
         judged.append(step)
     limits = () if max_advantage is None else beneath_baseline(max_advantage, baseline(prior))
-    return Series(tuple(judged), max_advantage, confidence, limits)
+    few = dict.fromkeys(each for step in judged if step.clusters for each in step.clusters.cautions)
+    return Series(tuple(judged), max_advantage, confidence, (*limits, *few))
 
 
-def riskiest_ends(queries: Queries, prior: float, seed: int, what: str) -> dict[str, Ends]:
+def riskiest_ends(
+    queries: Queries, prior: float, seed: int, what: str, cluster: Labels | None = None
+) -> dict[str, Ends]:
     """Both ends of each query, at any level.
 
     Args:
@@ -234,6 +248,7 @@ def riskiest_ends(queries: Queries, prior: float, seed: int, what: str) -> dict[
         prior: Probability that a record is a member before its score is seen.
         seed: Whole number from which everything random is drawn.
         what: Of what they are queries, in words.
+        cluster: Whom each row of every query belongs to, as in ``advantage``.
     """
     if not queries:
         raise OptionError(f"{what}: there is no query, need at least 1", field="queries")
@@ -243,7 +258,7 @@ def riskiest_ends(queries: Queries, prior: float, seed: int, what: str) -> dict[
             raise DimensionMismatch(
                 f"{what}, query {name!r}: got vectors, need one number a record", field="queries"
             )
-    return {name: ends_of(scores, prior, None, seed) for name, scores in queries.items()}
+    return {name: ends_of(scores, prior, None, seed, cluster=cluster) for name, scores in queries.items()}
 
 
 def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:
@@ -286,7 +301,7 @@ def _step(
     label: Label, ends: Mapping[str, Ends], alpha: float, number: int, confidence: float, assumes: str
 ) -> Step:
     query, estimate = riskiest_estimate(ends, alpha / number, confidence, assumes)
-    return Step(label, query, estimate, riskiest_upper(ends, alpha))
+    return Step(label, query, estimate, riskiest_upper(ends, alpha), clusters=ends[query].clusters)
 
 
 def _decided(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, confidence: float) -> Step:

@@ -124,6 +124,7 @@ OPERATIONS = (
         stem="risk",
         forms=(JSON, CSV, ARROW, HTML, MARKDOWN, SVG, PNG),
         rows=(CSV, ARROW),
+        by_clusters=True,
         inline=True,
     ),
     Operation(
@@ -134,6 +135,7 @@ OPERATIONS = (
         ("mace metrics scores.csv", "mace metrics scores.csv --metrics accuracy,f_beta --prior 0.1"),
         takes_counts=True,
         counts_suffice=True,
+        by_clusters=True,
     ),
     Operation(
         "attack",
@@ -148,6 +150,7 @@ OPERATIONS = (
             "mace attack scores.csv --rule top",
             "mace attack scores.csv --quantile 0.9 --of nonmembers",
         ),
+        by_clusters=True,
         inline=True,
     ),
     Operation(
@@ -177,6 +180,7 @@ OPERATIONS = (
         ),
         most_files=None,
         several=True,
+        by_clusters=True,
     ),
     Operation(
         "series",
@@ -192,6 +196,7 @@ OPERATIONS = (
         several=True,
         python="advantage_series",
         decides=True,
+        by_clusters=True,
     ),
     Operation(
         "synthetic",
@@ -271,6 +276,7 @@ OPERATIONS = (
         ("mace audit scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
         takes_counts=True,
         counts_suffice=True,
+        by_clusters=True,
         inline=True,
     ),
     Operation(
@@ -303,6 +309,7 @@ OPERATIONS = (
         ),
         counts_suffice=True,
         decides=True,
+        by_clusters=True,
     ),
     Operation(
         "plan",
@@ -479,6 +486,7 @@ OPERATIONS = (
         "All intervals hold together. If nothing is contradicted, that does not prove the claim.",
         ("mace theory together scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
         counts_suffice=True,
+        by_clusters=True,
     ),
 )
 """Every operation, in the order of the documentation."""

@@ -322,6 +322,7 @@ GROUPS = (
             "estimators:Scores",
             "estimators:Query",
             "estimators:one_per_unit",
+            "estimators:lone_rows",
             "estimators:Counts",
             "estimators.sample.counting:finest",
             "estimators.sample.counting:by_category",

@@ -161,4 +161,6 @@ def _batch(call: Call, sources: list[Source], values: dict[str, object]) -> Scor
     body = decode_inputs(call, values, inputs)
     if body.options:
         raise Misuse(f"{sources[0].name}: holds options; with --state they stand in the command")
+    if body.clusters:
+        raise Misuse("--cluster: does not go with --state; --unit keeps one record of each")
     return sample_of(body, question)

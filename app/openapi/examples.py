@@ -288,6 +288,10 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
                 "max": 0.75,
             },
         ),
+        "cluster": Example(
+            "People with two records each: the advantage by all of them, the TPR by one of each",
+            {**SAMPLE, "cluster": PEOPLE, "max_advantage": 0.9, "max_tpr": 0.9, "at_fpr": 0.1},
+        ),
         "few": Example(
             "Limits on the advantage, and on the members found where few nonmembers are accused",
             {"counts": COUNTS, "max_advantage": 0.4, "max_tpr": 0.5, "at_fpr": 0.01},

@@ -98,7 +98,7 @@ class BettingEnds:
         unseen = []
         for i, (part, rows) in enumerate(draws):
             guesses = guess(part, at[rows], seed + i)
-            unseen += [_of_guesses(part, *each) for each in zip(guesses.right, guesses.stage, strict=True)]
+            unseen += [of_guesses(part, *each) for each in zip(guesses.right, guesses.stage, strict=True)]
         wrong, best_rates = [], []
         every = np.arange(fine.size)
         if starts is not None and len(starts) <= SUBSETS:
@@ -116,7 +116,7 @@ class BettingEnds:
 
     def lower(self, alpha: float) -> float:
         """The largest accuracy that is refused."""
-        return 2.0 * float(_refuse(self.unseen, alpha)[0]) - 1.0
+        return 2.0 * float(refuse(self.unseen, alpha)[0]) - 1.0
 
     def upper(self, alpha: float) -> float:
         """No rule of the classes has an error that is not refused below this."""
@@ -125,7 +125,7 @@ class BettingEnds:
         return 2.0 * max(limits) - 1.0
 
 
-def _refuse(shares: Sequence[Shares], alpha: float) -> Floats:
+def refuse(shares: Sequence[Shares], alpha: float) -> Floats:
     """For each rule the largest claim against which the mean fortune is 1/alpha or more."""
     low = np.zeros(len(shares[0].earned))
     high = np.ones(len(low))
@@ -148,7 +148,7 @@ def _least_error(shares: Sequence[Shares], alpha: float) -> float:
 def _least_refused(shares: Sequence[Shares], alpha: float) -> float:
     """The least of these over all rules: only those that keep a claim below the best one's are searched."""
     best = np.argmin(np.sum([each.earned.mean(axis=1) for each in shares], axis=0))
-    least = float(_refuse([each.some(np.array([best])) for each in shares], alpha)[0])
+    least = float(refuse([each.some(np.array([best])) for each in shares], alpha)[0])
     parts = [slice(i, i + BATCH) for i in range(0, len(shares[0].earned), BATCH)]
     is_enough = np.concatenate(
         [_log_fortune([Shares(each.earned[part], each.possible) for each in shares], least) for part in parts]
@@ -169,7 +169,7 @@ def _log_fortune(shares: Sequence[Shares], claims: Floats | float) -> Floats:
     return np.asarray(logsumexp([each.log_fortune(claims) for each in shares], axis=0) - log(len(shares)))
 
 
-def _of_guesses(clusters: Clusters, right: Bools, stage: Integers) -> Shares:
+def of_guesses(clusters: Clusters, right: Bools, stage: Integers) -> Shares:
     """Shares of right guesses; in each block the clusters of either side have that side's part of the prior."""
     column, number = clusters.columns[0], clusters.numbers[0]
     block = np.zeros(number, dtype=np.int64)

@@ -153,7 +153,8 @@ def metric_optimum(
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         shuffles: Random orders of the records over which the lower end takes the median, at least 1. More make it
             depend less on the seed and take longer.
-        reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again.
+        reuse: The ``Advantage`` of the same counts with the same options, if there is one: it is not computed again. Of
+            rows that come in clusters it is that of all rows, and the counts are those of ``lone_rows``.
 
     Returns:
         a ``MetricEstimate``.
@@ -193,6 +194,7 @@ def metric_optimum(
     why, best = metric.degeneracy(prior), optimum(cells, objective)
     low, high = metric_range(objective)
     line = metric.line_in_accuracy(prior)
+    resolution = cells.size
     if line is not None and not objective.constrained:
         target = CellsTarget(bins)
         if reuse is not None and reuse.target == target:
@@ -203,7 +205,7 @@ def metric_optimum(
             line[0] + line[1] * (1.0 + v) / 2.0 for v in (result.value, result.lower, result.upper)
         )
         value, leader, rejected = point, result.leader, result.class_rejected
-        guarantee = result.estimate.interval.guarantee
+        guarantee, resolution = result.estimate.interval.guarantee, result.resolution
     else:
         below = held_out(fine, views, objective, alpha, seed, shuffles)
         upper, lower, value, leader = (
@@ -235,12 +237,18 @@ def metric_optimum(
         objective.trivial,
         why,
         (objective.low, objective.high),
-        cells.size,
+        resolution,
         leader,
         rejected,
         (*counts.doubts, *_cautions(objective.metric.name, why, cells, rejected)),
         Provenance("metric+progressive", VERSION, counts.n_members, counts.n_nonmembers, prior, seed),
     )
+
+
+def is_line(metric: Metric, prior: float, min_positive_share: float | None = None) -> bool:
+    """Whether the optimum is that of the advantage: then what clusters cost it is known, too."""
+    constrained = Objective.of(metric, prior, min_positive_share).constrained
+    return metric.line_in_accuracy(prior) is not None and not constrained
 
 
 def _guarantee(objective: Objective, resolution: int, ordered: bool) -> Guarantee:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_halves
+from estimators.clusters.design import Labels
+from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import TooFewRecords, require_count, require_open_unit
 from estimators.risk.cells import CellInterval, CellRisks, Masked, Reach, cell_risks
 from estimators.risk.flags import Flags, Multiplicity, flag_members
@@ -232,6 +234,7 @@ def individual_risk(
     seed: int = 0,
     stand_for: ArrayLike | None = None,
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
+    cluster: Labels | None = None,
 ) -> IndividualRisk:
     """Risk of every target, by default of every record given (MACE, Theorems 1 and 2).
 
@@ -262,6 +265,8 @@ def individual_risk(
             by what had not seen that record. None: a target that is a record stands for that record.
         learners: Of vectors, which classifiers compete: any of ``quadratic()``, ``logistic()``, ``boxes()`` and
             ``boosting()`` from ``estimators.adversary.learned``. All four by default.
+        cluster: Whom each record belongs to, if some belong together, as in ``advantage``. The risk of every record is
+            then stated as before, from records of which no two share a label, drawn at random.
 
     Returns:
         an ``IndividualRisk``.
@@ -280,6 +285,13 @@ def individual_risk(
     """
     require_data(data, Scores, Counts)
     sample_range = sample_range or SampleRange.of(data)
+    submitted = data
+    if cluster is not None:
+        whole = require_scores(data)
+        data = lone_rows(whole, cluster, seed)
+        require_one_number(data, whole)
+        if targets is None and data is not whole:
+            targets = np.concatenate([whole.members, whole.nonmembers])
     by_cell = risk_by_cell(
         data,
         prior,
@@ -316,7 +328,7 @@ def individual_risk(
         cell,
         np.arange(len(cell)),
         table,
-        (*cells.cautions, *_unknown(cell)),
+        (*lone_caution(data, submitted, what="risks come"), *cells.cautions, *_unknown(cell)),
         cells.provenance,
         by_cell.learned,
         score,

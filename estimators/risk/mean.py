@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from estimators.advantage import Advantage, advantage
 from estimators.adversary.learned import learn_score
+from estimators.clusters.design import Labels
 from estimators.risk.cells import CellRisks
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
@@ -58,6 +59,7 @@ def mean_risk(
     confidence: float = 0.95,
     seed: int = 0,
     bins: int | None = None,
+    cluster: Labels | None = None,
 ) -> MeanRisk:
     """The mean individual risk over the mixture, with the interval of the advantage that it equals.
 
@@ -67,6 +69,7 @@ def mean_risk(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         bins: The number of cells that the risk was asked at. None: as the advantage chooses.
+        cluster: Whom each record belongs to, if some belong together, as in ``advantage``.
 
     Returns:
         a ``MeanRisk``.
@@ -82,8 +85,9 @@ def mean_risk(
     """
     whole = data
     if isinstance(data, Scores) and data.dimension > 1:  # of the two halves the first: they are no one sample
-        whole = learn_score(data, cells.prior, seed).counts
-    return mean_from(advantage(whole, cells.prior, CellsTarget(bins), confidence, seed), cells)
+        whole, cluster = learn_score(data, cells.prior, seed).counts, None
+    result = advantage(whole, cells.prior, CellsTarget(bins), confidence, seed, cluster=cluster)
+    return mean_from(result, cells)
 
 
 def mean_from(result: Advantage, cells: CellRisks) -> MeanRisk:

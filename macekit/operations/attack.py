@@ -15,7 +15,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of
-from macekit.operations.samples import sample_of
+from macekit.operations.samples import clusters_of, sample_of
 from macekit.problems import Problem
 from macekit.schemas.answers import AttackAnswer, AttackRuleAnswer
 from macekit.schemas.questions import AttackQuestion, AttackRule
@@ -53,6 +53,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         question.seed,
         None if choice is None else [metric(each, question.prior) for each in choice],
+        clusters_of(body),
     )
     source = provenance_options(question, call)
     document: AttackAnswer = {

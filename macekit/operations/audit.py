@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from estimators import Counts, advantage
 from estimators.audit.epsilon import check_claim, epsilon_lower_bound
+from estimators.clusters.lone import lone_caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import one_score, sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
 from macekit.schemas.answers import AuditAnswer
 from macekit.schemas.questions import AuditQuestion
 
@@ -19,7 +20,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(AuditQuestion, body)
     data = sample_of(body, question)
     require_direction_acts(question.direction, data)
-    scores, learned = one_score(data, question)
+    cluster = clusters_of(body)
+    lone = lone_of(data, cluster, question.seed)
+    scores, learned = one_score(lone, question)
     counts = with_counts(scores) if learned is None else learned.counts
     assert isinstance(counts, Counts)
     q = question
@@ -31,7 +34,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             counts, q.claimed_epsilon, q.claimed_delta, q.confidence, q.prior, q.direction, q.seed
         )
         bound = claim.bound
-    result = advantage(counts, q.prior, confidence=q.confidence, seed=q.seed)
+    whole, of_rows = (counts, None) if cluster is None or learned is not None else (data, cluster)
+    result = advantage(whole, q.prior, confidence=q.confidence, seed=q.seed, cluster=of_rows)
     document: AuditAnswer = {
         "sentence": bound.sentence if claim is None else claim.sentence,
         "epsilon": encode.epsilon(bound),
@@ -43,6 +47,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             (
                 *body.cautions,
                 *counts.doubts,
+                *lone_caution(lone, data, "the advantage uses"),
                 *(() if learned is None else (learned.caution,)),
                 *bound.cautions,
                 *result.cautions,

@@ -10,7 +10,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import clusters_of, queries_of, with_counts
+from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
 from macekit.problems import Problem
 from macekit.schemas.answers import CompareAnswer
 from macekit.schemas.questions import CompareQuestion
@@ -33,13 +33,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     estimator_target = target(question.estimator)
     learned = isinstance(estimator_target, LearnedTarget)
     cluster = clusters_of(body)
-    if cluster is not None and not question.paired:
-        raise Problem(
-            "bad-option",
-            "cluster: its labels are those of every query's rows, so the samples are not independent; leave paired "
-            "as it is",
-            field="cluster",
-        )
+    require_paired(cluster, question.paired)
     # rows that match are compared record by record; counts are enough for everything else
     data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
     pairs, cautions = _pairs(question, list(data))

@@ -7,7 +7,7 @@ from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import by_release, queries_of, with_counts
+from macekit.operations.samples import by_release, clusters_of, queries_of, require_paired, with_counts
 from macekit.schemas.answers import CompareReleasesAnswer
 from macekit.schemas.questions import CompareReleasesQuestion
 
@@ -16,6 +16,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Each release by its riskiest query, the differences from one of them, and which keep the limit."""
     question = parse_question(CompareReleasesQuestion, body)
     samples = queries_of(body, question.query)
+    cluster = clusters_of(body)
+    require_paired(cluster, question.paired)
     # rows that match are compared record by record; counts are enough for everything else
     data = samples if question.paired else {name: with_counts(each) for name, each in samples.items()}
     result = compare_releases(
@@ -26,6 +28,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.confidence,
         question.seed,
         question.paired,
+        cluster,
     )
     comparison, decisions = result.comparison, result.decisions
     others = [name for name in result.riskiest if name != result.against]

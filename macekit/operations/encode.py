@@ -179,7 +179,12 @@ def clusters(summary: ClusterSummary | None) -> ClustersAnswer | None:
 
 def mean_risk(result: MeanRisk) -> MeanRiskAnswer:
     """The mean risk over the mixture."""
-    return {**interval(result.estimate), "plug_in": result.plug_in, "sentence": result.sentence}
+    return {
+        **interval(result.estimate),
+        "plug_in": result.plug_in,
+        "sentence": result.sentence,
+        "clusters": clusters(result.advantage.clusters),
+    }
 
 
 def warnings(cautions: Iterable[Caution]) -> list[WarningAnswer]:

@@ -17,7 +17,7 @@ from macekit.operations import encode
 from macekit.operations.effects import require_gate_acts
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
-from macekit.operations.samples import groups_of_counts, sample_of, stand_for, submitted_scores
+from macekit.operations.samples import clusters_of, groups_of_counts, sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GateAnswer, LimitAnswer
 from macekit.schemas.questions import GateQuestion
@@ -36,6 +36,7 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
         "baseline": result.baseline,
         "limits": [_limit(each) for each in result.limits],
         "exposure": encode.exposure(result.exposure),
+        "clusters": encode.clusters(result.clusters),
         "warnings": warnings((*cautions, *result.cautions)),
         "provenance": source,
     }
@@ -73,7 +74,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     adversaries = target(q.estimator)
     require_gate_acts(q, data)
     learned = adversaries if isinstance(adversaries, LearnedTarget) else None
-    result = judge(data, _limits(q, body, data, table), q.prior, q.confidence, q.seed, learned)
+    limits, cluster = _limits(q, body, data, table), clusters_of(body)
+    result = judge(data, limits, q.prior, q.confidence, q.seed, learned, cluster)
     source = encode.provenance(
         data, result.provenance.method, q.seed, provenance_options(q, call), encode.columns_of(body)
     )

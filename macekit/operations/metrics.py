@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from estimators import PRESETS, Caution, Counts, MetricEstimate, metric_optimum
+from estimators import (
+    PRESETS,
+    Caution,
+    CellsTarget,
+    Counts,
+    MetricEstimate,
+    Scores,
+    advantage,
+    metric_optimum,
+)
 from estimators.adversary.learned import LearnedScore
+from estimators.clusters.lone import lone_caution
+from estimators.metric.estimate import is_line
 from estimators.paper import paper_metrics
 from estimators.report import fingerprint
 from macekit.call import Call, Reply
@@ -13,7 +24,7 @@ from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_bins_act
 from macekit.operations.options import metric, paper_reading, parse_question, provenance_options, reply_of
-from macekit.operations.samples import one_score, sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, one_score, sample_of, with_counts
 from macekit.schemas.answers import MetricsAnswer
 from macekit.schemas.questions import MetricsQuestion
 
@@ -23,11 +34,23 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(MetricsQuestion, body)
     data = sample_of(body, question)
     require_bins_act(question.bins, data, values=True)
-    scores, learned = one_score(data, question)
+    cluster = clusters_of(body)
+    lone = lone_of(data, cluster, question.seed)
+    scores, learned = one_score(lone, question)
     counts = with_counts(scores) if learned is None else learned.counts
     assert isinstance(counts, Counts)
     published = paper_reading(question.estimator, question.bins)
     choice = question.metrics if question.metrics is not None else list(PRESETS)
+    of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
+    if cluster is not None and learned is None:
+        of_all = advantage(
+            data,
+            question.prior,
+            CellsTarget(question.bins),
+            question.confidence,
+            question.seed,
+            cluster=cluster,
+        )
     results = [
         metric_optimum(
             counts,
@@ -37,20 +60,24 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             question.confidence,
             question.bins,
             question.seed,
+            reuse=of_all,
         )
         for option in choice
     ]
     # of vectors the paper has densities and cells, but they take long: only if they are asked for
-    read = scores if question.estimator is None else data
+    read = scores if question.estimator is None else lone
     by_paper = paper_metrics(
         read, [each.metric for each in results], question.prior, question.seed, published
     )
     document: MetricsAnswer = {
         "metrics": [
-            encode.metric(_about(each, learned, body.cautions), of_paper)
+            encode.metric(
+                _about(each, learned, (*body.cautions, *_rows(each, lone, data, question))), of_paper
+            )
             for each, of_paper in zip(results, by_paper, strict=True)
         ],
         "learned_score": encode.learned_score(learned),
+        "clusters": None if of_all is None else encode.clusters(of_all.clusters),
         "provenance": encode.provenance(
             data,
             results[0].provenance.method,
@@ -61,6 +88,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ),
     }
     return reply_of(call, document, data)
+
+
+def _rows(
+    result: MetricEstimate, lone: Scores | Counts, data: Scores | Counts, question: MetricsQuestion
+) -> tuple[Caution, ...]:
+    """From which rows a metric is stated that does not allow for clusters."""
+    of_all = is_line(result.metric, question.prior, question.min_positive_share)
+    return () if of_all else lone_caution(lone, data)
 
 
 def _about(

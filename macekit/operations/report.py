@@ -24,6 +24,7 @@ from estimators.errors import NotFinite, OutOfRange
 from estimators.paper import EqualWidth, Kernel, record_risk
 from estimators.risk.individual import RiskByCell, risk_by_cell
 from estimators.risk.mean import mean_from
+from estimators.sample.locating import SampleRange
 from estimators.sample.scores import Query
 from estimators.sample.shape import Shape, shape
 from macekit.call import Call, Reply
@@ -32,7 +33,7 @@ from macekit.operations import encode
 from macekit.operations.advantage import assessed
 from macekit.operations.options import parse_question, provenance_options, reading, reply_of
 from macekit.operations.risk import by_group_of, group_rows, metric_of_cells, rows_of_groups, summary
-from macekit.operations.samples import sample_of, stand_for, submitted_scores
+from macekit.operations.samples import clusters_of, sample_of, stand_for, submitted_scores
 from macekit.problems import Problem
 from macekit.schemas.answers import GroupAnswer, PosteriorCurveAnswer
 from macekit.schemas.questions import ReportQuestion
@@ -56,7 +57,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     lone = assessment.lone or data
     source = lone if assessment.learned is None else assessment.learned.scores
     histogram = shape(source, assessment.fine)
-    risks = _risks(body, lone, assessment, question)
+    risks = _risks(body, data, assessment, question)
     of_record = None if assessment.metric is None else metric_of_cells(lone, risks, question)
     result = encode.assessment(assessment, data, provenance_options(question, call), encode.columns_of(body))
     document = {
@@ -68,7 +69,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "distribution": None if histogram is None else encode.distribution(histogram),
         "posterior": [] if histogram is None else _posterior(source, histogram, question),
         "risk": summary(risks, _mean(lone, assessment, risks), of_record),
-        "groups": _groups(risks, body, lone, question),
+        "groups": _groups(risks, body, data, question),
         "warnings": encode.warnings((*assessment.cautions, *risks.cautions)),
         "provenance": result["provenance"],
     }
@@ -89,13 +90,14 @@ def _risks(
         return risk_by_cell(whole, *level, seed=question.seed, learners=learners)
     every = submitted_scores(body, data) if thinned else None
     return individual_risk(
-        data,
+        assessment.lone or data,
         *level,
         every,
         cast("ArrayLike | None", body.groups),
         seed=question.seed,
         stand_for=stand_for(body, data, question),
         learners=learners,
+        sample_range=SampleRange.of(data),
     )
 
 
@@ -141,4 +143,4 @@ def _groups(
 ) -> list[GroupAnswer]:
     if isinstance(risks, RiskByCell):
         return rows_of_groups(body, data, risks, question) if isinstance(data, Counts) else []
-    return group_rows(risks.groups, by_group_of(data, body.groups, question))
+    return group_rows(risks.groups, by_group_of(data, body.groups, question, clusters_of(body)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -42,7 +43,9 @@ from macekit.operations.options import (
     require_form,
 )
 from macekit.operations.samples import (
+    clusters_of,
     groups_of_counts,
+    lone_of,
     sample_of,
     stand_for,
     submitted_scores,
@@ -93,7 +96,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question = question.model_copy(update={"top": TOP_RECORDS})
     data = sample_of(body, question)
     require_bins_act(question.bins, data, values=False)
-    targets, groups = _targets(body, data), cast("ArrayLike | None", body.groups)
+    targets, groups, cluster = _targets(body, data), cast("ArrayLike | None", body.groups), clusters_of(body)
     result = individual_risk(
         data,
         question.prior,
@@ -106,10 +109,14 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         over=OVER[question.over],
         seed=question.seed,
         stand_for=stand_for(body, data, question),
+        cluster=cluster,
     )
+    lone = lone_of(data, cluster, question.seed)
+    if lone is not data and targets is None:
+        targets = submitted_scores(body, cast("Scores", data))
     result = replace(result, cautions=(*body.cautions, *result.cautions))
-    of_record = None if question.metric is None else metric_of_cells(data, result, question, question.bins)
-    published = None if question.estimator is None else _published(data, targets, question)
+    of_record = None if question.metric is None else metric_of_cells(lone, result, question, question.bins)
+    published = None if question.estimator is None else _published(lone, targets, question)
     listing = result if question.top is None else result.top(question.top)
     index = listing.index if body.rows is None or body.targets is not None else body.rows[listing.index]
     columns = record_columns(listing, index, of_record) | _paper_columns(published, listing.index)
@@ -126,8 +133,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if call.accept == ARROW:
         table = arrow_bytes(columns, notes_of(result, source))
         return Reply(200, ARROW, table, records, input_sha256=source["input_sha256"])
-    tables = by_group_of(data, groups, question) if body.targets is None else {}
-    mean = mean_risk(with_counts(data), result.cells, question.confidence, question.seed, question.bins)
+    tables = by_group_of(data, groups, question, cluster) if body.targets is None else {}
+    whole = with_counts(data) if cluster is None else data
+    mean = mean_risk(whole, result.cells, question.confidence, question.seed, question.bins, cluster)
     document = {
         **summary(result, mean, of_record),
         "paper": None if published is None else encode.paper_risk(*published),
@@ -218,7 +226,10 @@ def _paper_columns(
 
 
 def by_group_of(
-    data: Scores | Counts, groups: object, question: PriorQuestion
+    data: Scores | Counts,
+    groups: object,
+    question: PriorQuestion,
+    cluster: Mapping[str, ArrayLike] | None = None,
 ) -> dict[object, GroupAdvantage]:
     """What each group gives away by itself, where its records are those of the sample."""
     if groups is None or not isinstance(data, Scores):
@@ -227,7 +238,7 @@ def by_group_of(
     if len(labels) != data.n_members + data.n_nonmembers:
         return {}
     sides = labels[: data.n_members], labels[data.n_members :]
-    groups_of_data = by_group(data, *sides, question.prior, question.confidence, question.seed)
+    groups_of_data = by_group(data, *sides, question.prior, question.confidence, question.seed, cluster)
     return {each.label: each for each in groups_of_data}
 
 

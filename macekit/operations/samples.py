@@ -8,8 +8,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estimators import Counts, Scores, one_per_unit
+from estimators import Counts, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
+from estimators.clusters.lone import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import finest
 from estimators.sample.scores import ArgumentScores, labels_of, of_one_type
@@ -54,6 +55,26 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
             field="cluster",
         )
     return {name: _in_order(labels_of(values, "cluster")) for name, values in body.clusters.items()}
+
+
+def require_paired(cluster: Mapping[str, ArrayLike] | None, paired: bool) -> None:
+    """Refuse labels that are those of several samples' rows, if these are said to be independent."""
+    if cluster is not None and not paired:
+        raise Problem(
+            "bad-option",
+            "cluster: its labels are those of every query's rows, so the samples are not independent; leave paired "
+            "as it is",
+            field="cluster",
+        )
+
+
+def lone_of(data: Scores | Counts, cluster: Mapping[str, ArrayLike] | None, seed: int) -> Scores | Counts:
+    """The records of which numbers are stated that do not allow for clusters: all, where none were named."""
+    if cluster is None:
+        return data
+    lone = lone_rows(require_scores(data), cluster, seed)
+    require_one_number(lone, data)
+    return lone
 
 
 def _in_order(labels: NDArray[np.generic]) -> NDArray[np.generic]:

@@ -13,6 +13,7 @@ from macekit.schemas.statements import (
     CertifiedAnswer,
     ChangesAnswer,
     ClaimAnswer,
+    ClustersAnswer,
     ColumnReadAnswer,
     EpsilonAnswer,
     ExposureAnswer,
@@ -206,6 +207,9 @@ class MeanRiskAnswer(IntervalAnswer):
         ),
     ]
     sentence: str
+    clusters: Annotated[
+        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+    ]
 
 
 class FlagsAnswer(TypedDict):
@@ -368,6 +372,10 @@ class GateAnswer(TypedDict):
         ExposureAnswer,
         Field(description="looked for whatever the limits are; of vectors, in their learned score"),
     ]
+    clusters: Annotated[
+        ClustersAnswer | None,
+        Field(description="what the clusters cost the advantage; null where none were named"),
+    ]
     warnings: list[WarningAnswer]
     provenance: ProvenanceAnswer
 
@@ -398,6 +406,10 @@ class MetricsAnswer(TypedDict):
     learned_score: Annotated[
         LearnedScoreAnswer | None,
         Field(description="vectors: the score that the metrics speak of; null otherwise"),
+    ]
+    clusters: Annotated[
+        ClustersAnswer | None,
+        Field(description="what the clusters cost the advantage and accuracy; null where none were named"),
     ]
     provenance: ProvenanceAnswer
 
@@ -527,6 +539,9 @@ class SeriesStepAnswer(StepAnswer):
     """One step, such as a checkpoint."""
 
     name: str
+    clusters: Annotated[
+        ClustersAnswer | None, Field(description="what the clusters cost; null where none were named")
+    ]
     records_needed: Annotated[
         int | None, Field(description="records of both sides that would settle an open decision")
     ]

@@ -170,7 +170,6 @@ class AdvantageQuestion(PriorQuestion):
         max_length=64,
         description="false positive rates at which to state the true positive rate",
     )
-    cluster: ClusterLabels | None = CLUSTER
 
 
 class RiskQuestion(PriorQuestion):
@@ -439,6 +438,7 @@ class ReleasesQuestion(Question):
     max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
         None, description="largest acceptable advantage, of the riskiest query"
     )
+    cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
     )

@@ -188,3 +188,4 @@ class PriorQuestion(SampleQuestion):
 
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
     confidence: Confidence = Field(0.95, description="probability with which an interval covers the truth")
+    cluster: ClusterLabels | None = CLUSTER

@@ -185,6 +185,25 @@ def test_a_score_whose_name_cannot_be_asked_for_cannot_be_ticked(visit: Visit) -
     assert asked.value.url.partition("?")[2] == "score=a&member=member&group=a%2Cb"
 
 
+def test_a_column_that_says_whose_a_row_is_makes_a_report_that_allows_for_it(visit: Visit) -> None:
+    """Two names that a comma separates are two columns, so a name that holds one is not offered."""
+    values = [(value, at // 2, int(at < len(MEMBERS))) for at, value in enumerate(MEMBERS + NONMEMBERS)]
+    rows = [(value, person, person, member) for value, person, member in values]
+    page = opened(visit, payload("scores.csv", table(("score", "person", '"a,b"', "member"), *rows)))
+
+    cluster = page.get_by_role("combobox", name="Cluster")
+    assert cluster.locator("option").all_inner_texts() == ["None", "score", "person", "member"]
+    cluster.select_option("person")
+    expect(page.get_by_role("checkbox", name="person")).to_be_disabled()
+    page.get_by_role("checkbox", name="score").check()
+    expect(page.locator("#python")).to_contain_text('cluster="person"')
+    with page.expect_request("**/v1/report?*") as asked:
+        report = compute(page)
+
+    assert asked.value.url.partition("?")[2] == "score=score&member=member&cluster=person"
+    expect(report.get_by_text("Worth independent records")).to_be_visible()
+
+
 def test_a_report_that_no_longer_answers_the_form_says_so(visit: Visit) -> None:
     page = opened(visit)
     compute(page)

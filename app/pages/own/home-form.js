@@ -4,6 +4,7 @@
 const form = (() => {
   const at = (id) => document.getElementById(id);
   const PLAIN = ["prior", "threshold", "metric", "estimator", "confidence"];
+  const ROLES = ["member", "group", "cluster"];
   const OTHER_NAMES = { groups: "group", scores: "score" };
   const DEFAULTS = { prior: 0.5, metric: "accuracy", confidence: 0.95 };
 
@@ -19,7 +20,7 @@ const form = (() => {
     } else if (known()) {
       const scores = boxes().filter((box) => box.checked).map((box) => box.value);
       if (scores.length) found.score = scores.length > 1 ? scores : scores[0];
-      for (const role of ["member", "group"]) if (at(role).value) found[role] = at(role).value;
+      for (const role of ROLES) if (at(role).value) found[role] = at(role).value;
     }
     for (const name of PLAIN) {
       const text = at(name).value.trim();
@@ -51,14 +52,16 @@ const form = (() => {
   function fill(answer) {
     const columns = answer.columns.map((column) => ({ ...column, label: files.shown(column.name) || "(no name)" }));
     const scores = columns.filter(({ type }) => type !== "other");
-    at("scores").replaceChildren(...scores.map((column) => choice(column, answer.score?.includes(column.name))));
+    at("scores").replaceChildren(...scores.map((each) => choice(each, answer.score?.includes(each.name))));
     at("no-score").textContent = answer.no_score;
     at("score-none").hidden = answer.score;
-    const each = () => columns.filter(({ name }) => name).map(({ name, label }) => new Option(label, name));
-    at("member").replaceChildren(...(answer.member === null ? [new Option("Choose a column", "")] : []), ...each());
-    at("group").replaceChildren(new Option("None", ""), ...each());
-    at("member").value = answer.member ?? "";
-    at("group").value = answer.group ?? "";
+    for (const role of ROLES) {
+      const none = role === "member" ? answer.member === null && "Choose a column" : "None";
+      const each = columns.filter(({ name }) => name && !(role === "cluster" && UNNAMEABLE.test(name)));
+      const options = each.map(({ name, label }) => new Option(label, name));
+      at(role).replaceChildren(...(none ? [new Option(none, "")] : []), ...options);
+      at(role).value = answer[role] ?? "";
+    }
     reveal("roles");
     part();
   }
@@ -75,9 +78,9 @@ const form = (() => {
     reveal("split");
   }
 
-  // A column cannot be the score and say who is a member.
+  // A column has one role.
   function part() {
-    const taken = [at("member").value, at("group").value].filter(Boolean);
+    const taken = ROLES.map((role) => at(role).value);
     for (const box of boxes()) {
       box.disabled = UNNAMEABLE.test(box.value) || taken.includes(box.value);
       if (box.disabled) box.checked = false;
@@ -96,7 +99,7 @@ const form = (() => {
     if (name === "members" && single()) return "first";
     if (name === "nonmembers" && pasted) return name;
     if (["file", "members", "nonmembers"].includes(name)) return whole;
-    if (["score", "member", "group"].includes(name)) return known() && !single() ? name : whole;
+    if (["score", ...ROLES].includes(name)) return known() && !single() ? name : whole;
     return PLAIN.includes(name) || name === "key" ? name : null;
   }
 

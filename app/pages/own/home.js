@@ -68,7 +68,7 @@
     else if (answer.columns.length) form.fill(answer);
   }
 
-  // An array's columns are numbered; the last says who is a member.
+  // Columns are numbered; the last says who is a member.
   function numbered(wide) {
     const columns = Array.from({ length: wide }, (_, place) => ({ name: String(place), type: "number" }));
     const score = wide === 2 ? ["0"] : null;
@@ -146,7 +146,7 @@
     at("compute").focus();
   }
 
-  // The service is busy: said once, and counted down where no screen reader listens.
+  // Busy: said once, and counted down where no screen reader listens.
   function later({ message, after }) {
     general(message);
     let left = after;

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from estimators.agreement import Row, agreement
+from estimators.clusters.lone import lone_caution
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_direction_acts, require_points_act
 from macekit.operations.encode import finite
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import sample_of, with_counts
+from macekit.operations.samples import clusters_of, lone_of, sample_of, with_counts
 from macekit.schemas.theory.together import AgreementAnswer, TogetherAnswer, TogetherQuestion
 
 
@@ -19,8 +20,9 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
     data = sample_of(body, q)
     require_direction_acts(q.direction, data)
     require_points_act(q, data)
+    lone = lone_of(data, clusters_of(body), q.seed)
     result = agreement(
-        with_counts(data),
+        with_counts(lone),
         q.claimed_epsilon,
         q.claimed_delta,
         q.prior,
@@ -39,7 +41,7 @@ def answer_together(call: Call, body: DecodedBody) -> Reply:
         "claimed_delta": result.delta,
         "baseline": result.baseline,
         "rows": [_row(row) for row in result.rows],
-        "warnings": encode.warnings(result.cautions),
+        "warnings": encode.warnings((*lone_caution(lone, data), *result.cautions)),
         "provenance": encode.provenance(
             data, call.operation, q.seed, provenance_options(q, call), encode.columns_of(body)
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.forest import attack
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
-from macekit.reports.content.plain_words import at_prior, records
+from macekit.reports.content.plain_words import at_prior, records, worth
 from macekit.reports.model import (
     AnswerPath,
     Bullets,
@@ -46,6 +46,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             ("the baseline: guessing without the score", *at_prior(prior)),
         ),
         *records(source),
+        *worth(optimum["clusters"]),
     )
     numbers = Numbers()
     numbers.interval("Advantage of this attack", own, confidence)
@@ -119,7 +120,7 @@ def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
         )
     if not answer["share_of_optimum"]:
         yield ("These records do not show that there is anything to gain, so no share of it is stated.",)
-    yield from limitations.of_sample(prior)
+    yield from limitations.of_sample(prior, answer["optimum"]["clusters"])
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

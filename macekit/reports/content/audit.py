@@ -8,7 +8,7 @@ from macekit.reports.charts.gate import epsilon
 from macekit.reports.charts.interval import interval
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import MECHANISM, RANDOM, Backing, Numbers
-from macekit.reports.content.plain_words import in_people, records
+from macekit.reports.content.plain_words import in_people, records, worth
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -59,6 +59,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             ("of ", epsilon["guesses"].number("count"), " guesses"),
         ),
         *records(source),
+        *worth(answer["advantage"]["clusters"]),
     ]
     broken = claim["decision"].value == "contradicted"
     sections = (
@@ -107,7 +108,7 @@ def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
         ".",
     )
     yield from limitations.of_advantage(answer)
-    yield from limitations.of_sample(prior)
+    yield from limitations.of_sample(prior, answer["advantage"]["clusters"])
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

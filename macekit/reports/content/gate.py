@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.gate import gate
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import rare_exposure, records, without_leak
+from macekit.reports.content.plain_words import rare_exposure, records, without_leak, worth
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -66,6 +66,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
             "Records needed", answer["records_needed"].number("count"), ("in all, approximately, to decide",)
         )
     yield from records(answer["provenance"])
+    yield from worth(answer["clusters"])
 
 
 def _label(limit: AnswerPath) -> str:
@@ -133,7 +134,7 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     yield from _above(answer["limits"], answer["warnings"])
     yield from limitations.of_exposure(answer["exposure"])
     yield MECHANISM
-    yield from limitations.of_sample(answer["provenance"]["options"]["prior"])
+    yield from limitations.of_sample(answer["provenance"]["options"]["prior"], answer["clusters"])
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

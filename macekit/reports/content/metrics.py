@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.forest import metrics
 from macekit.reports.content import limitations, provenance
 from macekit.reports.content.guarantees import Numbers
-from macekit.reports.content.plain_words import records
+from macekit.reports.content.plain_words import records, worth
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -50,6 +50,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Fact("At most", first["upper"].number(), (first["name"].untrusted(),)),
         Fact("Without the score", first["trivial"].number(), ("the best guess without it",)),
         *records(source),
+        *worth(answer["clusters"]),
     )
     prior = source["options"]["prior"]
     blocks: tuple[Block, ...] = (
@@ -60,7 +61,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     )
     sections = (
         Section("metrics", "Metrics", blocks, (brief,)),
-        limitations.section(_open(entries, prior), *(metric["warnings"] for metric in entries)),
+        limitations.section(
+            _open(entries, prior, answer["clusters"]), *(metric["warnings"] for metric in entries)
+        ),
         provenance.section("metrics", source, context),
     )
     return Report(
@@ -89,7 +92,7 @@ def _row(metric: AnswerPath) -> tuple[Cell, ...]:
     )
 
 
-def _open(entries: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
+def _open(entries: AnswerPath, prior: AnswerPath, clusters: AnswerPath) -> Iterator[Inline]:
     for metric in entries:
         if why := metric["degenerate"]:
             yield (
@@ -99,7 +102,7 @@ def _open(entries: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
                 why.quote(),
                 ".",
             )
-    yield from limitations.of_sample(prior)
+    yield from limitations.of_sample(prior, clusters)
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

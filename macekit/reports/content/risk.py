@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
-from macekit.reports.content.plain_words import records
+from macekit.reports.content.plain_words import records, worth
 from macekit.reports.model import (
     TOP_RECORDS,
     AnswerPath,
@@ -229,6 +229,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
             ("and at least ", answer["mean"]["lower"].number(), ": the best attacker's advantage"),
         ),
         *records(source),
+        *worth(answer["mean"]["clusters"]),
     )
     exposed = most_exposed(answer["records"], top)
     rule = (*metric_rule(answer["metric_rule"]), *_published(answer["paper"]))
@@ -244,7 +245,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(
             chain(
                 limitations.of_guarantee(answer["guarantee"]),
-                limitations.of_sample(prior),
+                limitations.of_sample(prior, answer["mean"]["clusters"]),
                 limitations.of_groups(grouped),
             ),
             answer["warnings"],

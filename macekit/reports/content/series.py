@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.reports.charts.forest import steps
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.compare import origin
-from macekit.reports.content.plain_words import without_leak
+from macekit.reports.content.plain_words import without_leak, worth
 from macekit.reports.model import (
     AnswerPath,
     Cell,
@@ -57,6 +57,7 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
         yield Fact("All steps up to", "none" if last.value is None else last.untrusted(), limit)
         yield Fact("First shown to exceed it", "none" if failed.value is None else failed.untrusted(), ())
     yield without_leak(answer["baseline"], answer["provenance"][0]["options"]["prior"])
+    yield from worth(answer["steps"][0]["clusters"])
 
 
 def _row(step: AnswerPath) -> tuple[Cell, ...]:
@@ -75,7 +76,9 @@ def _row(step: AnswerPath) -> tuple[Cell, ...]:
 def _open(answer: AnswerPath) -> Iterator[Inline]:
     yield IN_ORDER
     yield riskiest.OTHERS
-    yield from limitations.of_sample(answer["provenance"][0]["options"]["prior"])
+    yield from limitations.of_sample(
+        answer["provenance"][0]["options"]["prior"], answer["steps"][0]["clusters"]
+    )
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

@@ -225,14 +225,44 @@ def test_clusters_of_a_table_are_those_of_json(service: Running) -> None:
     assert answer == wanted
     assert answer["advantage"]["clusters"]["numbers"] == [64, 31]
 
-    for path, refused in (
-        ("/v1/metrics?cluster=whose", body),
-        ("/v1/gate?cluster=whose&max_advantage=0.1", body),
-    ):
-        problem = post(service, path + "&score=score", refused, CSV)
-        assert problem.status == 422
-        assert problem.json()["field"] == "cluster"
-        assert "/v1/advantage, /v1/compare, /v1/report" in problem.json()["detail"]
+    problem = post(service, "/v1/counts?cluster=whose&score=score", body, CSV)
+    assert problem.status == 422
+    assert problem.json()["field"] == "cluster"
+    assert "/v1/advantage, /v1/attack, /v1/audit, /v1/compare" in problem.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("gate", {"max_advantage": 0.5}),
+        ("metrics", {}),
+        ("individual-risk", {"top": 3}),
+        ("audit", {"claimed_epsilon": 1.0}),
+        ("attack", {"rule": {"kind": "top"}}),
+        ("report", {}),
+    ],
+)
+def test_every_question_takes_clusters_in_json_and_in_a_query(
+    service: Running, path: str, more: dict[str, Any]
+) -> None:
+    members, nonmembers = world(60)
+    labels = [i // 2 for i in range(127)]
+    query = "".join(
+        f"&{name}={value}" if not isinstance(value, dict) else f"&{name}.kind={value['kind']}"
+        for name, value in more.items()
+    )
+    body = as_csv(table(members, nonmembers, whose=labels))
+    answers = [
+        ok(post(service, f"/v1/{path}?score=score&cluster=whose{query}", body, CSV)),
+        ok(post(service, f"/v1/{path}", as_json(members, nonmembers, cluster={"whose": labels}, **more))),
+    ]
+    for each in answers:
+        each.pop("provenance")
+        each.get("result", {}).pop("provenance", None)
+        each.get("records", {}).pop("index", None)
+    assert answers[0] == answers[1]
+    assert "lone_rows" in str(answers[0])
+    assert "'numbers': [64]" in str(answers[0])
 
 
 def test_targets_are_answered_in_their_order(service: Running) -> None:

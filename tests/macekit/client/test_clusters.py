@@ -129,12 +129,53 @@ def test_what_is_no_label_is_refused(given: dict[str, Any], slug: str) -> None:
     assert (caught.value.kind, str(caught.value.field).partition("[")[0]) == (slug, "cluster")
 
 
-@pytest.mark.parametrize("name", ["metrics", "risk", "attack", "counts", "audit"])
-def test_other_questions_refuse_it(name: str, mace: macekit.Mace) -> None:
+ASKED: dict[str, dict[str, Any]] = {
+    "gate": {"max_advantage": 0.1, "metric": "f_beta", "max": 0.7},
+    "metrics": {},
+    "risk": {"top": 3},
+    "audit": {"claimed_epsilon": 1.0},
+    "attack": {"rule": {"threshold": 0.5}},
+}
+"""Questions that allow for clusters, beside those that state an advantage first."""
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_question_takes_a_column_or_labels_here_and_on_a_server(name: str, mace: macekit.Mace) -> None:
+    columns = table()
+    inside = columns["member"]
+    labels = {"person": {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}}
+    answers = []
+    for client in (macekit, mace):
+        ask = getattr(client, name)
+        of_table = ask(columns, score="score", cluster="person", **ASKED[name]).answer
+        beside = ask(
+            columns["score"][inside], columns["score"][~inside], cluster=labels, **ASKED[name]
+        ).answer
+        for each in (of_table, beside):
+            each.pop("provenance")
+            each.get("records", {}).pop("index", None)  # the row of a table, or the place in its list
+            answers.append(each)
+    assert all(each == answers[0] for each in answers)
+    assert "lone_rows" in str(answers[0])
+
+
+def test_a_series_takes_the_labels_of_all_of_its_steps(mace: macekit.Mace) -> None:
+    columns = table()
+    inside = columns["member"]
+    steps = {name: (columns[name][inside], columns[name][~inside]) for name in ("score", "other")}
+    labels = {"members": columns["person"][inside], "nonmembers": columns["person"][~inside]}
+    for client in (macekit, mace):
+        answer = client.advantage_series(steps, max_advantage=0.5, cluster=labels)
+        assert [step.clusters.numbers for step in answer.steps] == [[80], [80]]
+        plain = client.advantage_series(steps, max_advantage=0.5)
+        assert answer.steps[0].lower < plain.steps[0].lower
+
+
+def test_counts_refuse_it(mace: macekit.Mace) -> None:
     rng = np.random.default_rng(0)
     for client in (macekit, mace):
         with pytest.raises(macekit.MaceProblem, match="does not allow for clusters"):
-            getattr(client, name)(rng.normal(size=20), rng.normal(size=20), cluster=np.arange(40) // 2)
+            client.counts(rng.normal(size=20), rng.normal(size=20), cluster=np.arange(40) // 2)
 
 
 def test_a_table_of_its_own_takes_no_labels_beside() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,36 @@ def answer(operation: str, **more: Any) -> dict[str, Any]:
     person = np.repeat(np.arange(80), 5)
     score = rng.normal(size=80)[person] + rng.normal(size=400) + (person < 40)
     sides = {"members": score[:200].tolist(), "nonmembers": score[200:].tolist()}
-    body = {"queries": {"a": sides, "b": sides}} if operation == "compare" else sides
+    several = operation in ("compare", "compare-releases", "series")
+    body = {"queries": {"a": sides, "b": sides}} if several else sides
     found: dict[str, Any] = asked(operation, {**body, "cluster": {NAME: person.tolist()}, **more})
     return found
 
 
-@pytest.mark.parametrize("operation", ["advantage", "report", "compare"])
+OF_CLUSTERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "advantage": lambda found: found["advantage"]["clusters"],
+    "report": lambda found: found["result"]["advantage"]["clusters"],
+    "compare": lambda found: found["ranking"][0]["advantage"]["clusters"],
+    "compare-releases": lambda found: found["ranking"][0]["advantage"]["clusters"],
+    "gate": lambda found: found["clusters"],
+    "metrics": lambda found: found["clusters"],
+    "individual-risk": lambda found: found["mean"]["clusters"],
+    "attack": lambda found: found["optimum"]["clusters"],
+    "audit": lambda found: found["advantage"]["clusters"],
+    "series": lambda found: found["steps"][0]["clusters"],
+}
+"""Where an answer says what the clusters cost."""
+
+MORE: dict[str, dict[str, Any]] = {
+    "gate": {"max_tpr": 0.9, "at_fpr": 0.1},
+    "attack": {"rule": {"threshold": 0.5}},
+}
+
+
+@pytest.mark.parametrize("operation", OF_CLUSTERS)
 def test_the_first_screen_names_design_effect_clusters_and_effective_sample(operation: str) -> None:
-    found = answer(operation)
-    certified = found["ranking"][0] if operation == "compare" else found.get("result", found)
-    clusters = certified["advantage"]["clusters"]
+    found = answer(operation, **MORE.get(operation, {}))
+    clusters = OF_CLUSTERS[operation](found)
     worth, effect = f"{clusters['effective_sample']:.4g}", f"{clusters['design_effect']:.4g}"
 
     page = render(operation, found, HTML, Context.now()).decode()
