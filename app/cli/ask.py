@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -132,10 +133,12 @@ def run_command(name: str, work: Callable[[], int]) -> int:
     return MISUSE
 
 
-def answer_question(question: Operation, arguments: argparse.Namespace) -> Answer:
-    """Ask the question of the files, print or write the answer, and return it."""
+def answer_question(
+    question: Operation, arguments: argparse.Namespace, beside: Mapping[str, object] = MappingProxyType({})
+) -> Answer:
+    """Ask the question of the files, and of what stands beside them; print or write the answer, and return it."""
     options = options_of(question.name)
-    values = values_of(options, arguments)
+    values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
     if question.command == "risk" and "top" not in values:
         values |= _top(arguments, output)

@@ -136,8 +136,8 @@ def _first_not_excluded(excluded: Callable[[float], bool], far: float, near: flo
 def won_for(blocks: Blocks, prior: float, accuracy: float, alpha: float, planned: float) -> float:
     """Logarithm of what bets on more right guesses have won against this accuracy, all blocks together.
 
-    The rates at which the odds are fair are those of the past, moved to the line of this accuracy. How many records came
-    before a block decides which stakes are bet on it; that says nothing of the scores in it, so the odds stay fair.
+    The rates at which the odds are fair are those of the past, moved to the line of this accuracy. How many records
+    came before a block decides which stakes are bet on it; that says nothing of its scores, so the odds stay fair.
     """
     tp, n1, tn, n0 = (
         each.astype(np.float64)

@@ -56,6 +56,7 @@ def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
         BY_NAME[call.operation].counts_suffice
         and not (isinstance(estimator, Mapping) and estimator.get("kind") in NEED_RECORDS)
         and options.get("query", "auto") != "discrete"
+        and options.get("anytime") is not True  # cells on which batches merge are the run's own
         and not (NEED_ROWS & columns.keys()) - ({"group"} if call.operation in GROUPED else set())
         and "," not in columns.get("score", "")
     )
