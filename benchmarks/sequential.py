@@ -147,11 +147,11 @@ def main() -> None:
     parser.add_argument("--runs", type=float, default=1.0, help="share of the runs")
     parser.add_argument("--stopping", action="store_true", help="the second table alone")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many work at once")
-    asked = parser.parse_args()
-    with ProcessPoolExecutor(asked.processes) as pool:
-        if not asked.stopping:
-            print_ends(pool, asked.runs)
-        print_stopping(pool, asked.runs)
+    arguments = parser.parse_args()
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        if not arguments.stopping:
+            print_ends(pool, arguments.runs)
+        print_stopping(pool, arguments.runs)
 
 
 def print_ends(pool: ProcessPoolExecutor, share: float) -> None:

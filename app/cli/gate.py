@@ -96,11 +96,11 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     writers = _writers(arguments)
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
-    kept = None if arguments.state is None else target_of_state(arguments.state)
-    run = {} if kept is None else read_state(kept)
+    state_file = None if arguments.state is None else target_of_state(arguments.state)
+    run = {} if state_file is None else read_state(state_file)
     answer = answer_question(question, arguments, run).content
-    if kept is not None:
-        write_state(kept, answer)
+    if state_file is not None:
+        write_state(state_file, answer)
     for write in writers:
         write(answer)
     _annotate(answer)

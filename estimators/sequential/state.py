@@ -127,11 +127,11 @@ class State:
             or self.pilot.cells.to_dict() != self.counts.cells.to_dict()
         ):
             raise _damaged("its cells are not those of the counts", "pilot")
-        judged = [sum(block[at] for block in self.blocks) for at in (1, 3)]
+        n_judged = [sum(block[at] for block in self.blocks) for at in (1, 3)]
         sides = [self.counts.n_members, self.counts.n_nonmembers]
-        if any(blocks > side for blocks, side in zip(judged, sides, strict=True)):
+        if any(blocks > side for blocks, side in zip(n_judged, sides, strict=True)):
             raise _damaged("they have more records than the counts", "blocks")
-        if any(right > n for each in self.rights.values() for right, n in zip(each, judged, strict=True)):
+        if any(right > n for each in self.rights.values() for right, n in zip(each, n_judged, strict=True)):
             raise _damaged("they have more records than the blocks", "rights")
         if self.pilot is not None:
             sides = [sides[0] + self.pilot.n_members, sides[1] + self.pilot.n_nonmembers]

@@ -33,7 +33,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
     before = _run_of(q)
     data = sample_of(body, q)
     run = before.after(data)
-    asked = q.model_copy(update={name: getattr(run, name) for name in FIXED})
+    question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
     content: GateAnswer = {
         "sentence": run.sentence,
@@ -50,10 +50,10 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         },
         "state": run.to_dict(),
         "warnings": encode.warnings(
-            (*body.cautions, *beneath_baseline(asked.max_advantage or 0.0, baseline(run.prior)))
+            (*body.cautions, *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)))
         ),
         "provenance": encode.provenance(
-            data, "sequential", run.seed, provenance_options(asked, call), encode.columns_of(body)
+            data, "sequential", run.seed, provenance_options(question, call), encode.columns_of(body)
         ),
     }
     return reply_of(call, content, data)
