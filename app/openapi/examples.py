@@ -295,6 +295,10 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         "groups": Example(
             "A limit on the mean risk of every group", {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS}
         ),
+        "anytime": Example(
+            "The first of several batches; give the answer's state back with the next one",
+            {"counts": COUNTS, "max_advantage": 0.1, "anytime": True, "planned": 20000},
+        ),
     },
     "plan": {
         "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "threshold": 0.1}),

@@ -648,11 +648,18 @@ class Client(ABC):
             max_group_risk: Largest acceptable mean risk of any group, from 0 to 1; needs groups, and a prior of 0.5.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             estimator: As for ``estimate``.
+            anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
+                may stop as soon as they decide; ``max_advantage`` is judged alone. False by default.
+            planned: With the first batch of several: about how many records of both sides will come, at which the ends
+                are best. 10,000 by default.
+            state: With ``anytime``: the ``state`` of the result of the batch before; it fixes what is asked. None with
+                the first.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for always.
+            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for unless
+            ``anytime``; with it ``state`` and ``anytime``, how far the run has come.
 
         Example:
             >>> import macekit
@@ -664,6 +671,12 @@ class Client(ABC):
             'fail'
             >>> [(limit.name, limit.decision) for limit in result.limits]
             [('advantage', 'pass'), ('metric', 'fail')]
+            >>> result = macekit.gate(members, nonmembers, max_advantage=0.1, anytime=True)
+            >>> while result.decision == "inconclusive":
+            ...     batch = rng.normal(0.5, 1, 100), rng.normal(0, 1, 100)
+            ...     result = macekit.gate(*batch, anytime=True, state=result.state)
+            >>> result.decision, result.anytime.looks
+            ('fail', 2)
         """
         return self._records("gate", "gate", members, nonmembers, options)
 
