@@ -341,17 +341,24 @@ class Client(ABC):
         """
         return self._result_of(lambda: pose_several("compare-releases", releases, options))
 
-    def advantage_series(self, steps: Data, **options: Unpack[SeriesOptions]) -> Result:
+    def advantage_series(
+        self, steps: Data = None, *, by: str | None = None, **options: Unpack[SeriesOptions]
+    ) -> Result:
         """The advantage at every step of a series, such as checkpoints, and how far a limit is kept.
 
         ``estimators.advantage_series`` is the library's own.
 
         Args:
             steps: For each step, in an order that was fixed before the scores were seen, what ``compare_releases``
-                takes for a release.
+                takes for a release. Or, with ``by``, one table of the scores at all steps: whatever ``estimate`` takes,
+                frames that count where they lie among it.
+            by: The column of steps of such a table: numbers, which are ordered as such, or names, whose numbers are.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. Those of all steps hold together.
+            counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
+                has them under ``counts``.
+            groups: Of a table or a file, nothing: ``by`` names its column.
             prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
@@ -367,7 +374,17 @@ class Client(ABC):
             >>> result = macekit.advantage_series(epochs, max_advantage=0.1)
             >>> result.last_passed, result.first_failed, result.decision
             ('epoch 5', 'epoch 20', 'fail')
+            >>> table = {
+            ...     "score": np.concatenate([members, nonmembers, members + 0.4, nonmembers]),
+            ...     "member": [True] * 2000 + [False] * 2000 + [True] * 2000 + [False] * 2000,
+            ...     "step": [900] * 4000 + [1000] * 4000,
+            ... }
+            >>> result = macekit.advantage_series(table, by="step", max_advantage=0.1)
+            >>> [(step.name, step.decision) for step in result.steps]
+            [('900', 'pass'), ('1000', 'fail')]
         """
+        if by is not None:
+            options["group"] = by
         return self._result_of(lambda: pose_several("series", steps, options))
 
     def audit_synthetic(

@@ -242,6 +242,9 @@ class CompareReleasesOptions(ReleasesOptions, total=False):
 class SeriesOptions(ReleasesOptions, total=False):
     """``advantage_series``."""
 
+    counts: CountsLike | None
+    groups: LabelValues | None
+
 
 class AuditOptions(PriorOptions, total=False):
     """``audit``."""

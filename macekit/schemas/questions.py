@@ -487,6 +487,41 @@ class CompareReleasesQuestion(ReleasesQuestion):
 class SeriesQuestion(ReleasesQuestion):
     """The advantage at every step of a series, such as the checkpoints of a training."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": present("object", "queries"),
+            "then": absent("members", "nonmembers", "counts", "groups"),
+            "else": {
+                "if": present("object", "counts"),
+                "then": {
+                    "properties": {
+                        **absent("members", "nonmembers", "groups")["properties"],
+                        "counts": present("array", "by_group"),
+                    }
+                },
+                "else": {
+                    "required": ["members", "nonmembers", "groups"],
+                    "properties": {
+                        **present("array", "members", "nonmembers")["properties"],
+                        "groups": {"not": {"type": "null"}},
+                    },
+                },
+            },
+        }
+    )
+
+    members: Side | None = Field(
+        None, description="in place of queries: the score of each member record at each step"
+    )
+    nonmembers: Side | None = Field(None, description="the score of each nonmember record at each step")
+    groups: Labels | LabelsOfSides | None = Field(
+        None,
+        description="the step of each of these scores, members first: numbers or names, by which they are ordered",
+    )
+    counts: CountsGiven | None = Field(
+        None, description="in place of them, counts whose groups (by_group) are the steps"
+    )
+
 
 class AuditQuestion(PriorQuestion):
     """A promised epsilon and delta, checked against the records."""

@@ -1,4 +1,4 @@
-"""A gate with ``anytime``: the state goes with the answer, comes back with the next batch, and is judged when it does."""
+"""A gate with ``anytime``: its state goes with the answer, comes back with the next batch, and is judged then."""
 
 from __future__ import annotations
 
