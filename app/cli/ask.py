@@ -254,7 +254,8 @@ def _inputs(
     stack: ExitStack,
 ) -> Inputs:
     """What is read: a file for each table, for each side, or for each query; or many files for one sample."""
-    together = _takes_shards(question) and not getattr(arguments, "members", None)
+    by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
+    together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and (len(paths) > 1 or is_address(paths[0])):
         return [_shards(paths, arguments)]
     apart = question.most_files is None
