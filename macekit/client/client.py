@@ -358,7 +358,7 @@ class Client(ABC):
                 least 0.5. Those of all steps hold together.
             counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
                 has them under ``counts``.
-            groups: Of a table or a file, nothing: ``by`` names its column.
+            groups: The same of a request in JSON; here ``by`` names the column of a table.
             prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 

@@ -40,6 +40,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     question = parse_question(SeriesQuestion, body)
     options = provenance_options(question, call)
     samples: Mapping[str, Scores | Counts]
+    steps: dict[str, dict[str, Scores | Counts]]
     sources: list[ProvenanceAnswer]
     if "" in body.samples:
         samples = _by_label(body, question.query)

@@ -494,17 +494,16 @@ class SeriesQuestion(ReleasesQuestion):
             "else": {
                 "if": present("object", "counts"),
                 "then": {
-                    "properties": {
-                        **absent("members", "nonmembers", "groups")["properties"],
-                        "counts": present("array", "by_group"),
-                    }
+                    "allOf": [
+                        absent("members", "nonmembers", "groups"),
+                        {"properties": {"counts": present("array", "by_group")}},
+                    ]
                 },
                 "else": {
-                    "required": ["members", "nonmembers", "groups"],
-                    "properties": {
-                        **present("array", "members", "nonmembers")["properties"],
-                        "groups": {"not": {"type": "null"}},
-                    },
+                    "allOf": [
+                        present("array", "members", "nonmembers"),
+                        {"required": ["groups"], "properties": {"groups": {"not": {"type": "null"}}}},
+                    ]
                 },
             },
         }
