@@ -688,12 +688,12 @@ class Client(ABC):
             'fail'
             >>> [(limit.name, limit.decision) for limit in result.limits]
             [('advantage', 'pass'), ('metric', 'fail')]
-            >>> result = macekit.gate(members, nonmembers, max_advantage=0.1, anytime=True)
+            >>> result = macekit.gate(members, nonmembers, max_advantage=0.1, anytime=True, planned=2000)
             >>> while result.decision == "inconclusive":
             ...     batch = rng.normal(0.5, 1, 100), rng.normal(0, 1, 100)
             ...     result = macekit.gate(*batch, anytime=True, state=result.state)
             >>> result.decision, result.anytime.looks
-            ('fail', 2)
+            ('fail', 6)
         """
         return self._records("gate", "gate", members, nonmembers, options)
 
