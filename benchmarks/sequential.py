@@ -1,11 +1,12 @@
 """A gate that is asked batch after batch: how often it is ever wrong, how wide it is, and how soon it may stop.
 
-    python -m benchmarks.sequential                # the table of docs/gate.md, about ten minutes on two cores
-    python -m benchmarks.sequential --runs 0.2     # a fifth of the runs
+    python -m benchmarks.sequential                           # three hours on one core
+    python -m benchmarks.sequential --runs 0.2                # the first table of docs/gate.md, half an hour
+    python -m benchmarks.sequential --stopping --runs 0.4     # the second one, twenty minutes
 
 "ever": at any look of a run. The width is that after the last look, beside the interval of one look at all records.
-Until it stops: records at the first look with a verdict at 0.1, in the median, beside those that `plan` asks for, which
-knows the truth and decides in four samples of five.
+Until it stops: records at the first look with a verdict at 0.1, in the median, beside those of the oracle plan: `plan`,
+which knows the truth and decides in four samples of five.
 """
 
 from __future__ import annotations
@@ -23,14 +24,22 @@ from scipy.special import ndtr, ndtri
 from estimators import Counts, Scores, advantage, plan_verdict
 from estimators.plan import Decision
 from estimators.sequential import sequential_run
+from estimators.sequential.run import PLANNED
 
 RUNS = 200
+RUNS_OF_MANY_LOOKS = 10
+RUNS_UNTIL_STOPPED = 60
 LIMIT = 0.1
 
 GROWING = [50, *(round(50 * 1.5**step) - round(50 * 1.5 ** (step - 1)) for step in range(1, 12))]
 """Records a side in each of 12 batches, after which there are half as many again."""
 
 EVEN = [50] * 40
+
+FROM_FEW = np.diff(np.concatenate([[0], np.geomspace(10, 50_000, 12).round().astype(int)])).tolist()
+"""12 looks, at 20 to 100,000 records."""
+
+THOUSAND = [50] * 1000
 
 LABELS = np.array(list("abcdefgh"))
 
@@ -39,10 +48,19 @@ MANY = [10_000, 90_000, 900_000]
 """Records a side in batches of counts."""
 
 PLANS = (
-    (("12, growing", GROWING, 1), ("40, even", EVEN, 1), ("12, 1:9", GROWING, 9)),
+    (
+        ("12, growing", GROWING, 1),
+        ("40, even", EVEN, 1),
+        ("12, 1:9", GROWING, 9),
+        ("12, from 20 to 100,000", FROM_FEW, 1),
+        ("1,000, even", THOUSAND, 1),
+    ),
     (("3, to 10^6", MANY, 1),),
 )
 """Batches, and how many nonmembers there are to a member: of scores, and of counts."""
+
+PARTS = 20
+"""Looks until the records of the oracle plan are there."""
 
 CUTS = np.linspace(-3.0, 5.0, 41)
 
@@ -86,21 +104,31 @@ WORLDS = [
     ),
 ]
 
-Outcome = tuple[bool, bool, float, int | None]
+Outcome = tuple[bool, bool, float]
 
 
 def one(world: World, batches: list[int], times: int, seed: int) -> Outcome:
-    """Of one run: ever wrong below, ever above, width beside one look, records until a verdict at the limit."""
+    """Of one run: ever wrong below, ever above, width beside one look."""
     rng = np.random.default_rng([11, seed])
-    run, every, stopped = sequential_run(LIMIT, planned=(1 + times) * sum(batches), seed=seed), [], None
+    run, every = sequential_run(LIMIT, planned=(1 + times) * sum(batches), seed=seed), []
     for n in batches:
         every.append(world.draw(rng, n, times * n))
         run = run.after(every[-1])
-        if stopped is None and run.decision is not Decision.INCONCLUSIVE:
-            stopped = run.looks[-1].n_members + run.looks[-1].n_nonmembers
     fixed = advantage(together(every))
     width = (run.upper - run.lower) / (fixed.upper - fixed.lower)
-    return run.lower > world.truth, run.upper < world.truth, width, stopped
+    return run.lower > world.truth, run.upper < world.truth, width
+
+
+def until_stopped(world: World, times: int, plan: int, planned: int, seed: int) -> float:
+    """Records at the first look with a verdict; infinity if there is none at four times those of the plan."""
+    rng = np.random.default_rng([12, seed])
+    run, n = sequential_run(LIMIT, planned=planned, seed=seed), max(8, round(plan / PARTS / (1 + times)))
+    first = max(10, n)
+    for size in [first, *[n] * (4 * PARTS)]:
+        run = run.after(world.draw(rng, size, times * size))
+        if run.decision is not Decision.INCONCLUSIVE:
+            return run.looks[-1].n_members + run.looks[-1].n_nonmembers
+    return float("inf")
 
 
 def together(batches: list[Scores | Counts]) -> Scores | Counts:
@@ -117,32 +145,54 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=float, default=1.0, help="share of the runs")
-    runs = max(10, round(RUNS * parser.parse_args().runs))
-    print(
-        f"| scores ({runs} runs) | truth | batches | ever above | ever below | width | until it stops, of the plan |"
-    )
+    parser.add_argument("--stopping", action="store_true", help="the second table alone")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many work at once")
+    arguments = parser.parse_args()
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        if not arguments.stopping:
+            print_ends(pool, arguments.runs)
+        print_stopping(pool, arguments.runs)
+
+
+def print_ends(pool: ProcessPoolExecutor, share: float) -> None:
+    """How often either end is ever wrong, and how wide both are at the end."""
+    print("| scores | truth | batches | runs | ever above | ever below | width |")
     print("| --- | ---: | --- | ---: | ---: | ---: | ---: |")
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for world in WORLDS:
-            for name, batches, times in PLANS[world.name == "counts"]:
-                if name != PLANS[0][0][0] and world.truth not in (0.0, 0.2) and world.name != "counts":
-                    continue
-                outcomes = list(pool.map(partial(one, world, batches, times), range(runs)))
-                below, above, width = (np.mean([each[at] for each in outcomes]) for at in range(3))
-                print(
-                    f"| {world.name} | {world.truth:.3g} | {name} | {below:.1%} | {above:.1%} | {width:.2f} | "
-                    f"{soonness(world, times, outcomes)} |",
-                    flush=True,
-                )
+    every: list[Outcome] = []
+    for world in WORLDS:
+        for name, batches, times in PLANS[world.name == "counts"]:
+            if name != PLANS[0][0][0] and world.truth not in (0.0, 0.2) and world.name != "counts":
+                continue
+            runs = max(5, round(share * (RUNS_OF_MANY_LOOKS if batches is THOUSAND else RUNS)))
+            outcomes = list(pool.map(partial(one, world, batches, times), range(runs)))
+            every += outcomes
+            below, above, width = np.mean(outcomes, axis=0)
+            row = f"| {world.name} | {world.truth:.3g} | {name} | {runs} | {below:.1%} | {above:.1%} | {width:.2f} |"
+            print(row, flush=True)
+    below, above, width = np.mean(every, axis=0)
+    print(f"| all | | | {len(every)} | {below:.2%} | {above:.2%} | {width:.2f} |\n", flush=True)
 
 
-def soonness(world: World, times: int, outcomes: list[Outcome]) -> str:
-    """Records until the verdict beside those of a plan; a dash if most runs never stop, or nothing can be planned."""
-    records = np.median([np.inf if each[3] is None else each[3] for each in outcomes])
-    if not np.isfinite(records) or world.name != "bells":
-        return "-"
-    plan = plan_verdict(world.truth, LIMIT, member_share=1.0 / (1 + times))
-    return "-" if plan.records is None else f"{records / plan.records:.2f}"
+def print_stopping(pool: ProcessPoolExecutor, share: float) -> None:
+    """How many records it takes until there is a verdict, beside the oracle plan."""
+    runs = max(10, round(share * RUNS_UNTIL_STOPPED))
+    print(
+        f"| truth ({runs} runs) | nonmembers to a member | the oracle plan | planned so | planned {PLANNED:,} |"
+    )
+    print("| ---: | ---: | ---: | ---: | ---: |")
+    for world in WORLDS:
+        for times in (1, 9) if world.name == "bells" else ():
+            plan = plan_verdict(world.truth, LIMIT, member_share=1.0 / (1 + times)).records
+            assert plan is not None
+            ratios = [
+                np.median(list(pool.map(partial(until_stopped, world, times, plan, planned), range(runs))))
+                / plan
+                for planned in (plan, PLANNED)
+            ]
+            print(
+                f"| {world.truth:g} | {times} | {plan:,} | {ratios[0]:.2f} | {ratios[1]:.2f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

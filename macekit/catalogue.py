@@ -60,6 +60,8 @@ class Operation:
     """Whether the shell may count a large file as it reads it and ask about the counts."""
     by_clusters: bool = False
     """Whether rows may come in clusters that ``cluster`` names."""
+    of_groups: bool = False
+    """Whether each group of one sample may be asked about in place of several queries."""
     inline: bool = False
     """Whether the time grows with the records alone, so that a small JSON body needs no worker."""
 
@@ -187,16 +189,21 @@ OPERATIONS = (
         "series",
         "Up to which checkpoint, or step of any series, a limit is kept, with the advantage at every step",
         "Steps come in their order, which was fixed before the scores were seen. `early/loss` and `early/margin` are "
-        "two queries of the step `early`, which counts by the riskiest.",
+        "two queries of the step `early`, which counts by the riskiest. Or one column says of each record of which "
+        "step its score is (`groups`, of counts `by_group`): steps are then in the order of these numbers or names.",
         (
             "mace series scores.csv --score epoch_1,epoch_5,epoch_20 --max-advantage 0.1",
             "mace series epoch_1.npz epoch_5.npz epoch_20.npz --max-advantage 0.1 -o series.html",
+            "mace series 's3://bucket/run/' --by step --max-advantage 0.1",
         ),
         most_files=None,
         several=True,
         python="advantage_series",
         decides=True,
         by_clusters=True,
+        takes_counts=True,
+        counts_suffice=True,
+        of_groups=True,
     ),
     Operation(
         "synthetic",
@@ -299,13 +306,15 @@ OPERATIONS = (
         "gate",
         "Pass, fail or inconclusive, for several limits at once",
         "Give at least one limit: `max_advantage`, `max_tpr` with `at_fpr`, `max_epsilon`, `max` with `metric`, "
-        "`max_group_risk` with `groups`.",
+        "`max_group_risk` with `groups`. With `anytime` the records are one batch of several, `max_advantage` is "
+        "judged at all looks together, and the answer has a `state` to give back with the next batch.",
         (
             "mace gate scores.parquet --max-advantage 0.1",
             "mace gate scores.csv --max-advantage 0.1 --max-tpr 0.01 --at-fpr 0.001",
             "mace gate scores.csv --max-epsilon 1 --delta 0.01 --junit gate.xml",
             "mace gate scores.csv --metric f_beta --beta 2 --max 0.7",
             "mace gate scores.csv --max-group-risk 0.5 --group age_band",
+            "mace gate monday.csv --max-advantage 0.1 --sequential --state run.json --planned 20000",
         ),
         counts_suffice=True,
         decides=True,
@@ -494,6 +503,7 @@ OPERATIONS = (
 BY_NAME = {each.name: each for each in OPERATIONS}
 FORMS = {each.name: each.forms for each in OPERATIONS}
 SEVERAL = frozenset(each.name for each in OPERATIONS if each.several)
+OF_GROUPS = frozenset(each.name for each in OPERATIONS if each.of_groups)
 BY_CLUSTERS = frozenset(each.name for each in OPERATIONS if each.by_clusters)
 ARRAYS = {each.name: each.arrays for each in OPERATIONS if each.paper}
 SIDED = {each.name: each.arrays for each in OPERATIONS if each.sides}
@@ -503,12 +513,14 @@ FLAGS = {
     "metric.preset": "--metric",
     "rule.kind": "--rule",
     "members": "--member-count",
+    "anytime": "--sequential",
     "threshold": "--max-advantage",
 }
 """Options of the shell that are not named like the last part of the service's."""
 
-OF_RISK = {"threshold": "--threshold"}
-"""What `mace risk` calls otherwise: the risk above which a record is flagged is no limit of the advantage."""
+OWN_FLAGS = {("individual-risk", "threshold"): "--threshold", ("series", "group"): "--by"}
+"""What one command calls otherwise: the risk above which a record is flagged is no limit of the advantage, and the
+groups of a series are its steps."""
 
 SLOW = re.compile(
     rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'
@@ -519,9 +531,8 @@ learned adversaries, as many categories or groups as records, a metric tried at 
 
 def flag(name: str, operation: str = "") -> str:
     """The option of the shell for a parameter of the service."""
-    if operation == "individual-risk" and name in OF_RISK:
-        return OF_RISK[name]
-    return FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
+    own = OWN_FLAGS.get((operation, name))
+    return own or FLAGS.get(name) or "--" + name.rsplit(".", 1)[-1].replace("_", "-")
 
 
 def command(operation: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -136,10 +137,12 @@ def run_command(name: str, work: Callable[[], int]) -> int:
     return MISUSE
 
 
-def answer_question(question: Operation, arguments: argparse.Namespace) -> Answer:
-    """Ask the question of the files, print or write the answer, and return it."""
+def answer_question(
+    question: Operation, arguments: argparse.Namespace, beside: Mapping[str, object] = MappingProxyType({})
+) -> Answer:
+    """Ask the question of the files, and of what stands beside them; print or write the answer, and return it."""
     options = options_of(question.name)
-    values = values_of(options, arguments)
+    values = {**values_of(options, arguments), **beside}
     output = _output(question, arguments)
     if question.command == "risk" and "top" not in values:
         values |= _top(arguments, output)
@@ -279,7 +282,8 @@ def _inputs(
     stack: ExitStack,
 ) -> Inputs:
     """What is read: a file for each table, for each side, or for each query; or many files for one sample."""
-    together = _takes_shards(question) and not getattr(arguments, "members", None)
+    by_groups = question.of_groups and getattr(arguments, "option:group", None) is not None
+    together = (_takes_shards(question) or by_groups) and not getattr(arguments, "members", None)
     if together and len(paths) > 1 and arguments.format is None and all(map(_is_json, paths)):
         return CountsFiles([stack.enter_context(open_source(path)) for path in paths])
     if together and (len(paths) > 1 or is_address(paths[0])):

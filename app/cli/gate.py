@@ -91,14 +91,16 @@ def _fill(question: Operation, parser: Parser) -> None:
 def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import answer_question
     from app.cli.inputs import Misuse
-    from app.cli.sequential import look
+    from app.cli.sequential import read_state, target_of_state, write_state
 
-    if arguments.state is not None:
-        return STATUS[look(question, arguments)]
-    if arguments.planned is not None:
-        raise Misuse("--planned: goes with --state")
     writers = _writers(arguments)
-    answer = answer_question(question, arguments).content
+    if arguments.state is not None and getattr(arguments, "option:anytime") is False:
+        raise Misuse("--no-sequential: does not go with --state")
+    state_file = None if arguments.state is None else target_of_state(arguments.state)
+    run = {} if state_file is None else read_state(state_file)
+    answer = answer_question(question, arguments, run).content
+    if state_file is not None:
+        write_state(state_file, answer)
     for write in writers:
         write(answer)
     _annotate(answer)

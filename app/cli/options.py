@@ -152,7 +152,7 @@ def _item(schema: Schema, text: str) -> object:
 def _option(operation: str, parameter: dict[str, Any]) -> Option:
     question, name, schema = QUESTIONS[operation], parameter["name"], parameter["schema"]
     if name in COLUMNS and not BY_NAME[operation].tables:
-        return Option(flag(name), name, *COLUMNS[name], COLUMN, schema)
+        return Option(flag(name, operation), name, *COLUMNS[name], COLUMN, schema)
     text = parameter["description"].removeprefix(ABOUT_TABLE)
     if text != parameter["description"]:
         return Option(flag(name), name, "NAME,…", text, COLUMN, schema)

@@ -162,6 +162,21 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
                 "max_advantage": 0.7,
             },
         ),
+        "steps": Example(
+            "Counts in which each group is a step of the training",
+            {
+                "counts": {
+                    "members": [70, 130],
+                    "nonmembers": [100, 100],
+                    "edges": [0.5],
+                    "by_group": [
+                        {"label": 500, "members": [45, 55], "nonmembers": [50, 50]},
+                        {"label": 1000, "members": [25, 75], "nonmembers": [50, 50]},
+                    ],
+                },
+                "max_advantage": 0.4,
+            },
+        ),
     },
     "synthetic": {
         "release": Example(
@@ -298,6 +313,10 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         ),
         "groups": Example(
             "A limit on the mean risk of every group", {**SAMPLE, "max_group_risk": 0.5, "groups": GROUPS}
+        ),
+        "anytime": Example(
+            "The first of several batches; give the answer's state back with the next one",
+            {"counts": COUNTS, "max_advantage": 0.1, "anytime": True, "planned": 20000},
         ),
     },
     "plan": {

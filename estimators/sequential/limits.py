@@ -25,11 +25,14 @@ Integers = NDArray[np.int64]
 STAKES = np.geomspace(0.002, 2.0, 18)
 """Sizes of the bets about coins; they grow as 1 over the standard deviation of a guess."""
 
-SPREAD = 1.3
+SPREAD = 0.5
 """How far the weights of the stakes reach around the best one, in factors of e."""
 
-EVEN = 0.2
+EVEN = 0.3
 """Share of the weight that is spread evenly over all stakes."""
+
+LEARNING = 0.06
+"""Share of the records for which a stake is best that come before its first bet: rules learn from few records only."""
 
 ALONE = np.array([0.05, 0.15, 0.5, 1.0])
 """Sizes of the bets on one side's rate."""
@@ -88,10 +91,15 @@ class Blocks:
 
 def weights_of(planned: float, alpha: float) -> Floats:
     """Logarithms of the shares of the money that are staked at each size, if ``planned`` records are expected."""
-    best = np.sqrt(8.0 * np.log(1.0 / alpha) / planned)
+    best = np.sqrt(_best_square(alpha) / planned)
     near = np.exp(-0.5 * (np.log(STAKES / best) / SPREAD) ** 2)
     shares = (1.0 - EVEN) * near / near.sum() + EVEN / len(STAKES)
     return np.asarray(np.log(shares))
+
+
+def _best_square(alpha: float) -> float:
+    """The number of records for which a stake is best, times the square of the stake."""
+    return float(8.0 * np.log(1.0 / alpha))
 
 
 def lower_accuracy(blocks: Blocks, prior: float, alpha: float, planned: float) -> float:
@@ -128,7 +136,8 @@ def _first_not_excluded(excluded: Callable[[float], bool], far: float, near: flo
 def won_for(blocks: Blocks, prior: float, accuracy: float, alpha: float, planned: float) -> float:
     """Logarithm of what bets on more right guesses have won against this accuracy, all blocks together.
 
-    The rates at which the odds are fair are those of the past, moved to the line of this accuracy.
+    The rates at which the odds are fair are those of the past, moved to the line of this accuracy. How many records
+    came before a block decides which stakes are bet on it; that says nothing of its scores, so the odds stay fair.
     """
     tp, n1, tn, n0 = (
         each.astype(np.float64)
@@ -145,7 +154,9 @@ def won_for(blocks: Blocks, prior: float, accuracy: float, alpha: float, planned
     stakes = STAKES[:, None] * _scale(
         prior * unit1 * c1 * (1.0 - c1) + (1.0 - prior) * unit0 * c0 * (1.0 - c0)
     )
+    before = np.concatenate([[0.0], n.cumsum()[:-1]])
     stakes = np.minimum(stakes, _most(unit1 * c1, unit0 * c0))
+    stakes *= before >= LEARNING * _best_square(alpha) / STAKES[:, None] ** 2
     s1, s0 = stakes * unit1, stakes * unit0
     money = tp * np.log1p(s1 * (1.0 - c1)) + (n1 - tp) * np.log1p(-s1 * c1)
     money += tn * np.log1p(s0 * (1.0 - c0)) + (n0 - tn) * np.log1p(-s0 * c0)

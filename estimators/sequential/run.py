@@ -8,10 +8,8 @@ batch: at any time the best of the class has no more right guesses than the clas
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +18,6 @@ from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.errors import (
     IncompatibleCells,
-    InputError,
-    MaceError,
     OptionError,
     OutOfRange,
     require_count,
@@ -36,12 +32,10 @@ from estimators.sample.scores import Query, Scores
 from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
+from estimators.sequential.state import MOST_LOOKS, Look, State
 from estimators.statement import IID, Guarantee, Interval, at_least, at_most, baseline, percent, sorted_into
 
 Integers = NDArray[np.int64]
-
-KIND = "mace sequential run"
-VERSION = 1
 
 PLANNED = 10_000
 """Records of both sides at which the ends are best, if nobody says how many will come."""
@@ -49,25 +43,13 @@ PLANNED = 10_000
 CHANGES = 2
 """How often a rule that the upper end covers may change its guess along a score, at any of these places."""
 
-MOST_LOOKS = 100_000
-
 IN_BATCHES = (
     "; how many come in a batch does not depend on the scores in it, and one may look and stop at any"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What stood after one batch: records so far, and both ends, which hold at all looks together."""
-
-    n_members: int
-    n_nonmembers: int
-    lower: float
-    upper: float
-
-
 @dataclass(frozen=True, eq=False, slots=True)
-class SequentialRun:
+class SequentialRun(State):
     """All that is kept between two looks; small, and no score of a record is in it. ``sequential_run`` begins one.
 
     Attributes:
@@ -95,19 +77,6 @@ class SequentialRun:
         >>> run.decision.value, len(run.looks)
         ('fail', 2)
     """
-
-    prior: float
-    confidence: float
-    planned: int
-    max_advantage: float | None
-    seed: int
-    looks: tuple[Look, ...] = ()
-    counts: Counts | None = None
-    pilot: Counts | None = None
-    starts: tuple[int, ...] = ()
-    blocks: tuple[tuple[int, int, int, int], ...] = ()
-    rights: Mapping[str, tuple[int, int]] | None = None
-    contradicted: bool = False
 
     # --- what it says ---
 
@@ -148,27 +117,34 @@ class SequentialRun:
         return decision(self.lower, self.upper, self.max_advantage)
 
     @property
+    def reason(self) -> str:
+        """What the decision rests on, in words to go on with."""
+        ends = (
+            f"with {percent(self.confidence)} confidence at all looks together the advantage is between "
+            f"{at_least(self.lower)} and {at_most(self.upper)}"
+        )
+        if self.max_advantage is None:
+            return ends
+        limit = f"{self.max_advantage:g}"
+        if self.decision is Decision.PASS:
+            return f"{ends}, not above {limit}, for attackers who {self.attacker}; no others"
+        if self.decision is Decision.FAIL:
+            return f"{ends}, above {limit}"
+        return f"{ends}, which does not settle {limit}; go on with the next batch"
+
+    @property
     def sentence(self) -> str:
         """The result so far in plain words."""
-        sure = percent(self.confidence)
         if not self.looks:
             return "No batch has come yet."
         where = (
             f"after {len(self.looks)} {'look' if len(self.looks) == 1 else 'looks'} at "
             f"{self.looks[-1].n_members + self.looks[-1].n_nonmembers} records"
         )
-        ends = (
-            f"with {sure} confidence at all looks together the advantage is between {at_least(self.lower)} and "
-            f"{at_most(self.upper)}"
-        )
         if self.max_advantage is None:
-            return f"{where.capitalize()}, {ends}, for attackers who {self.attacker}."
-        limit = f"{self.max_advantage:g}"
-        if self.decision is Decision.PASS:
-            return f"Pass {where}: {ends}, not above {limit}, for attackers who {self.attacker}; no others."
-        if self.decision is Decision.FAIL:
-            return f"Fail {where}: {ends}, above {limit}."
-        return f"Not enough data {where}: {ends}, which does not settle {limit}. Go on with the next batch."
+            return f"{where.capitalize()}, {self.reason}, for attackers who {self.attacker}."
+        words = {Decision.PASS: "Pass", Decision.FAIL: "Fail", Decision.INCONCLUSIVE: "Not enough data"}
+        return f"{words[self.decision]} {where}: {self.reason}."
 
     # --- what it does ---
 
@@ -183,7 +159,7 @@ class SequentialRun:
         """
         require_data(batch, Scores, Counts)
         if len(self.looks) >= MOST_LOOKS:
-            raise OutOfRange(f"looks: a run has {MOST_LOOKS} at most", field="state")
+            raise _too_many_looks()
         rng = np.random.default_rng([self.seed, len(self.looks)])
         first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
         if not first or not isinstance(batch, Scores):
@@ -214,7 +190,7 @@ class SequentialRun:
             raise IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
-        first, second = self.rights or {}, other.rights or {}
+        first, second = self.rights, other.rights
         names = [*first, *(name for name in second if name not in first)]
         rights = {
             name: (
@@ -232,6 +208,8 @@ class SequentialRun:
             looks=(),
             contradicted=False,
         )
+        if len(self.looks) + len(other.looks) >= MOST_LOOKS:
+            raise _too_many_looks()
         merger = together._with_ends()
         return replace(merger, looks=(*self.looks, *other.looks, merger.looks[-1]))
 
@@ -255,7 +233,7 @@ class SequentialRun:
         parts = GROWTH ** np.arange(size)
         first, second = (side[0] for side in new.shuffles(parts / parts.sum(), rng, 1))
         keep = (first.sum(axis=1) > 0) & (second.sum(axis=1) > 0)
-        rights = dict(self.rights or {})
+        rights = dict(self.rights)
         judged_records = (
             np.sum([block[1:4:2] for block in self.blocks], axis=0) if self.blocks else np.zeros(2, np.int64)
         )
@@ -331,77 +309,9 @@ class SequentialRun:
             contradicted=contradicted,
         )
 
-    # --- as a file ---
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, to be kept as JSON between two looks."""
-        return {
-            "kind": KIND,
-            "version": VERSION,
-            "prior": self.prior,
-            "confidence": self.confidence,
-            "planned": self.planned,
-            "max_advantage": self.max_advantage,
-            "seed": self.seed,
-            "looks": [[look.n_members, look.n_nonmembers, look.lower, look.upper] for look in self.looks],
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "pilot": None if self.pilot is None else self.pilot.to_dict(),
-            "starts": list(self.starts),
-            "blocks": [list(block) for block in self.blocks],
-            "rights": {name: list(each) for name, each in (self.rights or {}).items()},
-            "contradicted": self.contradicted,
-        }
-
-    @classmethod
-    def from_dict(cls, value: object) -> SequentialRun:
-        """Read back what ``to_dict`` wrote.
-
-        Args:
-            value: The mapping.
-
-        Raises:
-            InputError: no state of a run, one of another version, or one that was damaged.
-        """
-        if not isinstance(value, Mapping) or value.get("kind") != KIND:
-            raise InputError("state: this is no state of a sequential run", field="state")
-        if value.get("version") != VERSION:
-            raise InputError(
-                f"state: of version {value.get('version')!r}, this mace reads {VERSION}; begin a new run",
-                field="state",
-            )
-        try:
-            run = sequential_run(
-                value["max_advantage"], value["prior"], value["confidence"], value["planned"], value["seed"]
-            )
-            looks = tuple(Look(int(a), int(b), float(low), float(high)) for a, b, low, high in value["looks"])
-            counts, pilot = (
-                None if value[name] is None else Counts.from_dict(value[name]) for name in ("counts", "pilot")
-            )
-            blocks = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in value["blocks"])
-            rights = {str(name): (int(a), int(b)) for name, (a, b) in value["rights"].items()}
-            whole = (counts is None) == (not looks) and all(
-                0 <= a <= b and 0 <= c <= d and b and d for a, b, c, d in blocks
-            )
-            starts = tuple(int(start) for start in value["starts"])
-            size = 0 if counts is None else counts.size
-            whole = (
-                whole and all(0 <= start < size for start in starts) and list(starts) == sorted(set(starts))
-            )
-            whole = whole and (pilot is None or (counts is not None and pilot.size == size))
-        except (MaceError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError("state: it was damaged; begin a new run", field="state") from error
-        if not whole:
-            raise InputError("state: its parts do not fit; begin a new run", field="state")
-        return replace(
-            run,
-            looks=looks,
-            counts=counts,
-            pilot=pilot,
-            starts=starts,
-            blocks=blocks,
-            rights=rights,
-            contradicted=bool(value.get("contradicted")),
-        )
+def _too_many_looks() -> OutOfRange:
+    return OutOfRange(f"looks: a run has {MOST_LOOKS} at most; give larger batches", field="state")
 
 
 def sequential_run(

@@ -341,17 +341,24 @@ class Client(ABC):
         """
         return self._result_of(lambda: pose_several("compare-releases", releases, options))
 
-    def advantage_series(self, steps: Data, **options: Unpack[SeriesOptions]) -> Result:
+    def advantage_series(
+        self, steps: Data = None, *, by: str | None = None, **options: Unpack[SeriesOptions]
+    ) -> Result:
         """The advantage at every step of a series, such as checkpoints, and how far a limit is kept.
 
         ``estimators.advantage_series`` is the library's own.
 
         Args:
             steps: For each step, in an order that was fixed before the scores were seen, what ``compare_releases``
-                takes for a release.
+                takes for a release. Or, with ``by``, one table of the scores at all steps: whatever ``estimate`` takes,
+                frames that count where they lie among it.
+            by: The column of steps of such a table: numbers, which are ordered as such, or names, whose numbers are.
             max_advantage: Largest advantage that is acceptable, from -1 to 1. No decisions without it.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. Those of all steps hold together.
+            counts: In place of ``steps``, counts whose groups are the steps: ``macekit.counts(..., group="step")``
+                has them under ``counts``.
+            groups: The same of a request in JSON; here ``by`` names the column of a table.
             prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
@@ -367,7 +374,17 @@ class Client(ABC):
             >>> result = macekit.advantage_series(epochs, max_advantage=0.1)
             >>> result.last_passed, result.first_failed, result.decision
             ('epoch 5', 'epoch 20', 'fail')
+            >>> table = {
+            ...     "score": np.concatenate([members, nonmembers, members + 0.4, nonmembers]),
+            ...     "member": [True] * 2000 + [False] * 2000 + [True] * 2000 + [False] * 2000,
+            ...     "step": [900] * 4000 + [1000] * 4000,
+            ... }
+            >>> result = macekit.advantage_series(table, by="step", max_advantage=0.1)
+            >>> [(step.name, step.decision) for step in result.steps]
+            [('900', 'pass'), ('1000', 'fail')]
         """
+        if by is not None:
+            options["group"] = by
         return self._result_of(lambda: pose_several("series", steps, options))
 
     def audit_synthetic(
@@ -648,11 +665,18 @@ class Client(ABC):
             max_group_risk: Largest acceptable mean risk of any group, from 0 to 1; needs groups, and a prior of 0.5.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             estimator: As for ``estimate``.
+            anytime: Whether the records are one batch of several. The ends then hold at all looks together, so that one
+                may stop as soon as they decide; ``max_advantage`` is judged alone. False by default.
+            planned: With the first batch of several: about how many records of both sides will come, at which the ends
+                are best. 10,000 by default.
+            state: With ``anytime``: the ``state`` of the result of the batch before; it fixes what is asked. None with
+                the first.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for always.
+            a ``Result``: ``decision``, ``limits``, ``records_needed``, and ``exposure``, which is looked for unless
+            ``anytime``; with it ``state`` and ``anytime``, how far the run has come.
 
         Example:
             >>> import macekit
@@ -664,6 +688,12 @@ class Client(ABC):
             'fail'
             >>> [(limit.name, limit.decision) for limit in result.limits]
             [('advantage', 'pass'), ('metric', 'fail')]
+            >>> result = macekit.gate(members, nonmembers, max_advantage=0.1, anytime=True, planned=2000)
+            >>> while result.decision == "inconclusive":
+            ...     batch = rng.normal(0.5, 1, 100), rng.normal(0, 1, 100)
+            ...     result = macekit.gate(*batch, anytime=True, state=result.state)
+            >>> result.decision, result.anytime.looks
+            ('fail', 6)
         """
         return self._records("gate", "gate", members, nonmembers, options)
 

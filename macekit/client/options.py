@@ -205,6 +205,9 @@ class GateOptions(PriorOptions, total=False):
     max_group_risk: float | None
     groups: LabelValues | None
     estimator: Estimator
+    anytime: bool
+    planned: int | None
+    state: dict[str, Any] | None
 
 
 class CompareOptions(Columns, total=False):
@@ -238,6 +241,9 @@ class CompareReleasesOptions(ReleasesOptions, total=False):
 
 class SeriesOptions(ReleasesOptions, total=False):
     """``advantage_series``."""
+
+    counts: CountsLike | None
+    groups: LabelValues | None
 
 
 class AuditOptions(PriorOptions, total=False):

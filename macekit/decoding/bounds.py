@@ -24,7 +24,7 @@ MOST_ENTRIES = 10_000
 MOST_INNER = 40_000
 """Objects in all."""
 
-PARTS = COLUMNS | FIELDS | {"by_group", "cells", "counts", "queries", "shards"}
+PARTS = COLUMNS | FIELDS | {"by_group", "cells", "counts", "queries", "shards", "state"}
 """Names that may stand in a message; any other came from the caller."""
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from estimators.clusters.notice import says_whose
 from macekit.call import Call
-from macekit.catalogue import ARRAYS, SEVERAL
+from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
 from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
 from macekit.decoding.columns import require_name
@@ -154,7 +154,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
             field="cluster",
         )
     others = [*places.values(), *clusters]
-    several = call.operation in SEVERAL
+    several = call.operation in SEVERAL and not (call.operation in OF_GROUPS and options.group is not None)
     if options.score:
         scores = [find(names, name, "score") for name in options.score]
     else:

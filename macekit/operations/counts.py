@@ -22,7 +22,14 @@ from macekit.decoding.body import options as query_options
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
 from macekit.operations.options import parse_question, reply_of
-from macekit.operations.samples import counts_of, groups_of, groups_of_counts, sample_of
+from macekit.operations.samples import (
+    counts_by_type,
+    counts_of,
+    groups_of,
+    groups_of_counts,
+    groups_of_records,
+    sample_of,
+)
 from macekit.problems import Problem
 from macekit.schemas.answers import CountsAnswer
 from macekit.schemas.query import WIDE
@@ -44,7 +51,7 @@ NEED_RECORDS = frozenset({"kde", "learned"})
 NEED_ROWS = frozenset({"unit", "cluster", "group", *WIDE})
 """Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
-GROUPED = frozenset({"counts", "report", "gate"})
+GROUPED = frozenset({"counts", "report", "gate", "series"})
 """Questions about each group that the group's counts answer."""
 
 
@@ -56,6 +63,7 @@ def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
         BY_NAME[call.operation].counts_suffice
         and not (isinstance(estimator, Mapping) and estimator.get("kind") in NEED_RECORDS)
         and options.get("query", "auto") != "discrete"
+        and options.get("anytime") is not True  # cells on which batches merge are the run's own
         and not (NEED_ROWS & columns.keys()) - ({"group"} if call.operation in GROUPED else set())
         and "," not in columns.get("score", "")
     )
@@ -92,28 +100,8 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)
-        counts = _by_type(data, whole)
-    return _reply(call, counts, columns_read(body), _groups(body, data, counts))
-
-
-def _groups(body: DecodedBody, data: Scores, counts: Counts) -> GroupTable | None:
-    """The records of each group in the cells of all."""
-    if body.groups is None:
-        return None
-    if body.units is not None:
-        raise Problem(
-            "bad-option",
-            "groups: do not go with units, of which one record each is kept; name one of them",
-            field="groups",
-        )
-    labels, n = np.asarray(body.groups), data.n_members
-    if len(labels) != n + data.n_nonmembers:
-        raise Problem(
-            "dimension-mismatch",
-            f"groups: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
-            field="groups",
-        )
-    return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
+        counts = counts_by_type(data, whole)
+    return _reply(call, counts, columns_read(body), groups_of_records(body, data, counts))
 
 
 def answer_body(call: Call, body: Body, options: Mapping[str, object] | None = None) -> Reply | None:
@@ -174,17 +162,6 @@ def _counts_on_cells(data: Scores, question: CountsQuestion, edges: object) -> C
     if question.query != "auto":
         return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
     return None
-
-
-def _by_type(data: Scores, sample: Sample) -> Counts:
-    """Integers, booleans and text by value, all else on the grid: what a score is typed as decides, never how many
-    values it has, so that shards of one column always merge, however they were sent."""
-    sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
-    if all(side.dtype.kind == "f" for side in sides):
-        return by_grid(data)
-    if data.dimension > 1 or any(side.dtype.kind not in "biufUO" for side in sides):
-        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
-    return CountStream().plus(*sides).counts()
 
 
 def _merge(shards: object, body: DecodedBody) -> tuple[Counts, GroupTable | None]:

@@ -13,8 +13,8 @@ from estimators.maxima import JudgedLimit, Limit, MaxAdvantage, MaxEpsilon, MaxG
 from estimators.risk.groups import GroupTable
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
-from macekit.operations import encode
-from macekit.operations.effects import require_gate_acts
+from macekit.operations import anytime, encode
+from macekit.operations.effects import require_gate_acts, require_left_out
 from macekit.operations.encode import guarantee, warnings
 from macekit.operations.options import metric, parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, groups_of_counts, sample_of, stand_for, submitted_scores
@@ -37,6 +37,8 @@ def judgement(result: Judgement, source: ProvenanceAnswer, cautions: tuple[Cauti
         "limits": [_limit(each) for each in result.limits],
         "exposure": encode.exposure(result.exposure),
         "clusters": encode.clusters(result.clusters),
+        "anytime": None,
+        "state": None,
         "warnings": warnings((*cautions, *result.cautions)),
         "provenance": source,
     }
@@ -66,6 +68,9 @@ def _limit(limit: JudgedLimit) -> LimitAnswer:
 def answer(call: Call, body: DecodedBody) -> Reply:
     """Pass, fail or inconclusive, and what each limit has to do with it."""
     q = parse_question(GateQuestion, body)
+    if q.anytime:
+        return anytime.answer(call, body, q)
+    require_left_out(q, ("planned", "state"), "it goes with anytime")
     data = sample_of(body, q)
     table = (
         groups_of_counts(body, data) if isinstance(data, Counts) and q.max_group_risk is not None else None

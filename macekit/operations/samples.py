@@ -12,8 +12,9 @@ from estimators import Counts, Scores, lone_rows, one_per_unit
 from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.clusters.lone import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
-from estimators.sample.counting import finest
-from estimators.sample.scores import ArgumentScores, labels_of, of_one_type
+from estimators.sample.counting import by_category, by_grid, finest
+from estimators.sample.scores import ArgumentScores, Query, labels_of, of_one_type
+from estimators.sample.stream import CountStream
 from macekit.decoding.body import DecodedBody, Sample
 from macekit.problems import Problem, unknown_field
 from macekit.schemas.records import CELLS, PriorQuestion, SampleQuestion
@@ -185,6 +186,37 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
 def groups_of_counts(body: DecodedBody, counts: Counts) -> GroupTable | None:
     """The groups that counts were posted with; None if there are none."""
     return groups_of(body.samples[""].counts or {}, counts)
+
+
+def groups_of_records(body: DecodedBody, data: Scores, counts: Counts) -> GroupTable | None:
+    """The records of each group in the cells of all."""
+    if body.groups is None:
+        return None
+    if body.units is not None:
+        raise Problem(
+            "bad-option",
+            "groups: do not go with units, of which one record each is kept; name one of them",
+            field="groups",
+        )
+    labels, n = np.asarray(body.groups), data.n_members
+    if len(labels) != n + data.n_nonmembers:
+        raise Problem(
+            "dimension-mismatch",
+            f"groups: got {len(labels)} labels for {n + data.n_nonmembers} records, members first",
+            field="groups",
+        )
+    return GroupTable.of_scores(data, labels[:n], labels[n:], counts.cells)
+
+
+def counts_by_type(data: Scores, sample: Sample) -> Counts:
+    """Integers, booleans and text by value, all else on the grid: what a score is typed as decides, never how many
+    values it has, so that shards of one column always merge, however they were sent."""
+    sides = [np.asarray(side) for side in (sample.members, sample.nonmembers)]
+    if all(side.dtype.kind == "f" for side in sides):
+        return by_grid(data)
+    if data.dimension > 1 or any(side.dtype.kind not in "biufUO" for side in sides):
+        return by_category(data) if data.query is Query.DISCRETE else by_grid(data)
+    return CountStream().plus(*sides).counts()
 
 
 def groups_of(value: Mapping[str, object], counts: Counts, where: str = "") -> GroupTable | None:

@@ -2,25 +2,73 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+
+from estimators import Counts, Scores
+from estimators.errors import TooFewRecords
+from estimators.sample.scores import MIN_RECORDS
 from estimators.series import advantage_series
 from estimators.statement import baseline
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
 from macekit.operations.options import parse_question, provenance_options, reply_of
-from macekit.operations.samples import by_release, clusters_of, queries_of, with_counts
+from macekit.operations.samples import (
+    by_release,
+    clusters_of,
+    counts_by_type,
+    data_of,
+    groups_of_counts,
+    groups_of_records,
+    queries_of,
+    require_query_acts,
+    with_counts,
+)
+from macekit.problems import Problem
 from macekit.schemas.answers import SeriesAnswer
 from macekit.schemas.questions import SeriesQuestion
+from macekit.schemas.statements import ProvenanceAnswer
+
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
-    """Every step with its interval, in the order in which the steps came."""
+    """Every step with its interval, in the order in which the steps came, or in that of their labels."""
     question = parse_question(SeriesQuestion, body)
-    samples = queries_of(body, question.query)
-    cluster = clusters_of(body)
-    data = samples if cluster else {name: with_counts(each) for name, each in samples.items()}
+    options, cluster = provenance_options(question, call), clusters_of(body)
+    samples: Mapping[str, Scores | Counts]
+    steps: dict[str, dict[str, Scores | Counts]]
+    sources: list[ProvenanceAnswer]
+    if "" in body.samples:
+        if cluster:
+            raise Problem(
+                "bad-option",
+                "cluster: steps that a column tells apart are counted, and counts do not say whose a row is; give "
+                "each step as a column of scores",
+                field="cluster",
+            )
+        samples = _by_label(body, question.query)
+        steps = {label: {label: data} for label, data in samples.items()}
+        read = encode.columns_of(body)
+        sources = [
+            encode.provenance(data, "series", question.seed, options, read) for data in samples.values()
+        ]
+    else:
+        if body.groups is not None:
+            raise Problem(
+                "bad-option", "groups: queries are the steps already; send one or the other", field="groups"
+            )
+        samples = queries_of(body, question.query)
+        steps = by_release(
+            samples if cluster else {name: with_counts(each) for name, each in samples.items()}
+        )
+        sources = riskiest.provenances(body, samples, "series", question.seed, options)
     series = advantage_series(
-        by_release(data),
+        steps,
         question.max_advantage,
         question.prior,
         question.confidence,
@@ -45,8 +93,61 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             for step in series.steps
         ],
         "warnings": encode.warnings((*body.cautions, *series.cautions)),
-        "provenance": riskiest.provenances(
-            body, samples, "series", question.seed, provenance_options(question, call)
-        ),
+        "provenance": sources,
     }
     return reply_of(call, content, *samples.values())
+
+
+def _by_label(body: DecodedBody, query: str) -> dict[str, Counts]:
+    """Of one sample the counts of each group, all on the cells of all, in the order of the groups' labels."""
+    data = data_of(body.samples[""], query, "")
+    require_query_acts(query, data)
+    if isinstance(data, Counts):
+        counts, table = data, groups_of_counts(body, data)
+        if body.groups is not None:
+            raise Problem("bad-option", "groups: counts have those of each step by_group", field="groups")
+    elif data.dimension > 1:
+        raise Problem("dimension-mismatch", "series: got vectors, need one number a record", field="members")
+    else:
+        counts = counts_by_type(data, body.samples[""])
+        table = groups_of_records(body, data, counts)
+    if table is None or len(table.labels) < 2:
+        raise Problem(
+            "missing-field",
+            "groups: need at least 2 steps: name the column of steps, or send counts with those of each step "
+            "(counts.by_group); or send several queries",
+            field="groups",
+        )
+    groups = table.counts_on(counts.cells, np.arange(counts.size))
+    steps: dict[str, Counts] = {}
+    for place, group in enumerate(sorted(groups, key=lambda group: in_order(group.label))):
+        if group.counts is None or min(group.n_members, group.n_nonmembers) < MIN_RECORDS:
+            raise TooFewRecords(
+                f"groups: step {place + 1} has {group.n_members} member and {group.n_nonmembers} nonmember records, "
+                f"need at least {MIN_RECORDS} of each; leave the step out",
+                field="groups",
+            )
+        steps[_name(group.label)] = group.counts.occupied()
+    return steps
+
+
+def in_order(label: object) -> tuple[object, ...]:
+    """What labels are sorted by: numbers, also those that came as text; else names, the numbers in them as such.
+
+    Example:
+        >>> sorted(["epoch 20", "epoch 5", "1e3", "200"], key=in_order)
+        ['200', '1e3', 'epoch 5', 'epoch 20']
+    """
+    try:
+        number = float(str(label))
+    except ValueError:
+        number = float("nan")
+    if isfinite(number):
+        return (0, number, str(label))
+    parts = NUMBER.split(str(label))  # text and numbers by turns
+    return (1, *(float(part) if at % 2 else part for at, part in enumerate(parts)))
+
+
+def _name(label: object) -> str:
+    """A label as a name: 900 for 900.0."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -360,6 +360,15 @@ class LimitAnswer(TypedDict):
     ]
 
 
+class AnytimeAnswer(TypedDict):
+    """How far a run of batches has come."""
+
+    looks: Annotated[int, Field(description="batches so far, after each of which one may have looked")]
+    n_members: Annotated[int, Field(description="member records of all batches")]
+    n_nonmembers: Annotated[int, Field(description="nonmember records of all batches")]
+    planned: Annotated[int, Field(description="records of both sides for which the ends are best")]
+
+
 class GateAnswer(TypedDict):
     """A decision over all limits together: fail if any fails, pass if all pass."""
 
@@ -369,8 +378,18 @@ class GateAnswer(TypedDict):
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     limits: list[LimitAnswer]
     exposure: Annotated[
-        ExposureAnswer,
-        Field(description="looked for whatever the limits are; of vectors, in their learned score"),
+        ExposureAnswer | None,
+        Field(
+            description="looked for whatever the limits are; of vectors, in their learned score; null with anytime, "
+            "because it would hold at one look only"
+        ),
+    ]
+    anytime: Annotated[AnytimeAnswer | None, Field(description="of a run of batches; null if there is none")]
+    state: Annotated[
+        dict[str, object] | None,
+        Field(
+            description="with anytime: what to give back with the next batch, as it is; the service keeps nothing"
+        ),
     ]
     clusters: Annotated[
         ClustersAnswer | None,

@@ -302,7 +302,9 @@ class GateQuestion(PriorQuestion):
             **SIDES_OR_COUNTS,
             "allOf": [
                 {  # as a plain anyOf, makers of clients would take it for several questions
-                    "if": {"not": present("number", "max_advantage")},
+                    "if": {
+                        "not": {"anyOf": [present("number", "max_advantage"), present("object", "state")]}
+                    },
                     "then": {
                         "anyOf": [
                             present("number", "max_tpr"),
@@ -352,6 +354,11 @@ class GateQuestion(PriorQuestion):
                     "if": present("number", "max_epsilon"),
                     "else": {"properties": {"delta": {"const": 0}}},
                 },
+                {
+                    "if": {"required": ["anytime"], "properties": {"anytime": {"const": True}}},
+                    "then": absent("max_tpr", "max_epsilon", "max", "max_group_risk"),
+                    "else": absent("planned", "state"),
+                },
             ],
         }
     )
@@ -380,6 +387,22 @@ class GateQuestion(PriorQuestion):
     )
     groups: Labels | LabelsOfSides | None = Field(None, description="a label for each record, members first")
     estimator: Estimator = Estimator()
+    anytime: bool = Field(
+        False,
+        description="whether the records are one batch of several: the ends then hold at all looks together, and one "
+        "may stop as soon as they decide; max_advantage is judged alone",
+    )
+    planned: int | None = Field(
+        None,
+        ge=2,
+        le=2**53,
+        description="with the first of several batches: about how many records of both sides will come, at which the "
+        "ends are best (10000)",
+    )
+    state: dict[str, Any] | None = Field(
+        None,
+        description="with anytime: the state that was answered to the batch before; left out with the first",
+    )
 
 
 class ColumnsQuestion(Question):
@@ -463,6 +486,40 @@ class CompareReleasesQuestion(ReleasesQuestion):
 
 class SeriesQuestion(ReleasesQuestion):
     """The advantage at every step of a series, such as the checkpoints of a training."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": present("object", "queries"),
+            "then": absent("members", "nonmembers", "counts", "groups"),
+            "else": {
+                "if": present("object", "counts"),
+                "then": {
+                    "allOf": [
+                        absent("members", "nonmembers", "groups"),
+                        {"properties": {"counts": present("array", "by_group")}},
+                    ]
+                },
+                "else": {
+                    "allOf": [
+                        present("array", "members", "nonmembers"),
+                        {"required": ["groups"], "properties": {"groups": {"not": {"type": "null"}}}},
+                    ]
+                },
+            },
+        }
+    )
+
+    members: Side | None = Field(
+        None, description="in place of queries: the score of each member record at each step"
+    )
+    nonmembers: Side | None = Field(None, description="the score of each nonmember record at each step")
+    groups: Labels | LabelsOfSides | None = Field(
+        None,
+        description="the step of each of these scores, members first: numbers or names, by which they are ordered",
+    )
+    counts: CountsGiven | None = Field(
+        None, description="in place of them, counts whose groups (by_group) are the steps"
+    )
 
 
 class AuditQuestion(PriorQuestion):
@@ -745,7 +802,7 @@ class CheckQuestion(TablesQuestion):
 
 
 COLUMNS = frozenset(
-    {"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "cluster", "shards"}
+    {"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "cluster", "shards", "state"}
 )
 """Fields that hold records: decoded to arrays, checked by the library."""
 

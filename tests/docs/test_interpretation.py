@@ -176,7 +176,7 @@ def statements() -> list[str]:
         f"At prior 0.1, 10 more people of 10,000: {tell(baseline(0.1) + 2 * 10 / PEOPLE)}",
         f"At prior 0.5, 5 of 100: {tell(baseline(0.5) + 2 * 5 / 100)}",
         "0.95 unless a rule says otherwise",
-        "`mace gate monday.csv --max-advantage 0.1 --state run.json`",
+        "`mace gate monday.csv --max-advantage 0.1 --sequential --state run.json`",
     ]
 
 

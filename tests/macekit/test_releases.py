@@ -140,6 +140,33 @@ def test_files_are_steps_in_the_order_in_which_they_are_named(
     assert [step["name"] for step in json.loads(capsys.readouterr().out)["steps"]] == ["epoch_5", "epoch_1"]
 
 
+def test_a_column_of_steps_in_a_file_in_several_or_in_kept_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{score},{inside},{name.removeprefix('epoch_')}"
+        for name, sides in EPOCHS.items()
+        for inside, side in zip((1, 0), sides, strict=True)
+        for score in side
+    ]
+    head = "score,member,step"
+    Path("all.csv").write_text("\n".join([head, *rows]))
+    for at in range(2):
+        Path(f"part-{at}.csv").write_text("\n".join([head, *rows[at::2]]))
+
+    def steps(*command: str) -> list[dict[str, Any]]:
+        assert main(["series", *command, "--max-advantage", "0.1", "--json"]) == 1
+        answer: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["steps"]
+        return answer
+
+    whole = steps("all.csv", "--by", "step")
+    assert [step["name"] for step in whole] == sorted((step["name"] for step in whole), key=int)
+    assert main(["counts", "all.csv", "--group", "step", "-o", "counts.json", "--quiet"]) == 0
+    assert steps("counts.json") == steps("part-*.csv", "--by", "step") == whole
+    assert steps("part-0.csv", "part-1.csv", "--by", "step") == whole
+
+
 def test_the_shell_compares_releases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = written(tmp_path, PAIRS)
     command = ["compare-releases", source, "--score", ",".join(PAIRS), "--against", "table", "--json"]

@@ -30,6 +30,10 @@ MECHANISM: Inline = (
     "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
     "this one model; keeping it does not show that a promise about the training is kept.",
 )
+EACH_ONCE: Inline = (
+    "Each record has to be given once only, in one batch, and how many come in a batch must not depend on the scores "
+    "in it. A few members whom almost no nonmember reaches are not looked for; a gate on all records at once does.",
+)
 HEAD = ("Limit", "At most", "Decision", "Estimate", "Lower end", "Upper end", "Confidence")
 
 
@@ -65,7 +69,11 @@ def _facts(answer: AnswerPath) -> Iterator[Fact]:
         yield Fact(
             "Records needed", answer["records_needed"].number("count"), ("in all, approximately, to decide",)
         )
-    yield from records(answer["provenance"])
+    if answer["anytime"]:
+        yield Fact(
+            "Looks so far", answer["anytime"]["looks"].number("count"), ("the ends hold at all of them",)
+        )
+    yield from records(answer["anytime"] or answer["provenance"])
     yield from worth(answer["clusters"])
 
 
@@ -94,7 +102,7 @@ def _row(limit: AnswerPath) -> tuple[Cell, ...]:
 
 def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
     """The adversaries that no upper end covers."""
-    if any("resolution" in limit["guarantee"]["covers"].value for limit in limits):
+    if any(map(_is_of_a_class, limits)):
         yield (
             "Upper ends are for the attackers named with each limit: those who read the score (of vectors, a learned "
             "score) at a resolution, or change their guess a few times along it. An attacker who finds finer patterns "
@@ -102,7 +110,7 @@ def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
         )
     contradicted = any(each["code"].value == "class_rejected" for each in warnings)
     for limit in limits:
-        if "resolution" not in limit["guarantee"]["covers"].value:
+        if not _is_of_a_class(limit):
             assumes = limit["guarantee"]["assumes"].quote()
             yield (
                 "The upper end of ",
@@ -113,6 +121,12 @@ def _above(limits: AnswerPath, warnings: AnswerPath) -> Iterator[Inline]:
             )
             if contradicted:
                 yield limitations.CONTRADICTED
+
+
+def _is_of_a_class(limit: AnswerPath) -> bool:
+    """Whether its upper end is that of named attackers, and not of an assumed form of the best one."""
+    covers = limit["guarantee"]["covers"].value
+    return "resolution" in covers or "attackers who" in covers
 
 
 def _backings(limits: AnswerPath) -> Iterator[Inline]:
@@ -132,6 +146,8 @@ def _open(answer: AnswerPath) -> Iterator[Inline]:
     if answer["decision"].value == "pass":
         yield ("A pass says that no upper end is above its limit. It does not say that nothing leaks.",)
     yield from _above(answer["limits"], answer["warnings"])
+    if answer["anytime"]:
+        yield EACH_ONCE
     yield from limitations.of_exposure(answer["exposure"])
     yield MECHANISM
     yield from limitations.of_sample(answer["provenance"]["options"]["prior"], answer["clusters"])

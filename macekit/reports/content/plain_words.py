@@ -141,7 +141,7 @@ def _tails(exposure: AnswerPath) -> bool:
 def rare_exposure(answer: AnswerPath) -> Quote | None:
     """Who is exposed though the average may pass; None if nobody is shown to be."""
     exposure = answer["exposure"]
-    return exposure["sentence"].quote() if exposure["alarm"].value else None
+    return exposure["sentence"].quote() if exposure and exposure["alarm"].value else None
 
 
 # --- people -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`mace gate --state`: batch after batch, until the run says pass or fail."""
+"""`mace gate --sequential --state`: batch after batch, until the run says pass or fail."""
 
 from __future__ import annotations
 
@@ -24,20 +24,31 @@ def look(folder: Path, text: str, *options: str) -> tuple[int, str, str]:
 
 
 def test_batches_are_given_until_the_run_says_fail(tmp_path: Path) -> None:
-    first = look(tmp_path, batch(1, 1.0, 40), "--max-advantage", "0.2", "--planned", "2000")
-    second = look(tmp_path, batch(2, 1.0, 400))
+    question = ("--sequential", "--max-advantage", "0.2", "--planned", "2000")
+    first = look(tmp_path, batch(1, 1.0, 40), *question)
+    second = look(tmp_path, batch(2, 1.0, 400), "--junit", "gate.xml", "-o", "gate.html")
     third = look(tmp_path, batch(3, 1.0), "--json")
 
     assert first[0] == 3
-    assert first[1].startswith("Not enough data after 1 look at 80 records")
+    assert "Not enough data after 1 look at 80 records" in first[1]
     assert second[0] == 1
-    assert second[1].startswith(
-        "Fail after 2 looks at 880 records: with 95% confidence at all looks together"
-    )
+    assert "Fail after 2 looks at 880 records: with 95% confidence at all looks together" in second[2]
+    assert 'failures="1"' in (tmp_path / "gate.xml").read_text()
+    assert "Looks so far" in (tmp_path / "gate.html").read_text()
     answer = json.loads(third[1])
-    assert (third[0], answer["decision"], answer["looks"], answer["n_members"]) == (1, "fail", 3, 540)
-    assert 0.2 < answer["lower"] <= answer["upper"] <= 1.0
-    assert "at every look at once" in answer["guarantee"]["covers"]
+    run, (limit,) = answer["anytime"], answer["limits"]
+    assert (third[0], answer["decision"], run["looks"], run["n_members"]) == (1, "fail", 3, 540)
+    assert 0.2 < limit["lower"] <= limit["upper"] <= 1.0
+    assert "at every look at once" in limit["guarantee"]["covers"]
+    assert answer["state"] == json.loads((tmp_path / "run.json").read_text())
+
+
+def test_the_first_batch_without_a_file_to_keep_it_in(tmp_path: Path) -> None:
+    (tmp_path / "batch.csv").write_text(batch(1, 1.0))
+
+    done = run_mace("gate", "batch.csv", "--sequential", "--max-advantage", "0.9", "--json", folder=tmp_path)
+
+    assert json.loads(done.stdout)["state"]["max_advantage"] == 0.9
 
 
 def test_a_run_that_passes_ends_with_0(tmp_path: Path) -> None:
@@ -54,7 +65,8 @@ def test_two_files_and_labels(tmp_path: Path) -> None:
     done = run_mace(*question, "--max-advantage", "0.05", folder=tmp_path)
 
     assert (done.returncode, done.stderr) in ((1, ""), (3, ""))
-    assert "sorted into 2 cells" in done.stdout or done.returncode == 1
+    assert "after 1 look at 80 records" in done.stdout
+    assert json.loads((tmp_path / "run.json").read_text())["counts"]["cells"]["labels"] == ["cat", "dog"]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +75,10 @@ def test_two_files_and_labels(tmp_path: Path) -> None:
         (("--max-advantage", "0.3"), "was begun with 0.2, which cannot change"),
         (("--confidence", "0.9"), "was begun with 0.95"),
         (("--planned", "7000"), "was begun with 10000"),
-        (("--max-tpr", "0.3", "--at-fpr", "0.1"), "--max-tpr: does not go with --state"),
-        (("--junit", "out.xml"), "--junit: does not go with --state"),
+        (("--max-tpr", "0.3", "--at-fpr", "0.1"), "--max-tpr: with --sequential, --max-advantage is judged"),
+        (("--no-sequential",), "--no-sequential: does not go with --state"),
     ],
-    ids=["limit", "confidence", "planned", "another limit", "a file"],
+    ids=["limit", "confidence", "planned", "another limit", "not sequential"],
 )
 def test_a_question_that_changes_is_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     look(tmp_path, batch(1, 1.0), "--max-advantage", "0.2")
@@ -80,7 +92,9 @@ def test_a_question_that_changes_is_refused(tmp_path: Path, options: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '{"kind": "mace sequential run", "version": 99}'], ids=repr
+    "content",
+    ["", "{}", "[1]", '{"kind": "mace sequential run", "version": 99}', "[" * 10**5],
+    ids=lambda text: text[:9],
 )
 def test_a_file_that_is_no_run_is_refused_and_left_alone(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
@@ -118,4 +132,4 @@ def test_planned_goes_with_a_state(tmp_path: Path) -> None:
     done = run_mace("gate", "batch.csv", "--max-advantage", "0.1", "--planned", "100", folder=tmp_path)
 
     assert done.returncode == 2
-    assert "--planned: goes with --state" in done.stderr
+    assert "--planned: it goes with --sequential" in done.stderr

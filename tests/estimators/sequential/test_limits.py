@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 
 ALPHA, PLANNED = 0.025, 200
 
+EARLIER = (520, 1000, 690, 1000)
+"""A block after which nearly all stakes are bet; before any record none is."""
+
 
 def blocks(*outcomes: tuple[int, int, int, int]) -> Blocks:
     table = np.array(outcomes).reshape(-1, 4).T
@@ -32,12 +35,13 @@ def blocks(*outcomes: tuple[int, int, int, int]) -> Blocks:
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.9])
 @pytest.mark.parametrize(("n1", "n0"), [(4, 4), (2, 7), (6, 1)])
 def test_bets_on_right_guesses_are_never_won_on_average(prior: float, n1: int, n0: int) -> None:
-    """One block, at every pair of rates whose accuracy is the one that is bet against, or less."""
+    """One block more, at every pair of rates whose accuracy is the one that is bet against, or less."""
     accuracy = 0.6 if prior == 0.5 else 0.92
     right = np.array(list(product(range(n1 + 1), range(n0 + 1))))
-    money = np.array(
-        [np.exp(won_for(blocks((a, n1, b, n0)), prior, accuracy, ALPHA, PLANNED)) for a, b in right]
-    )
+    before = won_for(blocks(EARLIER), prior, accuracy, ALPHA, PLANNED)
+    after = [won_for(blocks(EARLIER, (a, n1, b, n0)), prior, accuracy, ALPHA, PLANNED) for a, b in right]
+    money = np.exp(np.array(after) - before)
+    assert money.min() < 1.0 < money.max()
     for below in (0.0, 0.05):
         for tpr in np.linspace(0.0, 1.0, 21):
             tnr = (accuracy - below - prior * tpr) / (1.0 - prior)
@@ -49,12 +53,13 @@ def test_bets_on_right_guesses_are_never_won_on_average(prior: float, n1: int, n
 def test_nor_by_rules_that_follow_what_was_seen() -> None:
     """Two blocks, the rates of the second chosen by what came of the first, as badly for the limit as they can be."""
     accuracy, n = 0.6, 2
+    start = won_for(blocks(EARLIER), 0.5, accuracy, ALPHA, PLANNED)
     outcomes = list(product(range(n + 1), repeat=2))
     rates = [(t, 1.2 - t) for t in np.linspace(0.2, 1.0, 9)]
 
     def expected(before: list[tuple[int, int, int, int]]) -> float:
         if len(before) == 2:
-            return float(np.exp(won_for(blocks(*before), 0.5, accuracy, ALPHA, PLANNED)))
+            return float(np.exp(won_for(blocks(EARLIER, *before), 0.5, accuracy, ALPHA, PLANNED) - start))
         worth = np.array([expected([*before, (a, n, b, n)]) for a, b in outcomes])
         chances = [[binom.pmf(a, n, t) * binom.pmf(b, n, s) for a, b in outcomes] for t, s in rates]
         return float(np.max(np.array(chances) @ worth))
@@ -76,14 +81,17 @@ def test_bets_against_a_rule_are_fair_at_its_own_rates(prior: float, share: floa
 
 
 def test_more_right_guesses_never_lower_a_limit() -> None:
-    lower = [lower_accuracy(blocks((k, 40, 30, 40)), 0.5, ALPHA, PLANNED) for k in range(0, 41, 5)]
+    lower = [
+        lower_accuracy(blocks((10, 20, 15, 20), (k, 40, 30, 40)), 0.5, ALPHA, PLANNED)
+        for k in range(0, 41, 5)
+    ]
     upper = [
         upper_accuracy(np.array([[k / 40, 0.75]]), 40, 40, 0.5, ALPHA, PLANNED, 0.5) for k in range(0, 41, 5)
     ]
 
     assert lower == sorted(lower)
     assert upper == sorted(upper)
-    assert lower[-1] < (1.0 + 0.75) / 2.0 < upper[-1]
+    assert lower[0] < lower[-1] < (1.0 + 0.75) / 2.0 < upper[-1]
 
 
 LINES = {
@@ -128,6 +136,14 @@ def test_no_rule_is_overlooked_however_many_records_there_are(
 
     assert (line @ weight).max() < accuracy < 1.0
     assert other.fun >= -np.log(ALPHA)
+
+
+def test_nothing_is_bet_on_rules_that_have_seen_nothing() -> None:
+    """Whatever comes of a first block; after it, the larger the stake the sooner it is bet."""
+    first, both = blocks((9, 10, 9, 10)), blocks((9, 10, 9, 10), (9, 10, 9, 10))
+
+    assert won_for(first, 0.5, 0.6, ALPHA, PLANNED) == pytest.approx(0.0, abs=1e-12)
+    assert won_for(both, 0.5, 0.6, ALPHA, 100) > won_for(both, 0.5, 0.6, ALPHA, 100_000) > 0.1
 
 
 def test_no_record_says_nothing() -> None:

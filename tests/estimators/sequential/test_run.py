@@ -181,7 +181,7 @@ def test_labels_that_were_not_there_before() -> None:
         (
             lambda run: SequentialRun.from_dict({**run.to_dict(), "blocks": [[3, 2, 1, 1]]}),
             InputError,
-            "do not fit",
+            "state.blocks: there are more right guesses",
         ),
         (lambda run: SequentialRun.from_dict({**run.to_dict(), "looks": 3}), InputError, "damaged"),
         (lambda run: SequentialRun.from_dict({**run.to_dict(), "prior": 3}), InputError, "damaged"),

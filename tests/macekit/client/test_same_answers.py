@@ -324,3 +324,16 @@ def test_a_gate_holds_every_limit(service: Running, mace: macekit.Mace) -> None:
         found = client.gate(members, nonmembers, max_advantage=0.9, max_epsilon=0.01)
         assert found.answer == wanted
         assert found.decision == wanted["decision"] == "fail"
+
+
+def test_a_run_of_batches_that_a_server_keeps_nothing_of(mace: macekit.Mace) -> None:
+    """A state that was answered here goes on there, and the other way round."""
+    members, nonmembers = world()
+    answers = []
+    for turns in ((macekit, mace), (mace, macekit), (mace, mace)):
+        first = turns[0].gate(members[:100], nonmembers[:100], max_advantage=0.1, anytime=True)
+        second = turns[1].gate(members[100:], nonmembers[100:], anytime=True, state=first.state)
+        answers.append(second.answer)
+
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["anytime"]["looks"] == 2

@@ -78,6 +78,8 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
             continue  # its options are those of /v1/advantage, by the same code
         if operation == "gate":
             yield f"{kind}, advantage", {**sample, "max_advantage": 0.4}
+            if kind != "vectors":  # a run is of one score
+                yield f"{kind}, anytime", {**sample, "max_advantage": 0.4, "anytime": True}
             if kind in ("scores", "vectors"):
                 yield f"{kind}, metric", {**sample, "metric": "precision", "max": 0.9}
                 yield f"{kind}, epsilon", {**sample, "max_epsilon": 1.0, "delta": 0.1}

@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from estimators import Counts, Scores
+from estimators.sequential import sequential_run
 from macekit.call import ARROW, ARROW_FILE, CSV, NDJSON, PARQUET
 from tests.macekit.decoding.corpus import FOLDER, INDEX
 from tests.macekit.decoding.support import arrow_bytes, npy_bytes, npz_bytes, table_bytes
@@ -126,6 +128,14 @@ def sound_bodies() -> Iterator[Made]:
     )
     counts = {"cells": {"kind": "categories", "labels": ["a", "b"]}, "members": [8, 5], "nonmembers": [3, 10]}
     yield "counts.json", text({"counts": counts}), "advantage", {}
+    labels = Scores.of(["a"] * 9 + ["b"] * 5, ["b"] * 9 + ["a"] * 5)
+    numbers_of = Counts.of([8, 5, 1], [1, 5, 8], edges=[0.1, 0.7])
+    for name, batch, records in (
+        ("state-labels.json", labels, {"members": labels.members.tolist(), "nonmembers": ["b"] * 14}),
+        ("state-counts.json", numbers_of, {"counts": numbers_of.to_dict()}),
+    ):
+        state = sequential_run(max_advantage=0.3, planned=50).after(batch).to_dict()
+        yield name, text({"anytime": True, "state": state, **records}), "gate", {}
     yield "queries.json", text({"queries": {"one": sides_of, "two": sides_of}}), "compare", {}
     yield from theory(rng)
 

@@ -1,0 +1,221 @@
+"""The state of a run as plain values: small, mergeable, and judged part by part when it comes back from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from math import isfinite
+from typing import Any, Self
+
+from estimators.errors import InputError, MaceError
+from estimators.sample.cells import Intervals
+from estimators.sample.counts import Counts
+from estimators.sequential.placing import MERGEABLE
+
+KIND = "mace sequential run"
+VERSION = 2
+
+MOST_LOOKS = 5_000
+"""Looks of a run, so that its state stays small."""
+
+MOST_BLOCKS = 10_000
+MOST_FAMILIES = 64
+MOST = 2**53
+"""No number of records is larger."""
+
+MOST_SEED = 2**128
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What stood after one batch: records so far, and both ends, which hold at all looks together."""
+
+    n_members: int
+    n_nonmembers: int
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class State:
+    """What is kept of a run between two looks; ``SequentialRun`` says what its parts are."""
+
+    prior: float
+    confidence: float
+    planned: int
+    max_advantage: float | None
+    seed: int
+    looks: tuple[Look, ...] = ()
+    counts: Counts | None = None
+    pilot: Counts | None = None
+    starts: tuple[int, ...] = ()
+    blocks: tuple[tuple[int, int, int, int], ...] = ()
+    rights: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    contradicted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, to be kept as JSON between two looks."""
+        whole = self.counts is None or len(self.starts) == self.counts.size
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "prior": self.prior,
+            "confidence": self.confidence,
+            "planned": self.planned,
+            "max_advantage": self.max_advantage,
+            "seed": self.seed,
+            "looks": [[look.n_members, look.n_nonmembers, look.lower, look.upper] for look in self.looks],
+            "counts": None if self.counts is None else self.counts.to_dict(),
+            "pilot": None if self.pilot is None else self.pilot.to_dict(),
+            "starts": None if whole else list(self.starts),
+            "blocks": [list(block) for block in self.blocks],
+            "rights": {name: list(each) for name, each in self.rights.items()},
+            "contradicted": self.contradicted,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """Read back what ``to_dict`` wrote.
+
+        Args:
+            value: The mapping.
+
+        Raises:
+            InputError: no state of a run, one of another version, or one that was damaged; it says which part.
+        """
+        if not isinstance(value, Mapping) or value.get("kind") != KIND:
+            raise InputError("state: this is no state of a sequential run", field="state")
+        version = value.get("version")
+        if type(version) is not int or version != VERSION:
+            said = f"version {version}" if type(version) is int and abs(version) < MOST else "another version"
+            raise InputError(
+                f"state: is of {said}, and this mace reads version {VERSION}; begin a new run", field="state"
+            )
+        if set(value) != {"kind", "version", *(each.name for each in fields(cls))}:
+            raise _damaged("it has other parts than a state", "")
+        counts, pilot = (_counts(value[name], name) for name in ("counts", "pilot"))
+        state = cls(
+            _share(value["prior"], "prior"),
+            _share(value["confidence"], "confidence"),
+            _whole(value["planned"], "planned", 2),
+            None if value["max_advantage"] is None else _number(value["max_advantage"], "max_advantage"),
+            _whole(value["seed"], "seed", 0, MOST_SEED),
+            tuple(map(_look, _rows(value["looks"], "looks", 4, MOST_LOOKS))),
+            counts,
+            pilot,
+            _starts(value["starts"], counts),
+            tuple(_block(row) for row in _rows(value["blocks"], "blocks", 4, MOST_BLOCKS)),
+            _rights(value["rights"]),
+            value["contradicted"] is True,
+        )
+        state._require_whole()
+        return state
+
+    def _require_whole(self) -> None:
+        """Refuse parts that do not fit one another."""
+        if self.counts is None:
+            if self.looks or self.pilot or self.blocks or self.rights:
+                raise _damaged("there are looks without counts", "counts")
+            return
+        if not self.looks:
+            raise _damaged("there are counts without a look", "looks")
+        if self.counts.cells.kind not in MERGEABLE:
+            raise _damaged("its cells are of another kind", "counts")
+        if self.pilot is not None and (
+            not isinstance(self.counts.cells, Intervals)
+            or self.pilot.cells.to_dict() != self.counts.cells.to_dict()
+        ):
+            raise _damaged("its cells are not those of the counts", "pilot")
+        n_judged = [sum(block[at] for block in self.blocks) for at in (1, 3)]
+        sides = [self.counts.n_members, self.counts.n_nonmembers]
+        if any(blocks > side for blocks, side in zip(n_judged, sides, strict=True)):
+            raise _damaged("they have more records than the counts", "blocks")
+        if any(right > n for each in self.rights.values() for right, n in zip(each, n_judged, strict=True)):
+            raise _damaged("they have more records than the blocks", "rights")
+        if self.pilot is not None:
+            sides = [sides[0] + self.pilot.n_members, sides[1] + self.pilot.n_nonmembers]
+        if [self.looks[-1].n_members, self.looks[-1].n_nonmembers] != sides:
+            raise _damaged("the last look and the counts have other numbers of records", "looks")
+
+
+def _damaged(why: str, part: str) -> InputError:
+    place = f"state.{part}" if part else "state"
+    return InputError(f"{place}: {why}, so the state was damaged; begin a new run", field=place)
+
+
+def _whole(value: object, part: str, least: int = 0, most: int = MOST) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise _damaged(f"need whole numbers from {least} on", part)
+    return value
+
+
+def _number(value: object, part: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > 1:
+        raise _damaged("need numbers from -1 to 1", part)
+    return float(value)
+
+
+def _share(value: object, part: str) -> float:
+    share = _number(value, part)
+    if not 0.0 < share < 1.0:
+        raise _damaged("need a number strictly between 0 and 1", part)
+    return share
+
+
+def _rows(value: object, part: str, length: int, most: int) -> Iterable[Sequence[object]]:
+    if not isinstance(value, list | tuple) or len(value) > most:
+        raise _damaged(f"need a list of at most {most}", part)
+    for row in value:
+        if not isinstance(row, list | tuple) or len(row) != length:
+            raise _damaged(f"need lists of {length} numbers", part)
+        yield row
+
+
+def _look(row: Sequence[object]) -> Look:
+    n, m = (_whole(each, "looks") for each in row[:2])
+    lower, upper = (_number(each, "looks") for each in row[2:])
+    if lower > upper:
+        raise _damaged("a lower end is above the upper one", "looks")
+    return Look(n, m, lower, upper)
+
+
+def _block(row: Sequence[object]) -> tuple[int, int, int, int]:
+    tp, n1, tn, n0 = (_whole(each, "blocks") for each in row)
+    if tp > n1 or tn > n0 or not n1 or not n0:
+        raise _damaged("there are more right guesses than records, or no record", "blocks")
+    return tp, n1, tn, n0
+
+
+def _rights(value: object) -> dict[str, tuple[int, int]]:
+    if not isinstance(value, Mapping) or len(value) > MOST_FAMILIES:
+        raise _damaged("need two numbers for each family of rules", "rights")
+    rows = _rows(list(value.values()), "rights", 2, MOST_FAMILIES)
+    return {
+        str(name): (_whole(tp, "rights"), _whole(tn, "rights"))
+        for name, (tp, tn) in zip(value, rows, strict=True)
+    }
+
+
+def _counts(value: object, part: str) -> Counts | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) != {"members", "nonmembers", "cells"}:
+        raise _damaged("need members, nonmembers and cells", part)
+    try:
+        return Counts.from_dict(value)
+    except (MaceError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise _damaged("need counts as they were answered", part) from None
+
+
+def _starts(value: object, counts: Counts | None) -> tuple[int, ...]:
+    """First cells of groups; none are written where every cell is one."""
+    size = 0 if counts is None else counts.size
+    if value is None:
+        return tuple(range(size))
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= size:
+        raise _damaged("need first cells of groups", "starts")
+    starts = tuple(_whole(each, "starts", 0, size - 1) for each in value)
+    if starts[0] != 0 or any(first >= second for first, second in pairwise(starts)):
+        raise _damaged("need first cells of groups, ascending", "starts")
+    return starts

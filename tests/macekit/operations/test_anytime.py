@@ -1,0 +1,241 @@
+"""A gate with ``anytime``: its state goes with the answer, comes back with the next batch, and is judged then."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macekit
+from estimators import Scores
+from estimators.sequential import SequentialRun, sequential_run
+from tests.app.posted import asked, post, refused
+
+Body = dict[str, Any]
+
+
+def batch(seed: int, distance: float = 1.0, n: int = 60) -> Body:
+    rng = np.random.default_rng([17, seed])
+    return {"members": rng.normal(distance, 1.0, n).tolist(), "nonmembers": rng.normal(0.0, 1.0, n).tolist()}
+
+
+FIRST: Body = {"anytime": True, "max_advantage": 0.2, "planned": 2000, **batch(0)}
+
+
+def test_batch_after_batch_is_the_run_of_the_library() -> None:
+    run = sequential_run(0.2, prior=0.4, confidence=0.9, planned=2000, seed=3)
+    answer = None
+    for seed in range(3):
+        records = batch(seed)
+        options = {"max_advantage": 0.2, "prior": 0.4, "confidence": 0.9, "planned": 2000, "seed": 3}
+        answer = asked(
+            "gate",
+            {"anytime": True, **records}
+            | (options if answer is None else {"state": answer["state"], "prior": 0.4}),
+        )
+        run = run.after(Scores.of(records["members"], records["nonmembers"]))
+
+    assert answer is not None
+    assert answer["state"] == json.loads(json.dumps(run.to_dict()))
+    assert (answer["limits"][0]["lower"], answer["limits"][0]["upper"]) == (run.lower, run.upper)
+    assert (answer["sentence"], answer["decision"]) == (run.sentence, run.decision.value)
+    assert answer["anytime"] == {"looks": 3, "n_members": 180, "n_nonmembers": 180, "planned": 2000}
+    assert answer["exposure"] is None
+    options = answer["provenance"]["options"]
+    assert [options[name] for name in ("max_advantage", "prior", "confidence", "planned", "seed")] == [
+        0.2,
+        0.4,
+        0.9,
+        2000,
+        3,
+    ]
+    assert "state" not in options
+
+
+def test_without_anytime_there_is_no_state() -> None:
+    answer = asked("gate", {"max_advantage": 0.2, **batch(0)})
+
+    assert (answer["state"], answer["anytime"]) == (None, None)
+    assert answer["exposure"] is not None
+
+
+def test_the_state_of_a_run_of_any_length_is_small() -> None:
+    answer = asked("gate", FIRST)
+    for seed in range(1, 30):
+        answer = asked("gate", {"anytime": True, "state": answer["state"], **batch(seed, n=10)})
+
+    assert len(json.dumps(answer["state"])) < 60_000
+    assert answer["anytime"]["looks"] == 30
+
+
+def test_labels_and_counts_go_on_likewise() -> None:
+    labels = {"members": ["a"] * 30 + ["b"] * 10, "nonmembers": ["b"] * 30 + ["a"] * 10}
+    counts = {"counts": {"members": [30, 10], "nonmembers": [10, 30], "edges": [0.5]}}
+    for records in (labels, counts):
+        first = asked("gate", {"anytime": True, "max_advantage": 0.1, **records})
+        second = asked("gate", {"anytime": True, "state": first["state"], **records})
+
+        assert second["anytime"]["n_members"] == 80
+        assert second["limits"][0]["lower"] >= first["limits"][0]["lower"]
+
+
+def test_from_python_the_state_of_a_result_is_given_on() -> None:
+    result = macekit.gate(**batch(0), max_advantage=0.2, anytime=True, planned=2000)
+    for seed in range(1, 4):
+        records = batch(seed, n=200)
+        result = macekit.gate(
+            {"score": records["members"] + records["nonmembers"], "member": [1] * 200 + [0] * 200},
+            anytime=True,
+            state=result.state,
+        )
+
+    assert result.decision == "fail"
+    assert result.anytime.looks == 4
+    assert "Looks so far" in result.to_html()
+    run = SequentialRun.from_dict(result.state)
+    assert run.to_dict() == result.state
+
+
+def test_two_pipelines_merge_in_the_library() -> None:
+    edges = np.linspace(-2.0, 3.0, 12).tolist()
+    states = []
+    for seed in (1, 2):
+        counts = macekit.counts(**batch(seed, n=300), cells="edges", edges=edges)["counts"]
+        states.append(macekit.gate(counts=counts, max_advantage=0.2, anytime=True).state)
+    one, other = (SequentialRun.from_dict(state) for state in states)
+
+    both = macekit.gate(
+        counts=macekit.counts(**batch(3, n=300), cells="edges", edges=edges)["counts"],
+        anytime=True,
+        state=one.merge(other).to_dict(),
+    )
+
+    assert both.anytime.n_members == 900
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"max_advantage": 0.3}, "max_advantage", "begun with 0.2, which cannot change"),
+        ({"prior": 0.3}, "prior", "begun with 0.5"),
+        ({"confidence": 0.9}, "confidence", "begun with 0.95"),
+        ({"seed": 1}, "seed", "begun with 0"),
+        ({"planned": 99}, "planned", "begun with 2000"),
+        ({"max_tpr": 0.5, "at_fpr": 0.1}, "max_tpr", "with anytime"),
+        ({"estimator": {"kind": "threshold"}}, "estimator", "with anytime"),
+        ({"metric": "accuracy", "max": 0.9}, "metric", "with anytime"),
+        ({"groups": ["a", "b"] * 60}, "groups", "with anytime"),
+        ({"anytime": False, "max_advantage": 0.2}, "state", "goes with anytime"),
+        ({"state": {}}, "state", "no state"),
+        ({"state": []}, "state", ""),
+        ({"members": ["a"] * 20, "nonmembers": ["b"] * 20}, "members", "numbers, not labels"),
+        (
+            {"members": [[1.0, 2.0]] * 20, "nonmembers": [[1.0, 2.0]] * 20},
+            "members",
+            "vectors",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_another_question_than_that_of_the_state_is_refused(change: Body, field: str, words: str) -> None:
+    state = asked("gate", FIRST)["state"]
+
+    problem = refused("gate", {"anytime": True, "state": state, **batch(1), **change})
+
+    assert problem["field"] == field
+    assert words in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        ({"anytime": True, **batch(0)}, "max_advantage"),
+        ({"anytime": True, "max_advantage": 0.2, **batch(0, n=9)}, "members"),
+        ({"planned": 100, "max_advantage": 0.2, **batch(0)}, "planned"),
+        (
+            {
+                "anytime": True,
+                "max_advantage": 0.2,
+                "counts": {
+                    "members": [9, 9],
+                    "nonmembers": [9, 9],
+                    "cells": {"kind": "grid", "exponent": 0, "keys": [1, 2]},
+                },
+            },
+            "counts",
+        ),
+    ],
+    ids=["no limit", "too few", "planned alone", "a grid"],
+)
+def test_a_first_batch_that_cannot_be_one_is_refused(question: Body, field: str) -> None:
+    assert refused("gate", question)["field"] == field
+
+
+# --- hostile ------------------------------------------------------------------------------------------------
+
+JUNK: list[Any] = [
+    *(None, True, False, "", "x", [], {}, [[]], [[1]], {"a": 1}, -1, 0, 1, 2, 0.5, -0.5, 1.5),
+    *(2**53, 2**53 + 1, 2**62, 2**63, 2**64, 10**30, -(2**63), 1e300, 5e-324, [1] * 4, [[2**62] * 4] * 3),
+    *([[1, 1, 1, 1]] * 5, [[0, 1, 0, 1]], [None], ["a", "b"], [1e308, -1e308], [0, 0]),
+]
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a state, the first entries of its lists only."""
+    places = [path] if path else []
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else list(enumerate(value))[:2]
+        if isinstance(value, list)
+        else ()
+    )
+    return places + [place for name, each in inner for place in _places(each, (*path, name))]
+
+
+def _put(state: Body, path: tuple[Any, ...], junk: Any) -> Body:
+    changed = deepcopy(state)
+    at: Any = changed
+    for name in path[:-1]:
+        at = at[name]
+    at[path[-1]] = junk
+    return changed
+
+
+@pytest.mark.parametrize("kind", ["numbers", "labels", "counts"])
+def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None:
+    """Anything in any place, or a part that is missing: refused with its place, or taken, if it could be a state."""
+    records = {
+        "numbers": batch(0, n=20),
+        "labels": {"members": ["a"] * 12 + ["b"] * 8, "nonmembers": ["b"] * 12 + ["a"] * 8},
+        "counts": {"counts": {"members": [12, 8], "nonmembers": [8, 12], "edges": [0.5]}},
+    }[kind]
+    state = asked("gate", {"anytime": True, "max_advantage": 0.2, "planned": 100, **records})["state"]
+    rng = np.random.default_rng(0)
+    places = _places(state)
+    refusals = 0
+    for place in places:
+        for at in rng.choice(len(JUNK), 6, replace=False):
+            reply = post("gate", {"anytime": True, "state": _put(state, place, JUNK[at]), **records})
+            problem = json.loads(bytes(reply.body))
+            assert reply.status in (200, 422), (place, JUNK[at], problem)
+            if reply.status == 422:
+                refusals += 1
+                assert problem["field"].partition(".")[0] in ("state", "counts", "members"), (place, problem)
+    for name in state:
+        missing = {part: value for part, value in state.items() if part != name}
+        assert refused("gate", {"anytime": True, "state": missing, **records})["field"].startswith("state")
+    assert refusals > 4 * len(places)
+
+
+@pytest.mark.parametrize("version", [1, 3, "2", None, 10**30, True])
+def test_a_state_of_another_version_says_so(version: object) -> None:
+    state = asked("gate", FIRST)["state"] | {"version": version}
+
+    problem = refused("gate", {"anytime": True, "state": state, **batch(1)})
+
+    assert problem["field"] == "state"
+    assert "this mace reads version 2" in problem["detail"]

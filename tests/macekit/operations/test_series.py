@@ -1,0 +1,112 @@
+"""``/v1/series`` of one sample whose groups are the steps: their order, and what cannot be a series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estimators import Scores, advantage_series
+from macekit.operations.series import in_order
+from tests.app.posted import asked, refused
+
+RNG = np.random.default_rng(3)
+N = 200
+LABELS = [1, 2, 10]
+SCORES: dict[str, Any] = {
+    "members": RNG.normal(np.repeat(LABELS, N) / 10.0).tolist(),
+    "nonmembers": RNG.normal(size=3 * N).tolist(),
+}
+
+
+def of(labels: list[Any]) -> dict[str, Any]:
+    """The steps of the records, as labels of their own."""
+    side = np.repeat(np.arange(3), N).tolist()
+    return {name: [labels[at] for at in side] for name in ("members", "nonmembers")}
+
+
+@pytest.mark.parametrize(
+    ("labels", "order"),
+    [
+        ([1, 2, 10], ["1", "2", "10"]),
+        ([10, 2, 1], ["1", "2", "10"]),
+        ([0.5, 2.0, 10.0], ["0.5", "2", "10"]),
+        (["1000", "200", "1e4"], ["200", "1000", "1e4"]),
+        (["epoch 10", "epoch 2", "epoch 1"], ["epoch 1", "epoch 2", "epoch 10"]),
+        (["final", "run/2", "run/10"], ["final", "run/2", "run/10"]),
+    ],
+    ids=str,
+)
+def test_steps_come_in_the_order_of_their_labels(labels: list[Any], order: list[str]) -> None:
+    answer = asked("series", {**SCORES, "groups": of(labels)})
+
+    assert [step["name"] for step in answer["steps"]] == order
+    assert [step["query"] for step in answer["steps"]] == order
+    assert len(answer["provenance"]) == 3
+
+
+def test_labels_of_any_kind_can_be_sorted_together() -> None:
+    mixture = ["b", "7", "a 2", "a 10", "", "-3", "nan", "2a", "a", "a 2 b"]
+
+    assert sorted(mixture, key=in_order) == ["-3", "7", "", "2a", "a", "a 2", "a 2 b", "a 10", "b", "nan"]
+
+
+def test_it_is_the_series_of_the_scores_split_by_step() -> None:
+    """On cells of all, which are as fine: the same to a tenth of the width of an interval."""
+    answer = asked("series", {**SCORES, "groups": of(LABELS), "max_advantage": 0.5})
+    sides = [np.split(np.array(SCORES[side]), 3) for side in ("members", "nonmembers")]
+    own = advantage_series(
+        {str(label): Scores.of(a, b) for label, a, b in zip(LABELS, *sides, strict=True)}, 0.5
+    )
+
+    assert answer["decision"] is not None
+    for step, other in zip(answer["steps"], own.steps, strict=True):
+        for name in ("lower", "upper", "value"):
+            wanted = getattr(other.estimate, name)
+            assert step["estimate" if name == "value" else name] == pytest.approx(wanted, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("question", "field", "words"),
+    [
+        (SCORES, "groups", "at least 2 steps"),
+        ({**SCORES, "groups": of([1, 1, 1])}, "groups", "at least 2 steps"),
+        ({**SCORES, "groups": [1, 2] * 7}, "groups", "14 labels for 1200"),
+        (
+            {**SCORES, "groups": {"members": [1] * 3 * N, "nonmembers": [1] * 300 + [2] * 300}},
+            "groups",
+            "step 2 has 0 member",
+        ),
+        ({"counts": {"members": [9, 9], "nonmembers": [9, 9]}}, "groups", "by_group"),
+        (
+            {
+                "counts": {
+                    "members": [9, 9],
+                    "nonmembers": [9, 9],
+                    "by_group": [
+                        {"label": 1, "members": [9, 0], "nonmembers": [0, 9]},
+                        {"label": 2, "members": [0, 8], "nonmembers": [9, 0]},
+                    ],
+                }
+            },
+            "groups",
+            "in cell 1 all groups together have 8 members",
+        ),
+        (
+            {"members": [[1, 2]] * 20, "nonmembers": [[1, 2]] * 20, "groups": [1, 2] * 20},
+            "members",
+            "vectors",
+        ),
+        (
+            {"queries": {"a": {"members": [1] * 9, "nonmembers": [2] * 9}}, "groups": [1]},
+            "groups",
+            "one or the other",
+        ),
+    ],
+)
+def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, words: str) -> None:
+    problem = refused("series", question)
+
+    assert problem["field"] == field
+    assert words in problem["detail"]
