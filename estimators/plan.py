@@ -345,6 +345,7 @@ def plan_width(
 
 
 def require_reachable(expected: float, prior: float) -> None:
+    """Refuse to expect less than what guessing without the score has, or more than is possible."""
     prior = require_open_unit("prior", prior)
     expected, floor = require_number("expected", expected), baseline(prior)
     if not floor <= expected < 1.0:
@@ -434,6 +435,7 @@ def plan_cells(shift: float, share: float, size: int) -> Intervals:
 def draw_counts(
     shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator
 ) -> Counts:
+    """So many records of both sides in the world of the plan."""
     r = np.diff(ndtr(cells.cuts - shift), prepend=0.0, append=1.0)
     q = np.diff(ndtr(cells.cuts), prepend=0.0, append=1.0)
     return Counts(rng.multinomial(members, r), rng.multinomial(nonmembers, q), cells)

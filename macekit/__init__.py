@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     _here = Local()
 
     estimate = _here.estimate
+    procedure = _here.procedure
     report = _here.report
     risk = _here.risk
     metrics = _here.metrics

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
-from estimators.errors import OutOfRange, require_number, require_open_unit
+from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import by_model, seen_by
+from estimators.procedure.trainings import by_model, seeds_of, seen_by
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -205,7 +205,11 @@ def procedure_advantage(
     confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores)
     samples = by_model(data, model)
-    ends = {name: checked_ends(each, prior, None, seed) for name, each in samples.items()}
+    seeds = seeds_of(len(samples), require_count("seed", seed, 0))
+    ends = {
+        name: checked_ends(each, prior, None, own)
+        for (name, each), own in zip(samples.items(), seeds, strict=True)
+    }
     alone = {name: each.at(confidence) for name, each in ends.items()}
     trainings, floor = Trainings.of([seen_by(each) for each in ends.values()]), baseline(prior)
     alpha, number = (1.0 - confidence) / 2.0, len(samples)

@@ -67,6 +67,12 @@ def seen_in(counts: Counts, prior: float, seed: int, shuffles: int = SHUFFLES) -
     return seen_by(ends_of(counts, prior, None, seed, shuffles))
 
 
+def seeds_of(models: int, seed: int) -> list[int]:
+    """A seed for each model: shuffled alike, models would err alike, and would not be independent."""
+    seeds: list[int] = np.random.default_rng(seed).integers(2**53, size=models).tolist()
+    return seeds
+
+
 def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     """The scores of each model, in the order of their names.
 
@@ -108,10 +114,10 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
         few = names[np.bincount(side, minlength=len(names)) < MIN_RECORDS]
         if len(few):
             named = ", ".join(repr(each) for each in few[:MOST_NAMES].tolist())
-            others = f" and {len(few) - MOST_NAMES} more" if len(few) > MOST_NAMES else ""
+            more = ", ..." if len(few) > MOST_NAMES else ""
             raise TooFewRecords(
-                f"model: {named}{others} {'has' if len(few) == 1 else 'have'} fewer than {MIN_RECORDS} {what} rows; "
-                "every model needs rows of both sides",
+                f"model: {len(few)} of {len(names)} models ({named}{more}) {'has' if len(few) == 1 else 'have'} fewer "
+                f"than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
                 field="model",
             )
     parts = [

@@ -102,6 +102,7 @@ class Columns(TypedDict, total=False):
     group: str
     unit: str
     cluster: str | list[str] | LabelValues | Mapping[str, LabelValues]
+    model: str | LabelValues
     members_column: str
     nonmembers_column: str
 
@@ -131,6 +132,12 @@ class AdvantageOptions(PriorOptions, total=False):
     claimed_epsilon: float | None
     claimed_delta: float
     operating_points: list[float]
+
+
+class ProcedureOptions(PriorOptions, total=False):
+    """``procedure``."""
+
+    threshold: float | None
 
 
 class ReportOptions(AdvantageOptions, total=False):
@@ -320,6 +327,11 @@ class PlanOptions(TypedDict, total=False):
     prior: float
     member_share: float
     confidence: float
+    design_effect: float | None
+    cluster_size: int | None
+    correlation: float | None
+    spread: float | None
+    records_per_model: int | None
 
 
 class CountsOptions(SampleOptions, total=False):

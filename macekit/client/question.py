@@ -72,8 +72,9 @@ def pose(
     )
     roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
-    if beside and not isinstance(roles.get("cluster", ""), str):  # labels, which came by themselves
-        records["cluster"] = roles.pop("cluster")
+    for name in ("cluster", "model"):
+        if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
+            records[name] = roles.pop(name)
     if isinstance(members, Dataset) and not beside:
         _require_none(records, "a dataset holds its own; name its column")
         return Question(operation, options, members, query(roles), members.name)
@@ -234,6 +235,7 @@ def _beside(
         targets=column(records["targets"], "targets") if "targets" in records else None,
         groups=labels(records["groups"], "groups") if "groups" in records else None,
         units=labels(records["units"], "units") if "units" in records else None,
+        models=labels(records["model"], "model") if "model" in records else None,
         clusters=clusters(records["cluster"]) if "cluster" in records else {},
     )
     return Question(operation, options, body)

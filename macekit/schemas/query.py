@@ -12,7 +12,7 @@ from macekit.schemas.questions import QUESTIONS
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
 
-TABLE = ("score", "member", "group", "unit", "cluster", *WIDE)
+TABLE = ("score", "member", "group", "unit", "cluster", "model", *WIDE)
 """Options that name columns of a table."""
 
 FIRST_MEMBERS = "members"
