@@ -5,7 +5,8 @@
 
 Nonmembers' scores are normal, members' shifted by the model's own leak, which varies between trainings by a share of
 itself: as a normal number, or otherwise where the law is named. "one model": how often the interval of a single model
-contains the mean over trainings. "settled" is the share of sets of models whose verdict stands.
+contains the mean over trainings. "share" is the estimated share of the variance before it is cut off at 0, on
+average, "truth" that of a rule which needs no learning. "settled" is the share of sets of models whose verdict stands.
 """
 
 from __future__ import annotations
@@ -111,6 +112,12 @@ def worlds() -> list[World]:
     return listed
 
 
+def uncut_share(seen: Trainings) -> float:
+    """The estimated share of the variance before it is cut off at 0, for a share cannot be less."""
+    k = seen.number
+    return 1.0 - seen.noise * (k - 3) / (k - 1) / seen.variance
+
+
 def row(world: World, share: float) -> str:
     """A line of the table."""
     mean, spread, part = world.truth
@@ -136,7 +143,7 @@ def row(world: World, share: float) -> str:
             widths[i] += pair[1] - pair[0]
         low, high = seen.spread(ALPHA)[1]
         spreads += low <= spread <= high
-        shares.append(seen.share(ALPHA)[0])
+        shares.append(uncut_share(seen))
         one += max(0.0, ends[0].lower(ALPHA)) <= mean <= ends[0].upper(ALPHA)
     marks = ["!" * (int(each) > most_misses(runs, ALPHA)) for each in misses]
     cells = [f"{each / runs:.3f}{mark}" for each, mark in zip(misses, marks, strict=True)]

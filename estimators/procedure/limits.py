@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, sqrt
+from math import expm1, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,13 +159,18 @@ def _mean_ends(values: Floats, alpha: float) -> Range:
         return mean, mean
     plain, error = _student(k, alpha), deviation / sqrt(k)
     skewness = float(((values - mean) ** 3).mean()) / deviation**3 * k / ((k - 1) * (k - 2)) * sqrt(k)
-    below = above = plain
-    if skewness:
-        below, above = (
-            max(plain, abs(3.0 / skewness * float(np.cbrt(1.0 + skewness * (end - skewness / 6.0)) - 1.0)))
-            for end in (plain, -plain)
-        )
+    below, above = (max(plain, abs(_hall(end, skewness))) for end in (plain, -plain))
     return mean - below * error, mean + above * error
+
+
+def _hall(quantile: float, skewness: float) -> float:
+    """Where Hall's polynomial, the skewness divided by the root of the number, reaches a quantile."""
+    argument = skewness * (quantile - skewness / 6.0)
+    if abs(argument) > 0.5:
+        return 3.0 / skewness * (float(np.cbrt(1.0 + argument)) - 1.0)
+    return (
+        3.0 / skewness * expm1(log1p(argument) / 3.0) if skewness else quantile
+    )  # no digits are lost near 0
 
 
 def _least_mean(rates: Floats, alpha: float) -> float:

@@ -102,7 +102,6 @@ class Columns(TypedDict, total=False):
     group: str
     unit: str
     cluster: str | list[str] | LabelValues | Mapping[str, LabelValues]
-    model: str | LabelValues
     members_column: str
     nonmembers_column: str
 
@@ -137,6 +136,7 @@ class AdvantageOptions(PriorOptions, total=False):
 class ProcedureOptions(PriorOptions, total=False):
     """``procedure``."""
 
+    model: Required[str | LabelValues]
     threshold: float | None
 
 

@@ -61,7 +61,7 @@ def pose(
     name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
-    from macekit.schemas.query import TABLE
+    from macekit.schemas.query import TABLE, of_table
 
     _require_known(name, operation, arguments)
     options = {
@@ -70,7 +70,7 @@ def pose(
     beside = nonmembers is not None or not (
         isinstance(members, str | os.PathLike | Dataset) or is_table(members)
     )
-    roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
+    roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
     for name in ("cluster", "model"):
         if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
