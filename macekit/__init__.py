@@ -70,6 +70,7 @@ __all__ = [
     "metrics",
     "partial",
     "plan",
+    "procedure",
     "release_size",
     "report",
     "risk",

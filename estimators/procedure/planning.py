@@ -47,6 +47,11 @@ class ModelPlan:
         models: How many, each with its own records; None if no reasonable number is.
         records: Records of each model, of both sides together.
         sentence: The plan in plain words.
+
+    Example:
+        >>> from estimators.procedure import plan_models
+        >>> plan_models(expected=0.2, threshold=0.1, spread=0.05, records=1000).models
+        8
     """
 
     models: int | None
@@ -87,6 +92,9 @@ def plan_models(
     Example:
         >>> from estimators.procedure import plan_models
         >>> print(plan_models(expected=0.2, threshold=0.1, spread=0.05, records=1000).sentence)
+        about 8 models are enough to decide about a training procedure at a threshold of 0.1 in four sets of
+        models of five, if advantages are 0.2 on average with a standard deviation of 0.05, and each model has
+        1000 records
     """
     require_reachable(expected, prior)
     threshold, spread = require_number("threshold", threshold), require_number("spread", spread)

@@ -148,9 +148,9 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(leaks[model], 1), rng.normal(0, 1, 4000)
             >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), threshold=0.15)
             >>> result.decision, result.verdict.models_needed
-            ('inconclusive', 16)
+            ('inconclusive', 14)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
-            (0.0, 0.404)
+            (0.02, 0.404)
         """
         return self._records("procedure", "procedure", members, nonmembers, options)
 
