@@ -231,7 +231,7 @@ def procedure_advantage(
         >>> result = procedure_advantage(scores, np.tile(model, 2))
         >>> print(result.sentence)
         With 95% confidence the best attackers on models of this training procedure have an advantage between
-        0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.404. Of what
+        0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.424. Of what
         makes the mean of these 8 models uncertain, 86% is their own difference (55% to 95%), which more records
         of them cannot remove.
         >>> print(result.verdict(0.15).reason)

@@ -3,7 +3,7 @@
 Each model gives a value that is on average at most its advantage, and one that is on average at least that. Models are
 independent, so the mean of either is limited from its own side by Student's t, and by Hall's version of it, which
 allows for skewness; the wider counts. Where models hardly vary, the exact limit of all their records together is wider
-still. All of it is simulated (docs/procedure.md) but ``whatever_they_do``, which is proven.
+still. The next model's limits allow for skewness, too. All of it is simulated (docs/procedure.md) but ``whatever_they_do``, which is proven.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class Trainings:
         Where there are so many models that the next is beyond the least or the most of them with probability alpha at
         most, whatever their law, these count, too.
         """
-        k = self.number
-        quantile, (lower, upper) = _student(k, alpha), self.mean(alpha)
-        reach = quantile * sqrt(1.0 + 1.0 / k)
-        lower = min(lower, float(self.unseen.mean() - reach * self.unseen.std(ddof=1)))
-        upper = max(upper, float(self.best.mean() + reach * self.best.std(ddof=1)))
-        if k + 1 >= 1.0 / alpha - 1e-9:
+        lower, upper = self.mean(alpha)
+        lower, upper = (
+            min(lower, _next_end(self.unseen, alpha, -1)),
+            max(upper, _next_end(self.best, alpha, 1)),
+        )
+        if self.number + 1 >= 1.0 / alpha - 1e-9:
             lower, upper = min(lower, float(self.unseen.min())), max(upper, float(self.best.max()))
         return lower, upper
 
@@ -155,22 +155,33 @@ def _student(number: int, alpha: float) -> float:
 def _mean_ends(values: Floats, alpha: float) -> Range:
     """The wider of Student's interval of a mean and of Hall's (1992), which allows for skewness."""
     k, mean, deviation = len(values), float(values.mean()), float(values.std(ddof=1))
-    if deviation == 0.0:
-        return mean, mean
-    plain, error = _student(k, alpha), deviation / sqrt(k)
-    skewness = float(((values - mean) ** 3).mean()) / deviation**3 * k / ((k - 1) * (k - 2)) * sqrt(k)
+    plain, error, skewness = _student(k, alpha), deviation / sqrt(k), _skewness(values) / sqrt(k)
     below, above = (max(plain, abs(_hall(end, skewness))) for end in (plain, -plain))
     return mean - below * error, mean + above * error
 
 
+def _next_end(values: Floats, alpha: float, side: int) -> float:
+    """Student's limit of the next value, moved outward on the side of the longer tail (Cornish and Fisher 1938)."""
+    k, quantile = len(values), _student(len(values), alpha)
+    reach = quantile * sqrt(1.0 + 1.0 / k) + max(0.0, side * _skewness(values)) * (quantile**2 - 1.0) / 6.0
+    return float(values.mean() + side * reach * values.std(ddof=1))
+
+
+def _skewness(values: Floats) -> float:
+    """The third moment by the 3/2th power of the second, with neither biased by the small number."""
+    k, deviation = len(values), float(values.std(ddof=1))
+    third = float(((values - values.mean()) ** 3).sum()) * k / ((k - 1) * (k - 2))
+    return third / deviation**3 if deviation > 0.0 else 0.0
+
+
 def _hall(quantile: float, skewness: float) -> float:
     """Where Hall's polynomial, the skewness divided by the root of the number, reaches a quantile."""
+    if not skewness:
+        return quantile
     argument = skewness * (quantile - skewness / 6.0)
     if abs(argument) > 0.5:
         return 3.0 / skewness * (float(np.cbrt(1.0 + argument)) - 1.0)
-    return (
-        3.0 / skewness * expm1(log1p(argument) / 3.0) if skewness else quantile
-    )  # no digits are lost near 0
+    return 3.0 / skewness * expm1(log1p(argument) / 3.0)  # as above, where a difference would lose digits
 
 
 def _least_mean(rates: Floats, alpha: float) -> float:

@@ -150,7 +150,7 @@ class Client(ABC):
             >>> result.decision, result.verdict.models_needed
             ('inconclusive', 14)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
-            (0.02, 0.404)
+            (0.02, 0.424)
         """
         return self._records("procedure", "procedure", members, nonmembers, options)
 

@@ -108,7 +108,7 @@ def _row(model: AnswerPath) -> tuple[Cell, ...]:
 
 def _open(prior: AnswerPath) -> Iterator[Inline]:
     yield from OPEN
-    yield from limitations.of_sample(prior)
+    yield from limitations.of_sample(prior, scope=limitations.OF_PROCEDURE)
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
