@@ -26,7 +26,7 @@ from estimators.advantage import Ends, ends_of
 from estimators.plan import decision
 from estimators.procedure import plan_models
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import seeds_of, seen_by
+from estimators.procedure.trainings import evidence_by, seeds_of
 from estimators.sample.counting import finest
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def row(world: World, share: float) -> str:
         shifts = world.law(rng, world.models + 1)
         seeds = seeds_of(world.models, seed)
         ends = [world.model(float(own), rng, each) for own, each in zip(shifts[:-1], seeds, strict=True)]
-        seen = Trainings.of([seen_by(each) for each in ends])
+        seen = Trainings.of([evidence_by(each) for each in ends])
         coming = float(world.advantages(shifts[-1:])[0])
         limits = [
             tuple(min(1.0, max(0.0, end)) for end in pair)
@@ -176,7 +176,7 @@ def plan_row(expected: float, threshold: float, spread: float, records: int, sha
         rng = np.random.default_rng(10_000 + seed)
         leaks = np.clip(rng.normal(expected, spread, planned), 0.0, 0.99)
         pairs = zip(leaks, seeds_of(planned, seed), strict=True)
-        seen = Trainings.of([seen_by(world.model(shift(float(leak)), rng, own)) for leak, own in pairs])
+        seen = Trainings.of([evidence_by(world.model(shift(float(leak)), rng, own)) for leak, own in pairs])
         lower, upper = seen.mean(ALPHA)
         settled += decision(max(lower, 0.0), upper, threshold) is not Decision.INCONCLUSIVE
     return f"| {expected} | {threshold} | {spread} | {records} | {planned} | {runs} | {settled / runs:.2f} |"

@@ -16,7 +16,7 @@ from estimators.advantage import Advantage, checked_ends
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import by_model, seeds_of, seen_by
+from estimators.procedure.trainings import by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -247,7 +247,7 @@ def procedure_advantage(
         for (name, each), own in zip(samples.items(), seeds, strict=True)
     }
     alone = {name: each.at(confidence) for name, each in ends.items()}
-    trainings, floor = Trainings.of([seen_by(each) for each in ends.values()]), baseline(prior)
+    trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)
     alpha, number = (1.0 - confidence) / 2.0, len(samples)
 
     def interval(ends: tuple[float, float], covers: str, assumes: str, proven: bool = False) -> Interval:

@@ -3,7 +3,8 @@
 Each model gives a value that is on average at most its advantage, and one that is on average at least that. Models are
 independent, so the mean of either is limited from its own side by Student's t, and by Hall's version of it, which
 allows for skewness; the wider counts. Where models hardly vary, the exact limit of all their records together is wider
-still. The next model's limits allow for skewness, too. All of it is simulated (docs/procedure.md) but ``whatever_they_do``, which is proven.
+still. The next model's limits allow for skewness, too. All of it is simulated (docs/procedure.md) but
+``whatever_they_do``, which is proven.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.special import chdtri, stdtrit
 
 from estimators.clusters.betting import Shares
 from estimators.limits.binomial import lower_limit, upper_limit
-from estimators.procedure.trainings import Seen
+from estimators.procedure.trainings import Evidence
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -34,17 +35,17 @@ class Trainings:
     unseen: Floats
     best: Floats
     noise: float
-    judged: float
+    unseen_records: float
     records: float
 
     @classmethod
-    def of(cls, models: list[Seen]) -> Trainings:
+    def of(cls, models: list[Evidence]) -> Trainings:
         """Of several models."""
         return cls(
             np.array([each.unseen for each in models]),
             np.array([each.best for each in models]),
             float(np.mean([each.noise for each in models])),
-            sum(each.judged for each in models),
+            sum(each.unseen_records for each in models),
             sum(each.records for each in models),
         )
 
@@ -61,9 +62,12 @@ class Trainings:
 
     def _alike(self, alpha: float) -> Range:
         """Exact limits of the accuracy if no model differed from another."""
-        hits = (1.0 + self.unseen.mean()) / 2.0 * self.judged, (1.0 + self.best.mean()) / 2.0 * self.records
+        hits = (
+            (1.0 + self.unseen.mean()) / 2.0 * self.unseen_records,
+            (1.0 + self.best.mean()) / 2.0 * self.records,
+        )
         return (
-            float(lower_limit(hits[0], self.judged, alpha)),
+            float(lower_limit(hits[0], self.unseen_records, alpha)),
             float(upper_limit(min(hits[1], self.records), self.records, alpha)),
         )
 
@@ -190,8 +194,8 @@ def _least_mean(rates: Floats, alpha: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
-        won = shares.log_fortune(np.array([middle]))[0] >= -log(alpha)
-        low, high = (middle, high) if won else (low, middle)
+        is_won = shares.log_fortune(np.array([middle]))[0] >= -log(alpha)
+        low, high = (middle, high) if is_won else (low, middle)
     return low
 
 

@@ -20,7 +20,7 @@ from estimators.plan import (
     shift_for,
 )
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import FEWEST, Seen, seen_in
+from estimators.procedure.trainings import FEWEST, Evidence, evidence_in
 from estimators.sample.counting import resolution
 from estimators.statement import baseline
 
@@ -105,15 +105,15 @@ def plan_models(
 
     def settles(models: int) -> bool:
         rng = np.random.default_rng(models)
-        needed = POWER * RUNS
+        quota = POWER * RUNS
         successes = 0
         for run in range(RUNS):
             some = Trainings.of([pool[i] for i in rng.integers(0, POOL, models)])
             lower, upper = (max(end, baseline(prior)) for end in some.mean(alpha))
             successes += decision(lower, upper, threshold) is not Decision.INCONCLUSIVE
-            if successes >= needed or successes + RUNS - run - 1 < needed:
+            if successes >= quota or successes + RUNS - run - 1 < quota:
                 break
-        return successes >= needed
+        return successes >= quota
 
     what = f"to decide about a training procedure at a threshold of {threshold:g}"
     where = (
@@ -158,7 +158,7 @@ def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
     return np.asarray(floor + room * np.clip(quantiles, 0.0, 1.0 - 1e-9))
 
 
-def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> list[Seen]:
+def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> list[Evidence]:
     """What models show that leak so much."""
     rng = np.random.default_rng(SEED)
     members = max(8, round(share * records))
@@ -168,5 +168,5 @@ def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) 
     for at, leak in enumerate(leaks):
         shift = shift_for(float(leak), prior)
         counts = draw_counts(shift, members, nonmembers, plan_cells(shift, share, size), rng)
-        pool.append(seen_in(counts, prior, at, 1))
+        pool.append(evidence_in(counts, prior, at, 1))
     return pool

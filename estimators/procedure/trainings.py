@@ -22,49 +22,52 @@ MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Evidence:
     """What a model's records show, without any limit.
 
     Attributes:
         unseen: The advantage of rules on records that they had not seen: on average at most the best attacker's.
         best: That of the best rule of the class on the records it was chosen on: on average at least the class's.
         noise: Variance of a rule's advantage that comes from the choice of the records.
-        judged: So many records of equal weight, at least, are behind ``unseen``.
+        unseen_records: So many records of equal weight, at least, are behind ``unseen``.
         records: Likewise behind ``best``.
     """
 
     unseen: float
     best: float
     noise: float
-    judged: float
+    unseen_records: float
     records: float
 
 
-def seen_by(ends: Ends) -> Seen:
+def evidence_by(ends: Ends) -> Evidence:
     """What both ends of one model rest on."""
     if not isinstance(ends.validation, Validation):  # pragma: no cover - vectors are refused before
         raise TypeError("need one number a record")
     prior, outcome = ends.prior, ends.validation.outcome
-    judged = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
+    unseen_records = float(outcome.n_members.mean()), float(outcome.n_nonmembers.mean())
     whole = float(ends.fine.n_members), float(ends.fine.n_nonmembers)
-    rates = outcome.true_positives.mean() / judged[0], outcome.true_negatives.mean() / judged[1]
+    rates = (
+        outcome.true_positives.mean() / unseen_records[0],
+        outcome.true_negatives.mean() / unseen_records[1],
+    )
     weights = prior, 1.0 - prior
     spread = [w**2 * rate * (1.0 - rate) / n for w, rate, n in zip(weights, rates, whole, strict=True)]
     best = float(np.abs(ends.counts.weights(prior)).sum())
     if ends.changes is not None:
         best = max(best, float(best_by_changes(ends.fine.weights(prior), ends.changes)[-1]))
-    return Seen(
+    return Evidence(
         float(2.0 * (weights[0] * rates[0] + weights[1] * rates[1]) - 1.0),
         best,
         float(4.0 * sum(spread)),
-        min(n / w for n, w in zip(judged, weights, strict=True)),
+        min(n / w for n, w in zip(unseen_records, weights, strict=True)),
         min(n / w for n, w in zip(whole, weights, strict=True)),
     )
 
 
-def seen_in(counts: Counts, prior: float, seed: int, shuffles: int = SHUFFLES) -> Seen:
+def evidence_in(counts: Counts, prior: float, seed: int, shuffles: int = SHUFFLES) -> Evidence:
     """The same of one model's counts."""
-    return seen_by(ends_of(counts, prior, None, seed, shuffles))
+    return evidence_by(ends_of(counts, prior, None, seed, shuffles))
 
 
 def seeds_of(models: int, seed: int) -> list[int]:
@@ -113,10 +116,10 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
     for what, side in zip(("member", "nonmember"), sides, strict=True):
         few = names[np.bincount(side, minlength=len(names)) < MIN_RECORDS]
         if len(few):
-            named = ", ".join(repr(each) for each in few[:MOST_NAMES].tolist())
+            examples = ", ".join(repr(each) for each in few[:MOST_NAMES].tolist())
             more = ", ..." if len(few) > MOST_NAMES else ""
             raise TooFewRecords(
-                f"model: {len(few)} of {len(names)} models ({named}{more}) {'has' if len(few) == 1 else 'have'} fewer "
+                f"model: {len(few)} of {len(names)} models ({examples}{more}) {'has' if len(few) == 1 else 'have'} fewer "
                 f"than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
                 field="model",
             )
