@@ -119,8 +119,8 @@ def by_model(data: Scores, model: ArrayLike) -> dict[str, Scores]:
             examples = ", ".join(repr(each) for each in few[:MOST_NAMES].tolist())
             more = ", ..." if len(few) > MOST_NAMES else ""
             raise TooFewRecords(
-                f"model: {len(few)} of {len(names)} models ({examples}{more}) {'has' if len(few) == 1 else 'have'} fewer "
-                f"than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
+                f"model: {len(few)} of {len(names)} models ({examples}{more}) {'has' if len(few) == 1 else 'have'} "
+                f"fewer than {MIN_RECORDS} {what} rows; every model needs members and nonmembers of its own",
                 field="model",
             )
     parts = [
