@@ -320,7 +320,7 @@ OPERATIONS = (
         "plan",
         "plan",
         "How many records a decision needs, or an interval of a given width, or how many trained models",
-        "The plan is tried on simulated samples, which takes a second or two. Records in clusters take `design_effect` "
+        "The plan is tried on simulated samples, which takes a few seconds. Records in clusters take `design_effect` "
         "times as many; with `spread` the plan is of models to train for a decision about their procedure.",
         (
             "mace plan --expected 0.05 --max-advantage 0.1",

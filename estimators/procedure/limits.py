@@ -49,6 +49,17 @@ class Trainings:
             sum(each.records for each in models),
         )
 
+    def some(self, models: NDArray[np.int64]) -> Trainings:
+        """Of these models alone, each of which may be taken more than once."""
+        part = len(models) / self.number
+        return Trainings(
+            self.unseen[models],
+            self.best[models],
+            self.noise,
+            part * self.unseen_records,
+            part * self.records,
+        )
+
     @property
     def number(self) -> int:
         """How many models."""

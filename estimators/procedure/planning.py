@@ -10,7 +10,6 @@ from scipy.special import betaincinv
 
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.plan import (
-    FINE,
     POWER,
     Decision,
     decision,
@@ -20,14 +19,17 @@ from estimators.plan import (
     shift_for,
 )
 from estimators.procedure.limits import Trainings
-from estimators.procedure.trainings import FEWEST, Evidence, evidence_in
+from estimators.procedure.trainings import FEWEST, evidence_in
 from estimators.sample.counting import resolution
 from estimators.statement import baseline
 
-POOL = 240
+FINEST = 2048
+"""Cells that stand for the full resolution of a score: with fewer, rules would need less learning than they do."""
+
+POOL = 400
 """Models that are simulated; trainings are drawn from them."""
 
-RUNS = 400
+RUNS = 1000
 """Sets of models of each number."""
 
 MOST = 4096
@@ -80,7 +82,7 @@ def plan_models(
         spread: Standard deviation of the advantage between trainings that you expect, such as an earlier answer's.
         records: Records of each model, members and nonmembers together, at least 16.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        member_share: Share of members among the records of a model, strictly between 0 and 1.
+        member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
 
     Returns:
@@ -108,7 +110,7 @@ def plan_models(
         quota = POWER * RUNS
         successes = 0
         for run in range(RUNS):
-            some = Trainings.of([pool[i] for i in rng.integers(0, POOL, models)])
+            some = pool.some(rng.integers(0, POOL, models))
             lower, upper = (max(end, baseline(prior)) for end in some.mean(alpha))
             successes += decision(lower, upper, threshold) is not Decision.INCONCLUSIVE
             if successes >= quota or successes + RUNS - run - 1 < quota:
@@ -158,15 +160,15 @@ def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
     return np.asarray(floor + room * np.clip(quantiles, 0.0, 1.0 - 1e-9))
 
 
-def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> list[Evidence]:
+def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> Trainings:
     """What models show that leak so much."""
     rng = np.random.default_rng(SEED)
     members = max(8, round(share * records))
     nonmembers = max(8, records - members)
-    size = max(FINE, resolution(members + nonmembers))
-    pool = []
+    size = max(FINEST, resolution(members + nonmembers))
+    models = []
     for at, leak in enumerate(leaks):
         shift = shift_for(float(leak), prior)
         counts = draw_counts(shift, members, nonmembers, plan_cells(shift, share, size), rng)
-        pool.append(evidence_in(counts, prior, at, 1))
-    return pool
+        models.append(evidence_in(counts, prior, at))
+    return Trainings.of(models)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from estimators.advantage import Ends, ends_of
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.holdout import SHUFFLES, Validation
+from estimators.adversary.holdout import Validation
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.sample.counts import Counts
 from estimators.sample.scores import MIN_RECORDS, Scores, labels_of
@@ -65,9 +65,9 @@ def evidence_by(ends: Ends) -> Evidence:
     )
 
 
-def evidence_in(counts: Counts, prior: float, seed: int, shuffles: int = SHUFFLES) -> Evidence:
+def evidence_in(counts: Counts, prior: float, seed: int) -> Evidence:
     """The same of one model's counts."""
-    return evidence_by(ends_of(counts, prior, None, seed, shuffles))
+    return evidence_by(ends_of(counts, prior, None, seed))
 
 
 def seeds_of(models: int, seed: int) -> list[int]:

@@ -134,7 +134,9 @@ class Client(ABC):
             model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
                 dict of ``members`` and ``nonmembers``. At least 4 different ones.
             threshold: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without it.
-            prior, confidence, seed, query, score, member: As for ``estimate``.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``; what
+                does not say which model scored a record, or leaves records out, is refused.
+            members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
             a ``Result``: ``advantage`` (the mean), ``next_model``, ``any_variation`` (the mean, proven), ``spread``,
@@ -150,7 +152,7 @@ class Client(ABC):
             >>> result.decision, result.verdict.models_needed
             ('inconclusive', 14)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
-            (0.02, 0.424)
+            (0.02, 0.423)
         """
         return self._records("procedure", "procedure", members, nonmembers, options)
 
