@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
-from estimators.errors import OutOfRange, require_number, require_open_unit
+from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
@@ -30,6 +30,9 @@ FINE = 256
 
 RUNS = 40
 POWER = 0.8
+
+ENOUGH_CLUSTERS = 40
+"""Fewer are limited by betting, which takes far more records."""
 
 
 class Decision(Enum):
@@ -233,7 +236,13 @@ def most_records(records: int) -> int:
 
 
 def plan_verdict(
-    expected: float, threshold: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
+    expected: float,
+    threshold: float,
+    prior: float = 0.5,
+    member_share: float = 0.5,
+    confidence: float = 0.95,
+    design_effect: float = 1.0,
+    cluster_size: int = 1,
 ) -> Plan:
     """Records for a decision at ``threshold`` in four samples of five, if the true advantage is ``expected``.
 
@@ -246,6 +255,9 @@ def plan_verdict(
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
+            ``expected_design_effect``.
+        cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
 
     Returns:
         a ``Plan``.
@@ -259,19 +271,44 @@ def plan_verdict(
         about 256 records, 128 of them members, are enough to decide at a threshold of 0.1 in four samples of five, if
         the true advantage is 0.3
     """
-    _require_reachable(expected, prior)
+    require_reachable(expected, prior)
     threshold = require_number("threshold", threshold)
 
     def enough(result: Advantage) -> bool:
         return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
 
-    return _smallest(
-        expected, prior, member_share, confidence, enough, f"to decide at a threshold of {threshold:g}"
-    )
+    purpose = f"to decide at a threshold of {threshold:g}"
+    return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
+
+
+def expected_design_effect(cluster_size: int, correlation: float) -> float:
+    """The design effect of clusters of one size, if two scores of a cluster are so alike.
+
+    Guesses of a rule at the median agree less than normal scores do: their correlation is 2/pi asin(correlation).
+
+    Args:
+        cluster_size: Records of one cluster.
+        correlation: Correlation of two scores of one cluster and one side, from 0 to 1.
+
+    Example:
+        >>> from estimators.plan import expected_design_effect
+        >>> round(expected_design_effect(cluster_size=50, correlation=0.5), 2)
+        17.33
+    """
+    require_count("cluster_size", cluster_size)
+    if not 0.0 <= require_number("correlation", correlation) <= 1.0:
+        raise OutOfRange(f"correlation: got {correlation!r}, need a number from 0 to 1", field="correlation")
+    return float(1.0 + (cluster_size - 1) * 2.0 / np.pi * np.arcsin(correlation))
 
 
 def plan_width(
-    expected: float, width: float, prior: float = 0.5, member_share: float = 0.5, confidence: float = 0.95
+    expected: float,
+    width: float,
+    prior: float = 0.5,
+    member_share: float = 0.5,
+    confidence: float = 0.95,
+    design_effect: float = 1.0,
+    cluster_size: int = 1,
 ) -> Plan:
     """Records for an interval no wider than ``width`` in four samples of five, if the truth is ``expected``.
 
@@ -281,6 +318,9 @@ def plan_width(
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
+        design_effect: How many times as many records in clusters it takes as independent ones: an earlier answer's, or
+            ``expected_design_effect``.
+        cluster_size: Records of one cluster; so many records are planned that there are 40 clusters at least.
 
     Returns:
         a ``Plan``.
@@ -294,18 +334,18 @@ def plan_width(
         about 470 records, 235 of them members, are enough for an interval no wider than 0.25 in four samples of five,
         if the true advantage is 0.3
     """
-    _require_reachable(expected, prior)
+    require_reachable(expected, prior)
     require_open_unit("width", width)
 
     def enough(result: Advantage) -> bool:
         return result.estimate.interval.width <= width
 
-    return _smallest(
-        expected, prior, member_share, confidence, enough, f"for an interval no wider than {width:g}"
-    )
+    purpose = f"for an interval no wider than {width:g}"
+    return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
 
 
-def _require_reachable(expected: float, prior: float) -> None:
+def require_reachable(expected: float, prior: float) -> None:
+    """Refuse to expect less than what guessing without the score has, or more than is possible."""
     prior = require_open_unit("prior", prior)
     expected, floor = require_number("expected", expected), baseline(prior)
     if not floor <= expected < 1.0:
@@ -316,20 +356,30 @@ def _require_reachable(expected: float, prior: float) -> None:
 
 
 def _smallest(
-    expected: float, prior: float, share: float, confidence: float, enough: object, purpose: str
+    expected: float,
+    prior: float,
+    share: float,
+    confidence: float,
+    enough: Callable[[Advantage], bool],
+    purpose: str,
+    design_effect: float,
+    cluster_size: int,
 ) -> Plan:
     require_open_unit("member_share", share)
-    shift = _shift_for(expected, prior)
+    require_count("cluster_size", cluster_size)
+    if not 1.0 <= require_number("design_effect", design_effect) < MOST_RECORDS:
+        raise OutOfRange(f"design_effect: got {design_effect!r}, need at least 1", field="design_effect")
+    shift = shift_for(expected, prior)
 
     def suffices(records: int) -> bool:
         rng = np.random.default_rng(records)
         members = max(8, round(share * records))
         nonmembers = max(8, records - members)
-        cells = _cells(shift, share, max(FINE, resolution(members + nonmembers)))
+        cells = plan_cells(shift, share, max(FINE, resolution(members + nonmembers)))
         successes, quota = 0, POWER * RUNS
         for run in range(RUNS):
-            counts = _draw(shift, members, nonmembers, cells, rng)
-            successes += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))  # type: ignore[operator]
+            counts = draw_counts(shift, members, nonmembers, cells, rng)
+            successes += enough(advantage(counts, prior, confidence=confidence, seed=run, shuffles=1))
             if successes >= quota or successes + RUNS - run - 1 < quota:  # the runs left cannot change it
                 break
         return successes >= quota
@@ -343,17 +393,22 @@ def _smallest(
     while high / low > 1.05:
         middle = round(np.sqrt(low * high))
         low, high = (low, middle) if suffices(middle) else (middle, high)
+    in_clusters = design_effect > 1.0 or cluster_size > 1
+    if in_clusters:
+        high = max(int(np.ceil(high * design_effect)), ENOUGH_CLUSTERS * cluster_size)
     members = round(share * high)
+    clusters = f" in {-(-high // cluster_size)} clusters," if cluster_size > 1 else ""
+    effect = f" and the design effect {design_effect:.3g}" if in_clusters else ""
     return Plan(
         high,
         members,
         high - members,
-        f"about {high} records, {members} of them members, are enough {purpose} in four samples of five, "
-        f"if the true advantage is {expected:g}",
+        f"about {high} records, {members} of them members,{clusters} are "
+        f"enough {purpose} in four samples of five, if the true advantage is {expected:g}{effect}",
     )
 
 
-def _shift_for(expected: float, prior: float) -> float:
+def shift_for(expected: float, prior: float) -> float:
     """Mean difference of two unit Gaussians whose optimal advantage at ``prior`` is ``expected``."""
 
     def advantage_at(m: float) -> float:
@@ -369,7 +424,7 @@ def _shift_for(expected: float, prior: float) -> float:
     return 0.0 if expected <= baseline(prior) else high
 
 
-def _cells(shift: float, share: float, size: int) -> Intervals:
+def plan_cells(shift: float, share: float, size: int) -> Intervals:
     """Cuts of equal pooled mass in the world of the plan."""
     grid = np.linspace(-9.0, 9.0 + shift, 20_001)
     pooled = share * ndtr(grid - shift) + (1.0 - share) * ndtr(grid)
@@ -377,7 +432,10 @@ def _cells(shift: float, share: float, size: int) -> Intervals:
     return Intervals(np.unique(cuts if shift else ndtri(np.arange(1, size) / size)))
 
 
-def _draw(shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator) -> Counts:
+def draw_counts(
+    shift: float, members: int, nonmembers: int, cells: Intervals, rng: np.random.Generator
+) -> Counts:
+    """So many records of both sides in the world of the plan."""
     r = np.diff(ndtr(cells.cuts - shift), prepend=0.0, append=1.0)
     q = np.diff(ndtr(cells.cuts), prepend=0.0, append=1.0)
     return Counts(rng.multinomial(members, r), rng.multinomial(nonmembers, q), cells)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     _here = Local()
 
     estimate = _here.estimate
+    procedure = _here.procedure
     report = _here.report
     risk = _here.risk
     metrics = _here.metrics
@@ -70,6 +71,7 @@ __all__ = [
     "metrics",
     "partial",
     "plan",
+    "procedure",
     "release_size",
     "report",
     "risk",

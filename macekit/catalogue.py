@@ -114,6 +114,18 @@ OPERATIONS = (
         inline=True,
     ),
     Operation(
+        "procedure",
+        "procedure",
+        "What a training procedure gives away, from several models that it trained, and what its next model will",
+        "`model` says which model scored each record. The answer is the mean advantage over trainings, an interval for "
+        "one new model, how much models vary, the share of the variance that more records of the same models cannot "
+        "remove, and how many more models, or records, would settle a verdict.",
+        (
+            "mace procedure runs.csv --model run",
+            "mace procedure runs.parquet --model seed --score loss --member is_train --max-advantage 0.1",
+        ),
+    ),
+    Operation(
         "individual-risk",
         "risk",
         "The risk of each record and of each group",
@@ -323,9 +335,15 @@ OPERATIONS = (
     Operation(
         "plan",
         "plan",
-        "How many records a decision needs, or an interval of a given width",
-        "The plan is tried on simulated samples, which takes a second or two.",
-        ("mace plan --expected 0.05 --max-advantage 0.1", "mace plan --expected 0.2 --width 0.1 --prior 0.1"),
+        "How many records a decision needs, or an interval of a given width, or how many trained models",
+        "The plan is tried on simulated samples, which takes a few seconds. Records in clusters take `design_effect` "
+        "times as many; with `spread` the plan is of models to train for a decision about their procedure.",
+        (
+            "mace plan --expected 0.05 --max-advantage 0.1",
+            "mace plan --expected 0.2 --width 0.1 --prior 0.1",
+            "mace plan --expected 0.05 --max-advantage 0.1 --cluster-size 20 --correlation 0.3",
+            "mace plan --expected 0.2 --max-advantage 0.1 --spread 0.05 --records-per-model 1000",
+        ),
         bodies=(JSON,),
         forms=WORDS,
         most_files=0,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from mlflow.exceptions import MlflowException
-from mlflow.models import EvaluationResult, ModelEvaluator
 from mlflow.models.evaluation.artifacts import JsonEvaluationArtifact
+from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 from mlflow.protos.databricks_pb2 import BAD_REQUEST, INVALID_PARAMETER_VALUE
 
 import macekit

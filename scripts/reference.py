@@ -245,6 +245,7 @@ GROUPS = (
         "server. All arguments but the scores are keywords.",
         (
             "macekit:estimate",
+            "macekit:procedure",
             "macekit:report",
             "macekit:risk",
             "macekit:metrics",
@@ -389,6 +390,19 @@ GROUPS = (
         ),
     ),
     Group(
+        "A training procedure",
+        "What the procedure that trained several models gives away, what its next model will, and how many to train. "
+        "[procedure.md](procedure.md) says what each number covers.",
+        (
+            "estimators.procedure:procedure_advantage",
+            "estimators.procedure:Procedure",
+            "estimators.procedure:ProcedureVerdict",
+            "estimators.procedure.answer:ModelAdvantage",
+            "estimators.procedure:plan_models",
+            "estimators.procedure:ModelPlan",
+        ),
+    ),
+    Group(
         "Decisions and plans",
         "From an interval to pass, fail or inconclusive, and from a question to the records that answer it.",
         (
@@ -398,6 +412,7 @@ GROUPS = (
             "estimators:plan_verdict",
             "estimators:plan_width",
             "estimators:Plan",
+            "estimators.plan:expected_design_effect",
             "estimators.gate:judge",
             "estimators.gate:Judgement",
             "estimators.maxima:MaxAdvantage",

@@ -177,7 +177,7 @@ RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\bbody\b"), lambda _: "input"),
     (
         re.compile(
-            r"\b(score|member|group|unit|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
+            r"\b(score|member|group|unit|model|members|members_column|nonmembers_column|column)=(?=[A-Z]|label\b)"
         ),
         lambda match: f"{flag(match[1])} ",
     ),

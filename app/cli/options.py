@@ -41,6 +41,10 @@ COLUMNS = {
         "the column with the person (or document, …) of each record, or two that cross; all records are used, and "
         "intervals allow for records of one cluster that are alike",
     ),
+    "model": (
+        "NAME",
+        "the column with the model that scored each record, where one procedure trained several",
+    ),
     "members_column": ("NAME", "a table with a column for each side: the scores of members"),
     "nonmembers_column": ("NAME", "a table with a column for each side: the scores of nonmembers"),
     "members": ("N", "NPY of one dimension: the number of values at its start that are members"),

@@ -70,6 +70,21 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         ),
         "cluster": Example("People with two records each: who is whose", {**SAMPLE, "cluster": PEOPLE}),
     },
+    "procedure": {
+        "models": Example(
+            "Four models of one procedure, each with eight members and eight nonmembers, and a threshold",
+            {
+                "members": [
+                    round(score + 0.05 * (place // 8), 2) for place, score in enumerate(MEMBERS[:8] * 4)
+                ],
+                "nonmembers": NONMEMBERS[:8] * 4,
+                "model": {
+                    side: [f"run {place // 8}" for place in range(32)] for side in ("members", "nonmembers")
+                },
+                "threshold": 0.1,
+            },
+        ),
+    },
     "individual-risk": {
         "records": Example("Every record, with a table of groups", {**SAMPLE, "groups": GROUPS}),
         "kde": Example(
@@ -323,6 +338,14 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "threshold": 0.1}),
         "width": Example(
             "Records for an interval of width 0.1", {"expected": 0.2, "width": 0.1, "prior": 0.5}
+        ),
+        "clusters": Example(
+            "Records of people with five rows each, whose scores have correlation 0.5",
+            {"expected": 0.3, "threshold": 0.1, "cluster_size": 5, "correlation": 0.5},
+        ),
+        "models": Example(
+            "Models to train, of 1,000 records each, to show that a procedure gives away more than 0.1",
+            {"expected": 0.2, "threshold": 0.1, "spread": 0.05, "records_per_model": 1000},
         ),
     },
     "counts": {

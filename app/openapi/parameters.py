@@ -38,6 +38,11 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
         "table: the column with the person (or document, ...) of each record, or two that cross, separated by a comma; "
         "all records are used, and intervals allow for records of one cluster that are alike",
     ),
+    (
+        "model",
+        {"type": "string"},
+        "table: the column with the model that scored each record, where one procedure trained several",
+    ),
     ("members_column", {"type": "string"}, "table with a column for each side: the scores of members"),
     ("nonmembers_column", {"type": "string"}, "table with a column for each side: the scores of nonmembers"),
     (
@@ -47,7 +52,7 @@ TABLE: tuple[tuple[str, Schema, str], ...] = (
     ),
 )
 
-_NEEDS = {"group": "groups", "unit": "units", "cluster": "cluster", "members": "members"}
+_NEEDS = {"group": "groups", "unit": "units", "cluster": "cluster", "model": "model", "members": "members"}
 
 
 def parameters(operation: str) -> list[Schema]:

@@ -20,7 +20,7 @@ from macekit.decoding.body import options, table_options
 from macekit.operations import answer
 from macekit.operations.counts import EXPANSION, LARGE
 from macekit.problems import Problem
-from macekit.schemas.query import DATA, TABLE, of_table
+from macekit.schemas.query import DATA, of_table
 from macekit.sources.reading import read
 from macekit.sources.shards import ADDRESS, PATTERN, Shards, shards_below
 
@@ -89,7 +89,11 @@ class Datasets:
                 expansion = 1 if about.encoding == "identity" else EXPANSION
                 if file.size() * expansion <= LARGE:
                     return perform(about, Body.of(file.read()))
-        if BY_NAME[call.operation].tables or of_table(call.operation) != TABLE or call.operation == "columns":
+        if (
+            BY_NAME[call.operation].tables
+            or "group" not in of_table(call.operation)
+            or call.operation == "columns"
+        ):
             raise _refused(
                 f"names {len(shards.shards)} files or a large one; this question reads one of usual size"
             )

@@ -22,6 +22,7 @@ from macekit.client.options import (
     MetricsOptions,
     ModelOptions,
     PlanOptions,
+    ProcedureOptions,
     ReleaseSizeOptions,
     ReportOptions,
     RiskOptions,
@@ -120,6 +121,40 @@ class Client(ABC):
             (0.141, 0.293)
         """
         return self._records("estimate", "advantage", members, nonmembers, options)
+
+    def procedure(
+        self, members: Data = None, nonmembers: Values = None, **options: Unpack[ProcedureOptions]
+    ) -> Result:
+        """What a training procedure gives away, from several models that it trained, and what its next model will.
+
+        ``estimators.procedure.procedure_advantage`` is the library's own.
+
+        Args:
+            members, nonmembers: As for ``estimate``; those of all models together, at least 8 of either for each.
+            model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
+                dict of ``members`` and ``nonmembers``. At least 4 different ones.
+            threshold: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without it.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``; what
+                does not say which model scored a record, or leaves records out, is refused.
+            members_column, nonmembers_column: As for ``estimate``.
+
+        Returns:
+            a ``Result``: ``advantage`` (the mean), ``next_model``, ``any_variation`` (the mean, proven), ``spread``,
+            ``records_cannot``, ``verdict`` with ``models_needed`` and ``records_needed``, ``models``.
+
+        Example:
+            >>> import macekit
+            >>> import numpy as np
+            >>> rng = np.random.default_rng(0)
+            >>> leaks, model = rng.normal(0.5, 0.2, 8), np.repeat(np.arange(8), 500)
+            >>> members, nonmembers = rng.normal(leaks[model], 1), rng.normal(0, 1, 4000)
+            >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), threshold=0.15)
+            >>> result.decision, result.verdict.models_needed
+            ('inconclusive', 14)
+            >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
+            (0.02, 0.423)
+        """
+        return self._records("procedure", "procedure", members, nonmembers, options)
 
     def report(
         self, members: Data = None, nonmembers: Values = None, **options: Unpack[ReportOptions]
@@ -598,14 +633,26 @@ class Client(ABC):
                 default; from 0.001 to 0.999.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5.
+            design_effect: How many times as many records it takes because they come in clusters, at least 1: an
+                earlier answer's.
+            cluster_size: Records of one cluster; there will be 40 clusters at least. Beside ``design_effect``, or
+                beside ``correlation``.
+            correlation: Correlation of two scores of one cluster, from 0 to 1, in place of ``design_effect``.
+            spread: Standard deviation of the advantage between trainings, such as an earlier ``procedure`` answered:
+                the plan is then of models to train for a decision about their procedure.
+            records_per_model: Records of each model, of both sides together, at least 16; with ``spread``.
 
         Returns:
-            a ``Result``: ``records``, ``members``, ``nonmembers``.
+            a ``Result``: ``records``, ``members``, ``nonmembers``, ``models``.
 
         Example:
             >>> import macekit
             >>> macekit.plan(expected=0.3, threshold=0.1).records
             256
+            >>> macekit.plan(expected=0.3, threshold=0.1, cluster_size=5, correlation=0.5).records
+            598
+            >>> macekit.plan(expected=0.2, threshold=0.1, spread=0.05, records_per_model=1000).models
+            8
         """
         return self._records("plan", "plan", None, None, options)
 

@@ -133,6 +133,13 @@ class AdvantageOptions(PriorOptions, total=False):
     operating_points: list[float]
 
 
+class ProcedureOptions(PriorOptions, total=False):
+    """``procedure``."""
+
+    model: Required[str | LabelValues]
+    threshold: float | None
+
+
 class ReportOptions(AdvantageOptions, total=False):
     """``report``."""
 
@@ -326,6 +333,11 @@ class PlanOptions(TypedDict, total=False):
     prior: float
     member_share: float
     confidence: float
+    design_effect: float | None
+    cluster_size: int | None
+    correlation: float | None
+    spread: float | None
+    records_per_model: int | None
 
 
 class CountsOptions(SampleOptions, total=False):

@@ -61,7 +61,7 @@ def pose(
     name: str, operation: str, members: object, nonmembers: object, arguments: Mapping[str, Any]
 ) -> Question:
     """The question that a function called ``name`` was asked with these arguments."""
-    from macekit.schemas.query import TABLE
+    from macekit.schemas.query import TABLE, of_table
 
     _require_known(name, operation, arguments)
     options = {
@@ -70,10 +70,11 @@ def pose(
     beside = nonmembers is not None or not (
         isinstance(members, str | os.PathLike | Dataset) or is_table(members)
     )
-    roles = {each: arguments[each] for each in TABLE if arguments.get(each) is not None}
+    roles = {each: arguments[each] for each in of_table(operation) if arguments.get(each) is not None}
     records = {each: arguments[each] for each in RECORDS if arguments.get(each) is not None}
-    if beside and not isinstance(roles.get("cluster", ""), str):  # labels, which came by themselves
-        records["cluster"] = roles.pop("cluster")
+    for name in ("cluster", "model"):
+        if beside and not isinstance(roles.get(name, ""), str):  # labels, which came by themselves
+            records[name] = roles.pop(name)
     if isinstance(members, Dataset) and not beside:
         _require_none(records, "a dataset holds its own; name its column")
         return Question(operation, options, members, query(roles), members.name)
@@ -234,6 +235,7 @@ def _beside(
         targets=column(records["targets"], "targets") if "targets" in records else None,
         groups=labels(records["groups"], "groups") if "groups" in records else None,
         units=labels(records["units"], "units") if "units" in records else None,
+        models=labels(records["model"], "model") if "model" in records else None,
         clusters=clusters(records["cluster"]) if "cluster" in records else {},
     )
     return Question(operation, options, body)

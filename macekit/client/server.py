@@ -328,6 +328,7 @@ def _bearer(key: str) -> str:
 def _columns(records: DecodedBody) -> dict[str, object]:
     """What the question is asked of, as JSON names it."""
     labels = {name: getattr(records, name) for name in ("targets", "groups", "units")}
+    labels["model"] = records.models
     samples = {name: _sides(sample) for name, sample in records.samples.items()}
     sample = samples.pop("", {})
     return {

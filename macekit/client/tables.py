@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LIMIT = 2**40
 """Bytes a table of one's own may grow to."""
 
-ALONE = frozenset({"member", "group", "unit", "members_column", "nonmembers_column"})
+ALONE = frozenset({"member", "group", "unit", "model", "members_column", "nonmembers_column"})
 """What is one column, and never several."""
 
 

@@ -101,6 +101,12 @@ def _require_countable(call: Call) -> None:
         raise Problem(
             "bad-option", "cluster: counts do not say whose a row is; send the records whole", field="cluster"
         )
+    if options.model is not None:
+        raise Problem(
+            "bad-option",
+            "model: counts do not say which model scored a row; send the records whole",
+            field="model",
+        )
     if options.members_column is not None or options.nonmembers_column is not None:
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
     if len(options.score) > 1:

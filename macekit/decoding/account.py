@@ -132,7 +132,8 @@ def _fields(body: DecodedBody) -> Iterator[tuple[str, str, Column]]:
         for role, values in (("members", sample.members), ("nonmembers", sample.nonmembers)):
             if values is not None:
                 yield role, query, values
-    for role, values in (("targets", body.targets), ("groups", body.groups), ("units", body.units)):
+    labels = ("groups", body.groups), ("units", body.units), ("model", body.models)
+    for role, values in (("targets", body.targets), *labels):
         if values is not None:
             yield role, "", values
     for name, values in body.arrays.items():

@@ -45,10 +45,10 @@ class ColumnRead:
 class DecodedBody:
     """A decoded body; several queries go by name, a single sample has the empty name.
 
-    ``groups``, ``units`` and ``clusters``, which go by their columns' names, are in the order of the records, members
-    first. ``rows`` says in which row of a table each record stood. ``textual`` options came in a query string and are
-    still text. ``arrays`` are what theory is asked of,
-    by the names of their fields: numbers of 64 bits in one dimension or two, or a list of text. ``columns`` are
+    ``groups``, ``units``, ``models`` and ``clusters``, which go by their columns' names, are in the order of the
+    records, members first. ``rows`` says in which row of a table each record stood. ``textual`` options came in a query
+    string and are still text. ``arrays`` are what theory is asked of, by the names of their fields: numbers of 64 bits
+    in one dimension or two, or a list of text. ``columns`` are
     those of a table that were read. ``cautions`` are about columns that nobody named (``spare``).
     """
 
@@ -59,6 +59,7 @@ class DecodedBody:
     targets: Column | None = None
     groups: Column | None = None
     units: Column | None = None
+    models: Column | None = None
     clusters: Mapping[str, Column] = field(default_factory=dict)
     rows: NDArray[np.int64] | None = None
     columns: tuple[ColumnRead, ...] = ()
@@ -99,6 +100,7 @@ class ColumnOptions:
     group: str | None
     unit: str | None
     cluster: tuple[str, ...]
+    model: str | None
     members_column: str | None
     nonmembers_column: str | None
 
@@ -112,6 +114,7 @@ def column_options(call: Call) -> ColumnOptions:
         query.get("group"),
         query.get("unit"),
         _names(query.get("cluster")),
+        query.get("model"),
         query.get("members_column"),
         query.get("nonmembers_column"),
     )

@@ -79,7 +79,7 @@ def guarded(items: Iterator[T], name: str) -> Iterator[T]:
 # A list of JSON values as a column: one type throughout, or the first value at fault by its index.
 
 COLUMNS = frozenset(
-    {"members", "nonmembers", "targets", "groups", "units", "cluster"}
+    {"members", "nonmembers", "targets", "groups", "units", "cluster", "model"}
     | {"edges", "labels", "cuts", "keys", "low", "high", "axes"}  # of cells
 )
 """Names whose arrays are columns, at any depth."""

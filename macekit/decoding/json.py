@@ -173,7 +173,7 @@ class _CarefulWalk(bounds.Walk):
 
 SAMPLE = ("members", "nonmembers", "counts")
 SIDES = ("members", "nonmembers")
-RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster"})
+RECORDS = frozenset({*SAMPLE, "queries", "targets", "groups", "units", "cluster", "model"})
 """Fields that hold records of a sample."""
 
 
@@ -202,6 +202,7 @@ def decode(call: Call, body: memoryview) -> DecodedBody:
         targets=_column(tree, "targets", ""),
         groups=_labels(tree, "groups"),
         units=_labels(tree, "units"),
+        models=_labels(tree, "model"),
         clusters=_clusters(tree),
     )
 

@@ -102,7 +102,7 @@ def _sides(archive: Archive, call: Call) -> tuple[str, str] | None:
         return None
     pairs = (SIDES, SIDED.get(call.operation, SIDES))
     sides = next((pair for pair in pairs if {*pair} <= {*archive.names}), None)
-    others = ("group", "unit", "cluster") if sides else ()
+    others = ("group", "unit", "cluster", "model") if sides else ()
     other = next((name for name in others if getattr(asked, name) not in (None, ())), None)
     if other is not None:
         raise Problem(

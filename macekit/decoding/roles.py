@@ -53,6 +53,7 @@ class Roles:
     member: int
     group: int | None
     unit: int | None
+    model: int | None = None
     clusters: tuple[int, ...] = ()
     queries: tuple[str, ...] = ()
     member_value: str | None = None
@@ -65,7 +66,12 @@ class Roles:
     @property
     def what(self) -> dict[int, str]:
         """The role of each column, for messages."""
-        others = (("member", self.member), ("group", self.group), ("unit", self.unit))
+        others = (
+            ("member", self.member),
+            ("group", self.group),
+            ("unit", self.unit),
+            ("model", self.model),
+        )
         return (
             dict.fromkeys(self.scores, "score")
             | dict.fromkeys(self.clusters, "cluster")
@@ -138,7 +144,7 @@ def one_side(names: Sequence[str], call: Call) -> OneSide:
 def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
     """The roles of the columns of a table; ``member`` is the membership column where nobody names one."""
     options = column_options(call)
-    columns = {"group": options.group, "unit": options.unit}
+    columns = {"group": options.group, "unit": options.unit, "model": options.model}
     member_value = None
     if options.member is not None:
         name, member_value = _column_and_value(names, options.member)
@@ -161,7 +167,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         scores = _usual_scores(names, others, several)
     if len({*scores, *others}) < len(scores) + len(others):
         raise Problem(
-            "bad-option", "score, member, group, unit, cluster: one column is named for two of them"
+            "bad-option", "score, member, group, unit, cluster, model: one column is named for two of them"
         )
     if several and len(scores) > MOST_QUERIES:
         raise Problem(
@@ -175,6 +181,7 @@ def roles(names: Sequence[str], call: Call, member: int | None = None) -> Roles:
         places["member"],
         places.get("group"),
         places.get("unit"),
+        places.get("model"),
         clusters,
         queries,
         member_value,
@@ -195,6 +202,7 @@ def wide(names: Sequence[str], call: Call) -> Wide | None:
         "group": options.group,
         "unit": options.unit,
         "cluster": options.cluster or None,
+        "model": options.model,
         "score": options.score or None,
     }
     for role, value in others.items():

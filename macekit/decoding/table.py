@@ -70,6 +70,7 @@ def _from_roles(table: Table, roles: Roles, call: Call, limit: int) -> DecodedBo
         textual=True,
         groups=_labels(table, roles.group, "group", rows, limit),
         units=_labels(table, roles.unit, "unit", rows, limit),
+        models=_labels(table, roles.model, "model", rows, limit),
         clusters={
             table.names[at] if table.names else f"cluster {i + 1}": column
             for i, at in enumerate(roles.clusters)

@@ -44,7 +44,13 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 
 def _answer(call: Call, body: DecodedBody) -> Reply:
-    """What the operation answers; clusters are refused where it does not allow for them."""
+    """What the operation answers; models and clusters are refused where it does not allow for them."""
+    if body.models is not None and call.operation != "procedure":
+        raise Problem(
+            "bad-option",
+            f"model: {call.operation} takes all records for one model's; /v1/procedure tells several apart",
+            field="model",
+        )
     if body.clusters and call.operation not in catalogue.BY_CLUSTERS:
         able = ", ".join(f"/v1/{name}" for name in sorted(catalogue.BY_CLUSTERS))
         raise Problem(

@@ -768,12 +768,68 @@ class AuditAnswer(TypedDict):
     provenance: ProvenanceAnswer
 
 
+class ModelAdvantageAnswer(IntervalAnswer):
+    """One of several models, by itself: the interval is about this model alone."""
+
+    name: str
+    members: int
+    nonmembers: int
+
+
+class ProcedureVerdictAnswer(TypedDict):
+    """A decision about a training procedure."""
+
+    threshold: float
+    decision: Literal["pass", "fail", "inconclusive"]
+    reason: str
+    models_needed: Annotated[
+        int | None,
+        Field(
+            description="models in all, each with as many records, that would settle an open decision; null if it is "
+            "settled, or if more models alone are not expected to settle it"
+        ),
+    ]
+    records_needed: Annotated[int | None, Field(description="likewise records of these same models, in all")]
+
+
+class ProcedureAnswer(TypedDict):
+    """What a training procedure gives away."""
+
+    sentence: str
+    advantage: Annotated[IntervalAnswer, Field(description="the mean advantage over trainings")]
+    next_model: Annotated[
+        IntervalAnswer, Field(description="between these ends lies the advantage of one new model")
+    ]
+    any_variation: Annotated[
+        IntervalAnswer,
+        Field(description="the mean likewise, proven however trainings vary; wide with few models"),
+    ]
+    spread: Annotated[
+        IntervalAnswer,
+        Field(
+            description="standard deviation of the advantage between trainings, beyond what the choice of records makes"
+        ),
+    ]
+    records_cannot: Annotated[
+        IntervalAnswer,
+        Field(description="share of the variance that more records of the same models cannot remove"),
+    ]
+    baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
+    verdict: ProcedureVerdictAnswer | None
+    models: list[ModelAdvantageAnswer]
+    warnings: list[WarningAnswer]
+    provenance: ProvenanceAnswer
+
+
 class PlanAnswer(TypedDict):
     """Records that are expected to be enough; null if no reasonable number is."""
 
     records: int | None
     members: int | None
     nonmembers: int | None
+    models: Annotated[
+        int | None, Field(description="models to train, where the plan is about a training procedure")
+    ]
     sentence: str
 
 

@@ -12,7 +12,10 @@ from macekit.schemas.questions import QUESTIONS
 WIDE = ("members_column", "nonmembers_column")
 """Options that name the column of each side, in a table that has one for each."""
 
-TABLE = ("score", "member", "group", "unit", "cluster", *WIDE)
+MODEL = "model"
+"""Names the column of the model that scored each row, in a question about several."""
+
+TABLE = ("score", "member", "group", "unit", "cluster", MODEL, *WIDE)
 """Options that name columns of a table."""
 
 FIRST_MEMBERS = "members"
@@ -45,7 +48,13 @@ def of_table(operation: str) -> tuple[str, ...]:
         return (*TABLE[:2], *WIDE)
     if BY_NAME[operation].tables:
         return (WHOLE,)
-    return (COLUMN, *ARRAYS[operation][1:]) if takes_arrays(operation) else TABLE
+    if takes_arrays(operation):
+        return (COLUMN, *ARRAYS[operation][1:])
+    return (
+        TABLE
+        if MODEL in QUESTIONS[operation].model_fields
+        else tuple(each for each in TABLE if each != MODEL)
+    )
 
 
 def query_pairs(options: Mapping[str, object]) -> tuple[tuple[str, str], ...] | None:

@@ -20,6 +20,7 @@ from macekit.schemas.records import (
     Confidence,
     CountsGiven,
     Labels,
+    LabelsOfRows,
     LabelsOfSides,
     Number,
     PriorQuestion,
@@ -169,6 +170,30 @@ class AdvantageQuestion(PriorQuestion):
         [0.001, 0.01, 0.1],
         max_length=64,
         description="false positive rates at which to state the true positive rate",
+    )
+
+
+class ProcedureQuestion(PriorQuestion):
+    """Several models that one procedure trained: what it gives away, and what its next model will."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": absent("counts", "units"),
+            "then": present("array", "members", "nonmembers"),
+            "else": False,
+            "required": ["model"],
+        }
+    )
+
+    model: LabelsOfRows | None = Field(
+        None,
+        description="which model scored each record, members first; each has members and nonmembers of its own",
+    )
+    threshold: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        description="largest acceptable advantage, on average over trainings; gives a verdict",
     )
 
 
@@ -538,8 +563,26 @@ class PlanQuestion(Question):
     model_config = ConfigDict(
         json_schema_extra={
             "if": present("number", "width"),
-            "then": absent("threshold"),
+            "then": absent("threshold", "spread"),
             "else": present("number", "threshold"),
+            "allOf": [
+                {
+                    "if": present("number", "spread"),
+                    "then": {
+                        **present("integer", "records_per_model"),
+                        "allOf": [absent("design_effect", "cluster_size", "correlation")],
+                    },
+                    "else": absent("records_per_model"),
+                },
+                {
+                    "if": present("number", "correlation"),
+                    "then": {**present("integer", "cluster_size"), "allOf": [absent("design_effect")]},
+                },
+                {
+                    "if": present("integer", "cluster_size"),
+                    "then": {"anyOf": [present("number", "design_effect"), present("number", "correlation")]},
+                },
+            ],
         }
     )
 
@@ -549,6 +592,34 @@ class PlanQuestion(Question):
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
     confidence: Confidence = Field(0.95, description="confidence of the interval")
+    design_effect: float | None = Field(
+        None,
+        ge=1,
+        le=1e6,
+        description="how many times as many records it takes because they come in clusters: an earlier answer's",
+    )
+    cluster_size: int | None = Field(
+        None, ge=1, le=1_000_000, description="records of one cluster; there will be 40 clusters at least"
+    )
+    correlation: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="correlation of two scores of one cluster, in place of design_effect; requires cluster_size",
+    )
+    spread: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="standard deviation of the advantage between trainings: the plan is then of models to train for a "
+        "decision about their procedure; requires threshold and records_per_model",
+    )
+    records_per_model: int | None = Field(
+        None,
+        ge=16,
+        le=100_000_000,
+        description="records of each model, of both sides together; requires spread",
+    )
 
 
 class CountsQuestion(SampleQuestion):
@@ -802,7 +873,19 @@ class CheckQuestion(TablesQuestion):
 
 
 COLUMNS = frozenset(
-    {"members", "nonmembers", "counts", "queries", "targets", "groups", "units", "cluster", "shards", "state"}
+    {
+        "members",
+        "nonmembers",
+        "counts",
+        "queries",
+        "targets",
+        "groups",
+        "units",
+        "cluster",
+        "model",
+        "shards",
+        "state",
+    }
 )
 """Fields that hold records: decoded to arrays, checked by the library."""
 

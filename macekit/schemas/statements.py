@@ -255,8 +255,8 @@ class ColumnReadAnswer(TypedDict):
     role: Annotated[
         str,
         Field(
-            description="what it was taken for: score, member, group, unit or cluster of a table; or the field of a "
-            "JSON body"
+            description="what it was taken for: score, member, group, unit, cluster or model of a table; or the field "
+            "of a JSON body"
         ),
     ]
     name: Annotated[

@@ -32,10 +32,12 @@ class Block:
         return sum(_bytes(column) for column in self.table.columns.values())
 
     def in_order(self) -> Block:
-        """The same with the scores first, then membership, group, unit and clusters."""
+        """The same with the scores first, then membership, group, unit, model and clusters."""
         old = self.roles
         places = [
-            at for at in (*old.scores, old.member, old.group, old.unit, *old.clusters) if at is not None
+            at
+            for at in (*old.scores, old.member, old.group, old.unit, old.model, *old.clusters)
+            if at is not None
         ]
         new = {at: place for place, at in enumerate(places)}
         table = Table(
@@ -50,6 +52,7 @@ class Block:
             member=new[old.member],
             group=None if old.group is None else new[old.group],
             unit=None if old.unit is None else new[old.unit],
+            model=None if old.model is None else new[old.model],
             clusters=tuple(new[at] for at in old.clusters),
         )
         return Block(self.name, table, roles)

@@ -293,6 +293,38 @@ def _mark(step: AnswerPath) -> str:
     return "" if decision is None else f"  {WORDS[decision].word.lower()}"
 
 
+# --- trainings ----------------------------------------------------------------------------------------------
+# The models of a training procedure, each by itself, with their mean and the next one.
+
+
+def trainings(answer: AnswerPath) -> Figure:
+    """A line for the mean and for the next model, then one for each model; the limit is drawn through."""
+    zero, entries = float(answer["baseline"].value), list(answer["models"])
+    mean, coming = answer["advantage"], answer["next_model"]
+    limit = None if answer["verdict"].value is None else float(answer["verdict"]["threshold"].value)
+    parts = [("mean of trainings", mean), ("the next model", coming)]
+    lines = [_line(name, part.value) for name, part in parts]
+    lines += [_line(each.value["name"], each.value) for each in entries[: MOST - len(lines)]]
+    limits = [] if limit is None else [threshold(rounded(limit))]
+    title = "advantage (dashed: no leakage" + (")" if limit is None else "; drawn through: the limit)")
+    also = [] if limit is None else [limit]
+    spec = forest(lines, title, [baseline(rounded(zero)), *limits], rounded(zero), *also)
+    text = (
+        f"The advantage lies {between(mean.value['lower'], mean.value['upper'])} on average over trainings, and "
+        f"{between(coming.value['lower'], coming.value['upper'])} on the next model; without any leakage it would be "
+        f"{three(zero)}."
+    ) + left_out(len(lines) - len(parts), len(entries), "models")
+    cells: list[tuple[Cell, AnswerPath]] = [
+        *parts,
+        *((each["name"].untrusted(), each) for each in entries[:ROWS]),
+    ]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(part[end].number() for end in ENDS)) for name, part in cells
+    )
+    table = Table("Every model", ("model", *ENDS), rows, more=max(0, len(entries) - ROWS), where="models")
+    return Figure("models", "The models of a training procedure", text, spec, table)
+
+
 # --- attack -------------------------------------------------------------------------------------------------
 # An attack's own advantage above that of the best attacker.
 

@@ -13,7 +13,11 @@ MOST = 40
 
 SCOPE: Inline = (
     "Only this score of this model was looked at. Another attack, another score, or several scores together "
-    "may find more.",
+    "may find more, and another run of the same training is another model.",
+)
+OF_PROCEDURE: Inline = (
+    "Only this score of these models was looked at. Another attack, another score, or several scores together may find "
+    "more.",
 )
 INDEPENDENCE: Inline = (
     "Records are taken to be independent of each other. Several rows about one person are not: name the person as "
@@ -160,9 +164,11 @@ def _gain(result: AnswerPath, flags: AnswerPath) -> Inline:
     return ("A gain over the baseline at this prior was not shown: the lower end does not lie above it.",)
 
 
-def of_sample(prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING) -> Iterator[Inline]:
+def of_sample(
+    prior: AnswerPath, clusters: AnswerPath = plain_words.NOTHING, scope: Inline = SCOPE
+) -> Iterator[Inline]:
     """What no sample of scores can tell."""
-    yield SCOPE
+    yield scope
     yield BETWEEN_CLUSTERS if clusters else INDEPENDENCE
     if prior:
         yield (

@@ -29,7 +29,9 @@ OPEN: tuple[Inline, ...] = (
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The number, its two sides, and what it leaves open."""
+    models = answer["models"]
     tiles = (
+        *((Fact("Models", models.number("count"), ("to train",)),) if models.value is not None else ()),
         Fact("Records", answer["records"].number("count"), ("in all",)),
         Fact("Members", answer["members"].number("count"), ("among them",)),
         Fact("Nonmembers", answer["nonmembers"].number("count"), ("among them",)),
@@ -39,4 +41,5 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Section("not-established", "What was not established", (Bullets(OPEN),)),
         Section("provenance", "Where this comes from", (origin,)),
     )
-    return Report("Records needed", Headline(None, answer["sentence"].quote()), Facts(tiles), sections)
+    title = "Records needed" if models.value is None else "Models needed"
+    return Report(title, Headline(None, answer["sentence"].quote()), Facts(tiles), sections)

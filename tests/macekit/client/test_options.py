@@ -17,13 +17,13 @@ from macekit.client import options
 from macekit.client.options import OPTIONS
 from macekit.client.theory import Theory
 from macekit.schemas import questions
-from macekit.schemas.query import TABLE, of_table
+from macekit.schemas.query import of_table
 from macekit.schemas.questions import QUESTIONS
 
 HELD = {"members", "nonmembers", "queries"}
 """Fields that are arguments of their own."""
 
-RECORDS = {"counts", "units", "cluster", "groups", "targets", "shards"}
+RECORDS = {"counts", "units", "cluster", "model", "groups", "targets", "shards"}
 """Fields that hold records: a client takes them in more forms than JSON has."""
 
 UNASKED = {"columns"}
@@ -70,9 +70,7 @@ def test_every_field_of_a_question_is_a_keyword_and_no_other(operation: str) -> 
     if BY_NAME[operation].tables:
         assert set(OPTIONS[operation].__annotations__) == fields - set(BY_NAME[operation].tables)
         return
-    of_tables = (
-        set(TABLE) if {"members", "queries"} & fields else set(of_table(operation)) if arrays else set()
-    )
+    of_tables = set(of_table(operation)) if {"members", "queries"} & fields or arrays else set()
 
     keywords = set(OPTIONS[operation].__annotations__)
 

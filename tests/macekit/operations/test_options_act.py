@@ -66,8 +66,10 @@ def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
     if operation == "plan":
         yield "threshold", {"expected": 0.6, "threshold": 0.2}
         yield "width", {"expected": 0.6, "width": 0.5}
+        yield "clusters", {"expected": 0.6, "threshold": 0.2, "cluster_size": 3, "correlation": 0.5}
+        yield "models", {"expected": 0.6, "threshold": 0.4, "spread": 0.1, "records_per_model": 60}
         return
-    by_example = operation == "attack" or not issubclass(QUESTIONS[operation], SampleQuestion)
+    by_example = operation in ("attack", "procedure") or not issubclass(QUESTIONS[operation], SampleQuestion)
     if by_example and operation != "compare":
         for name, example in JSON_EXAMPLES[operation].items():
             assert isinstance(example.value, dict)

@@ -1,0 +1,305 @@
+"""What a training procedure gives away, from several models that it made: their mean, the next one, how they vary.
+
+Of each model the question is that of ``advantage``: the best attacker on this model, who knows its scores. The
+advantage of a procedure is the mean of that over trainings. An attacker who reads the scores of all models by one rule
+has no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from numpy.typing import ArrayLike
+
+from estimators.advantage import Advantage, checked_ends
+from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
+from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide
+from estimators.procedure.limits import Trainings
+from estimators.procedure.trainings import by_model, evidence_by, seeds_of
+from estimators.sample.counts import require_data
+from estimators.sample.scores import Scores
+from estimators.statement import (
+    IID,
+    VERSION,
+    Caution,
+    Estimate,
+    Guarantee,
+    Interval,
+    Provenance,
+    at_least,
+    at_most,
+    baseline,
+    percent,
+)
+
+FEW = 40
+"""Models below which a kind of training that is rare may well be missing among them."""
+
+MOST_MODELS = 10_000
+"""Trainings that somebody may still run."""
+
+VARIES = "the advantage is normal over trainings"
+TRAININGS = (
+    "models are independent trainings by one procedure, each with records of its own; of each model, " + IID
+)
+NORMAL = TRAININGS + "; what models give away varies without rare extremes"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAdvantage:
+    """One of the models, by itself: its advantage, with an interval for this model alone.
+
+    Attributes:
+        label: What the model is called.
+        n_members: Its member records.
+        n_nonmembers: Its nonmember records.
+        estimate: Its advantage.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.procedure import procedure_advantage
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
+        >>> model = np.repeat(["a", "b", "c", "d"], 100)
+        >>> result = procedure_advantage(Scores.of(members, nonmembers), np.tile(model, 2))
+        >>> result.models[0].label, result.models[0].n_members
+        ('a', 100)
+    """
+
+    label: str
+    n_members: int
+    n_nonmembers: int
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureVerdict:
+    """A decision about a procedure at a threshold, and what would settle it if it is open.
+
+    Attributes:
+        threshold: The largest advantage that is acceptable.
+        decision: ``Decision.PASS``, ``Decision.FAIL`` or ``Decision.INCONCLUSIVE``.
+        reason: Why, and what to do, in words.
+        models_needed: So many models in all, each with as many records, are expected to settle it; None if it is
+            settled, or if more models alone do not.
+        records_needed: Likewise so many records of these same models in all.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.procedure import procedure_advantage
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
+        >>> model = np.repeat(["a", "b", "c", "d"], 100)
+        >>> result = procedure_advantage(Scores.of(members + 2, nonmembers), np.tile(model, 2))
+        >>> result.verdict(0.1).decision.value
+        'fail'
+    """
+
+    threshold: float
+    decision: Decision
+    reason: str
+    models_needed: int | None = None
+    records_needed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What a training procedure gives away; ``procedure_advantage`` makes it.
+
+    Attributes:
+        estimate: The mean advantage over trainings, with its interval.
+        next_model: Between these ends lies the advantage of one new model.
+        any_variation: Limits of the mean that are proven however trainings vary; wide with few models.
+        spread: The standard deviation of the advantage between trainings, beyond what the choice of records makes.
+        records_cannot: The share of the variance that is between trainings, so that more records of these models cannot
+            remove it.
+        models: Each model by itself, in the order of their names.
+        baseline: The advantage of an attacker who sees no score, |2 x prior - 1|.
+        cautions: What to know before using the numbers.
+        provenance: Method, version, numbers of records, prior and seed.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.procedure import procedure_advantage
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
+        >>> model = np.repeat(["a", "b", "c", "d"], 100)
+        >>> result = procedure_advantage(Scores.of(members + 2, nonmembers), np.tile(model, 2))
+        >>> result.next_model.lower <= result.estimate.lower < result.value < result.next_model.upper
+        True
+    """
+
+    estimate: Estimate
+    next_model: Interval
+    any_variation: Interval
+    spread: Estimate
+    records_cannot: Estimate
+    models: tuple[ModelAdvantage, ...]
+    baseline: float
+    cautions: tuple[Caution, ...]
+    provenance: Provenance
+    trainings: Trainings = field(repr=False)
+
+    @property
+    def value(self) -> float:
+        """The estimated mean."""
+        return float(self.estimate.value or 0.0)
+
+    @property
+    def over(self) -> str:
+        """What the advantage is compared with."""
+        if self.baseline == 0:
+            return "over a coin toss"
+        return f"where always guessing the likelier side already gives {self.baseline:.3f}"
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        ends, coming, share = self.estimate, self.next_model, self.records_cannot
+        return (
+            f"With {percent(ends.interval.confidence)} confidence the best attackers on models of this training "
+            f"procedure have an advantage between {at_least(ends.lower)} and {at_most(ends.upper)} on average, "
+            f"{self.over}; on one new model it lies between {at_least(coming.lower)} and {at_most(coming.upper)}. "
+            f"Of what makes the mean of these {len(self.models)} models uncertain, {share.value:.0%} is their own "
+            f"difference ({share.lower:.0%} to {share.upper:.0%}), which more records of them cannot remove."
+        )
+
+    def verdict(self, threshold: float) -> ProcedureVerdict:
+        """What the interval of the mean says about a threshold, and whether models or records would settle it.
+
+        Args:
+            threshold: Largest advantage that is acceptable, from -1 to 1.
+        """
+        threshold = require_number("threshold", threshold)
+        if not -1.0 <= threshold <= 1.0:
+            raise OutOfRange(
+                f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold"
+            )
+        plain = decide("the procedure's advantage", self.estimate, threshold, None)
+        if plain.decision is not Decision.INCONCLUSIVE:
+            return ProcedureVerdict(threshold, plain.decision, plain.reason)
+        alpha = (1.0 - self.estimate.interval.confidence) / 2.0
+        records = sum(each.n_members + each.n_nonmembers for each in self.models)
+        models = self.trainings.models_for(threshold, self.value, alpha, MOST_MODELS)
+        times = self.trainings.times_for(threshold, self.value, alpha, max(1, MOST_RECORDS // records))
+        more = models - len(self.models) if models is not None else 0
+        ways = [
+            *([] if models is None else [f"{more} more model{'s' * (more != 1)}, each with as many records"]),
+            *([] if times is None else [f"{times} times the records of these models"]),
+        ]
+        advice = (
+            f"about {', or '.join(ways)}, would settle it"
+            if ways
+            else "neither more models nor more records alone are expected to settle it"
+        )
+        reason = plain.reason.replace(f"{NONE_SETTLES} it", advice)
+        return ProcedureVerdict(
+            threshold, plain.decision, reason, models, None if times is None else times * records
+        )
+
+
+def procedure_advantage(
+    data: Scores, model: ArrayLike, prior: float = 0.5, confidence: float = 0.95, seed: int = 0
+) -> Procedure:
+    """What the procedure that trained several models gives away, and what its next model will.
+
+    Args:
+        data: Scores of both sides, of all models together (``Scores.of``). Each model has members and nonmembers of its
+            own, at least 8 of either.
+        model: Which model scored each row, members' rows first: text or whole numbers, at least 4 different ones.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1. That of the next model
+            covers it with this probability.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``Procedure``: the mean over trainings, the next model, the spread between models, and the share of the
+        variance that more records cannot remove.
+
+    Raises:
+        TooFewRecords: fewer than 4 models, or a model with fewer than 8 rows of a side.
+        DimensionMismatch: not a label for each row, or scores that are vectors.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores
+        >>> from estimators.procedure import procedure_advantage
+        >>> rng = np.random.default_rng(0)
+        >>> leaks, model = rng.normal(0.5, 0.2, 8), np.repeat(np.arange(8), 500)
+        >>> scores = Scores.of(rng.normal(leaks[model], 1.0), rng.normal(0.0, 1.0, 4000))
+        >>> result = procedure_advantage(scores, np.tile(model, 2))
+        >>> print(result.sentence)
+        With 95% confidence the best attackers on models of this training procedure have an advantage between
+        0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.424. Of what
+        makes the mean of these 8 models uncertain, 86% is their own difference (55% to 95%), which more records
+        of them cannot remove.
+        >>> print(result.verdict(0.15).reason)
+        the interval [0.1337, 0.2961] contains the threshold 0.15; about 6 more models, each with as many
+        records, or 5 times the records of these models, would settle it
+    """
+    confidence = require_open_unit("confidence", confidence)
+    require_data(data, Scores)
+    samples = by_model(data, model)
+    seeds = seeds_of(len(samples), require_count("seed", seed, 0))
+    ends = {
+        name: checked_ends(each, prior, None, own)
+        for (name, each), own in zip(samples.items(), seeds, strict=True)
+    }
+    alone = {name: each.at(confidence) for name, each in ends.items()}
+    trainings, floor = Trainings.of([evidence_by(each) for each in ends.values()]), baseline(prior)
+    alpha, number = (1.0 - confidence) / 2.0, len(samples)
+
+    def interval(ends: tuple[float, float], covers: str, assumes: str, proven: bool = False) -> Interval:
+        lower, upper = (min(1.0, max(end, floor)) for end in ends)
+        return Interval(lower, max(lower, upper), confidence, Guarantee(covers, assumes, proven))
+
+    mean = "the mean over trainings of the optimal advantage against the model"
+    ends_of_mean = interval(trainings.mean(alpha), mean, NORMAL)
+    value = sum(each.value for each in alone.values()) / number
+    return Procedure(
+        Estimate(min(max(value, ends_of_mean.lower), ends_of_mean.upper), ends_of_mean),
+        interval(
+            trainings.next_one(alpha), "the optimal advantage against one new model of the procedure", NORMAL
+        ),
+        interval(trainings.whatever_they_do(alpha), mean, TRAININGS, True),
+        _between(
+            *trainings.spread(alpha), "the standard deviation of the advantage over trainings", confidence
+        ),
+        _between(*trainings.share(alpha), "the share of the variance that is between trainings", confidence),
+        tuple(
+            ModelAdvantage(name, each.n_members, each.n_nonmembers, alone[name].estimate)
+            for name, each in samples.items()
+        ),
+        floor,
+        (*_few(number, confidence), *_cautions(alone)),
+        Provenance("procedure", VERSION, data.n_members, data.n_nonmembers, prior, seed),
+        trainings,
+    )
+
+
+def _between(value: float, ends: tuple[float, float], covers: str, confidence: float) -> Estimate:
+    """How trainings vary, with an interval that assumes that they vary as normal numbers do."""
+    guarantee = Guarantee(covers, f"{TRAININGS}; {VARIES}", False)
+    return Estimate(min(max(value, ends[0]), ends[1]), Interval(*ends, confidence, guarantee))
+
+
+def _few(number: int, confidence: float) -> tuple[Caution, ...]:
+    """How frequent a kind of training may be without being among so few."""
+    if number >= FEW:
+        return ()
+    unseen = 1.0 - (1.0 - confidence) ** (1.0 / number)
+    message = (
+        f"only {number} models: a kind of training that happens in up to {unseen:.0%} of runs, and gives away more, "
+        "may be missing among them; the limits that hold however trainings vary allow for it"
+    )
+    return (Caution("few_models", message),)
+
+
+def _cautions(alone: Mapping[str, Advantage]) -> tuple[Caution, ...]:
+    """What is to be known of single models: of each kind the first, with the model's name."""
+    first: dict[str, Caution] = {}
+    for name, each in alone.items():
+        for caution in each.cautions:
+            first.setdefault(caution.code, Caution(caution.code, f"model {name!r}: {caution.message}"))
+    return tuple(first.values())

@@ -1,0 +1,116 @@
+"""The report on a training procedure: the mean over trainings, the next model, and how models vary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from macekit.reports.charts.forest import trainings
+from macekit.reports.content import limitations, provenance
+from macekit.reports.content.guarantees import Numbers
+from macekit.reports.content.plain_words import records, without_leak
+from macekit.reports.model import (
+    AnswerPath,
+    Bullets,
+    Cell,
+    Context,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Headline,
+    Inline,
+    Report,
+    Section,
+    Table,
+)
+
+MOST = 200
+"""Models that are shown."""
+
+HEAD = ("Model", "Advantage", "Lower end", "Upper end", "Members", "Nonmembers")
+
+OPEN: tuple[Inline, ...] = (
+    (
+        "The mean, and the next model, are of trainings that vary as these did. A kind of training that is rare, and "
+        "gives away much more, shows only if it is among them.",
+    ),
+    (
+        "Models are taken to be trained independently, each with records of its own: new data, a new split and a new "
+        "seed. If they share records, the limits are about models trained on such records.",
+    ),
+)
+
+
+def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
+    """The procedure, its next model, then every model."""
+    source, mean, coming = answer["provenance"], answer["advantage"], answer["next_model"]
+    confidence = mean["confidence"]
+    sure: Inline = (confidence.number("percent"), " confidence")
+    tiles = (
+        Fact("Advantage on average at least", mean["lower"].number(), sure),
+        Fact("On average at most", mean["upper"].number(), sure),
+        Fact("The next model at most", coming["upper"].number(), ("and at least ", coming["lower"].number())),
+        Fact(
+            "More records cannot remove",
+            answer["records_cannot"]["estimate"].number("percent"),
+            ("of the variance: models differ",),
+        ),
+        *_settles(answer["verdict"]),
+        without_leak(answer["baseline"], source["options"]["prior"]),
+        *records(source),
+    )
+    numbers = Numbers()
+    numbers.interval("Mean advantage over trainings", mean, confidence)
+    numbers.interval("The same, however trainings vary", answer["any_variation"], confidence)
+    numbers.interval("Advantage of the next model", coming, confidence)
+    numbers.interval("Standard deviation between trainings", answer["spread"], confidence)
+    numbers.interval("Share of the variance between trainings", answer["records_cannot"], confidence)
+    numbers.derived("Baseline: the advantage without any leak", answer["baseline"])
+    entries = answer["models"]
+    rows = tuple(_row(each) for each in list(entries)[:MOST])
+    note = "Each interval is about this model alone, and holds by itself."
+    table = Table("Every model", HEAD, rows, note, len(entries) - len(rows), entries.path)
+    sections = (
+        *_verdict(answer["verdict"]),
+        numbers.section("The procedure"),
+        Section("models", "Every model", (*figures.pick("models"), table), (table,)),
+        limitations.section(_open(source["options"]["prior"]), answer["warnings"]),
+        provenance.section("procedure", source, context),
+    )
+    headline = Headline(answer["verdict"]["decision"].value, answer["sentence"].quote())
+    return Report("A training procedure", headline, Facts(tiles), sections)
+
+
+def _verdict(verdict: AnswerPath) -> Iterator[Section]:
+    """Why it was decided so, and what would settle it."""
+    if verdict:
+        yield Section("verdict", "The verdict", (Bullets(((verdict["reason"].quote(), "."),)),))
+
+
+def _settles(verdict: AnswerPath) -> Iterator[Fact]:
+    """What an open verdict takes."""
+    if verdict["decision"].value == "inconclusive":
+        yield Fact(
+            "Models that would settle it",
+            verdict["models_needed"].number("count"),
+            ("in all, or ", verdict["records_needed"].number("count"), " records of these models"),
+        )
+
+
+def _row(model: AnswerPath) -> tuple[Cell, ...]:
+    return (
+        model["name"].untrusted(),
+        *(model[end].number() for end in ("estimate", "lower", "upper")),
+        model["members"].number("count"),
+        model["nonmembers"].number("count"),
+    )
+
+
+def _open(prior: AnswerPath) -> Iterator[Inline]:
+    yield from OPEN
+    yield from limitations.of_sample(prior, scope=limitations.OF_PROCEDURE)
+
+
+def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:
+    """Every model, their mean and the next one."""
+    return (trainings(answer),)

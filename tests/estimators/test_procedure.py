@@ -1,0 +1,316 @@
+"""A training procedure by several models: limits by hand, how often they miss, what is refused, and plans."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binom, norm, t
+
+from estimators import Decision, Scores, advantage
+from estimators.errors import MaceError, OutOfRange, TooFewRecords
+from estimators.plan import expected_design_effect, plan_verdict, plan_width
+from estimators.procedure import plan_models, procedure_advantage
+from estimators.procedure.limits import Trainings
+from estimators.procedure.trainings import seeds_of
+from tests.cases import each_case
+
+ALPHA = 0.025
+
+
+def trainings(unseen: Any, best: Any = None, noise: float = 0.0, records: float = 1e9) -> Trainings:
+    """What so many models show; with a billion records, records blur nothing."""
+    low = np.asarray(unseen, dtype=np.float64)
+    return Trainings(low, low if best is None else np.asarray(best), noise, records, records)
+
+
+def models(
+    leaks: Any, rows: int = 200, seed: int = 0, names: Any = None
+) -> tuple[Scores, np.ndarray[Any, Any]]:
+    """Scores of models with these shifts, shuffled, and which model each row is of."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(len(leaks)), rows)
+    order = rng.permutation(len(of)), rng.permutation(len(of))
+    members, nonmembers = rng.normal(np.asarray(leaks)[of], 1.0)[order[0]], rng.normal(size=len(of))[order[1]]
+    label = np.concatenate([of[order[0]], of[order[1]]])
+    return Scores.of(members, nonmembers), label if names is None else np.asarray(names)[label]
+
+
+# --- limits -----------------------------------------------------------------------------------------------------
+
+
+def test_without_skewness_the_mean_has_students_interval() -> None:
+    values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+    low, high = trainings(values).mean(ALPHA)
+
+    assert (low, high) == pytest.approx(
+        t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
+    )
+
+
+def test_skewness_widens_the_side_of_the_tail_and_no_side_is_narrower_than_students() -> None:
+    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]
+    students = t.interval(0.95, 5, np.mean(values), np.std(values, ddof=1) / np.sqrt(6))
+
+    low, high = trainings(values).mean(ALPHA)
+    mirrored = trainings([1.0 - value for value in values]).mean(ALPHA)
+
+    assert low == pytest.approx(students[0])
+    assert high > students[1] + 0.1
+    assert mirrored == pytest.approx((1.0 - high, 1.0 - low))
+
+
+def test_halls_interval_undoes_his_polynomial() -> None:
+    """Hall (1992), J. R. Statist. Soc. B 54, 221: g(T) = T + gT^2/3 + g^2 T^3/27 + g/6, g the skewness over root n."""
+    values = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.5])
+    error = values.std(ddof=1) / np.sqrt(6)
+    third = 6 / (5 * 4) * ((values - values.mean()) ** 3).sum() / values.std(ddof=1) ** 3
+    g = third / np.sqrt(6)
+
+    high = trainings(values).mean(ALPHA)[1]
+
+    statistic = (values.mean() - high) / error
+    moved = statistic + g * statistic**2 / 3 + g**2 * statistic**3 / 27 + g / 6
+    assert moved == pytest.approx(t.ppf(ALPHA, 5))
+
+
+def test_models_that_do_not_differ_have_the_exact_limit_of_all_their_records() -> None:
+    seen = Trainings(np.full(5, 1.0), np.full(5, 1.0), 0.0, 500.0, 500.0)
+
+    low, high = seen.mean(ALPHA)
+
+    assert high == 1.0
+    assert binom.pmf(500, 500, (1.0 + low) / 2.0) == pytest.approx(ALPHA)
+
+
+def test_the_limits_that_hold_however_models_vary_do_so_for_two_values_by_enumeration() -> None:
+    for number, low, high, share in product((4, 6), (0.0, 0.3), (0.6, 1.0), (0.1, 0.5, 0.9)):
+        truth, above, below = low + share * (high - low), 0.0, 0.0
+        for hits in range(number + 1):
+            ends = trainings([high] * hits + [low] * (number - hits)).whatever_they_do(ALPHA)
+            chance = binom.pmf(hits, number, share)
+            above, below = above + chance * (ends[0] > truth), below + chance * (ends[1] < truth)
+        assert max(above, below) <= ALPHA
+
+
+def test_students_limits_miss_as_often_as_they_say_and_the_next_model_lies_within_its_own() -> None:
+    rng = np.random.default_rng(0)
+    for number in (4, 16, 39, 64):
+        outside = np.zeros(4)
+        for _ in range(1500):
+            values = rng.normal(0.3, 0.1, number)
+            coming = rng.normal(0.3, 0.1)
+            seen = trainings(values)
+            (low, high), (least, most) = seen.mean(ALPHA), seen.next_one(ALPHA)
+            outside += low > 0.3, high < 0.3, least > coming, most < coming
+        assert (outside <= binom.ppf(0.999, 1500, ALPHA)).all(), (number, outside)
+
+
+def test_from_39_models_the_next_one_is_beyond_their_range_as_seldom_as_it_should_be_whatever_their_law() -> (
+    None
+):
+    rng = np.random.default_rng(1)
+    outside = 0
+    for _ in range(1500):
+        values = rng.random(40) < 0.04  # rare, and far from normal
+        least, most = trainings(values[:39] * 0.9).next_one(ALPHA)
+        outside += not least <= values[39] * 0.9 <= most
+
+    assert outside <= binom.ppf(0.999, 1500, 0.04 * 0.96**39 + 0.001)
+
+
+def test_the_share_that_records_cannot_remove_is_right_on_average_and_within_its_interval() -> None:
+    rng = np.random.default_rng(2)
+    for number, between, noise in ((5, 0.04, 0.01), (12, 0.02, 0.02), (40, 0.005, 0.02)):
+        truth, uncut, inside = between / (between + noise), [], np.zeros(2)
+        for _ in range(3000):
+            seen = trainings(rng.normal(0.3, np.sqrt(between + noise), number), noise=noise)
+            uncut.append(1.0 - noise * (number - 3) / (number - 1) / seen.variance)
+            (low, high), (least, most) = seen.share(ALPHA)[1], seen.spread(ALPHA)[1]
+            inside += low <= truth <= high, least <= np.sqrt(between) <= most
+        assert np.mean(uncut) == pytest.approx(truth, abs=4 * np.std(uncut) / np.sqrt(3000))
+        assert (inside / 3000 > 0.938).all()
+
+
+# --- the answer -------------------------------------------------------------------------------------------------
+
+
+def test_each_model_has_the_answer_of_its_own_records_whatever_the_labels_and_the_order() -> None:
+    data, label = models([0.4, 0.6, 0.5, 0.9, 0.1], names=["e", "a", "d", "c", "b"])
+
+    result = procedure_advantage(data, label, seed=3)
+    numbered = procedure_advantage(data, np.searchsorted(list("abcde"), label), seed=3)
+
+    sides = label[: data.n_members], label[data.n_members :]
+    for each, own in zip(result.models, seeds_of(5, 3), strict=True):
+        scores = Scores.of(data.members[sides[0] == each.label], data.nonmembers[sides[1] == each.label])
+        assert advantage(scores, seed=own).estimate == each.estimate
+        assert (each.n_members, each.n_nonmembers) == (200, 200)
+    assert [each.label for each in result.models] == list("abcde")
+    assert numbered.estimate == result.estimate
+    assert numbered.next_model == result.next_model
+
+
+def test_no_two_models_are_shuffled_alike() -> None:
+    assert len(set(seeds_of(64, 0))) == 64
+    assert seeds_of(4, 0) != seeds_of(4, 1)
+
+
+def test_the_mean_covers_where_one_models_interval_does_not() -> None:
+    """Leaks that vary by half of themselves: the case of one model read as the recipe, 0.35."""
+    rng = np.random.default_rng(4)
+    own = 2.0 * norm.ppf(0.8)
+    truth = quad(lambda z: abs(2 * norm.cdf(own * (1 + 0.5 * z) / 2) - 1) * norm.pdf(z), -8, 8)[0]
+    covered = alone = coming = 0
+    for run in range(60):
+        shifts = own * (1.0 + 0.5 * rng.normal(size=9))
+        result = procedure_advantage(*models(shifts[:8], 250, run), seed=run)
+        covered += truth in result.estimate.interval
+        alone += truth in result.models[0].estimate.interval
+        coming += abs(2 * norm.cdf(shifts[8] / 2) - 1) in result.next_model
+
+    assert min(covered, coming) >= binom.ppf(0.001, 60, 0.95)
+    assert alone <= 35
+
+
+def test_the_sentence_says_whose_advantage_it_is_and_what_records_cannot_do() -> None:
+    result = procedure_advantage(*models([0.3, 0.5, 0.7, 0.9]))
+
+    assert "models of this training procedure" in result.sentence
+    assert "on one new model" in result.sentence
+    assert "more records of them cannot remove" in result.sentence
+    assert [each.code for each in result.cautions] == ["few_models"]
+    assert "up to 53% of runs" in result.cautions[0].message  # 0.47^4 = 0.05
+
+
+def test_a_rare_prior_starts_at_its_baseline() -> None:
+    result = procedure_advantage(*models([0.1, 0.2, 0.3, 0.2, 0.1]), prior=0.1)
+
+    assert result.baseline == pytest.approx(0.8)
+    assert 0.8 <= result.estimate.lower <= result.value <= result.estimate.upper <= 1.0
+    assert result.next_model.lower >= 0.8
+    assert "already gives 0.800" in result.sentence
+
+
+def test_a_verdict_says_how_many_models_or_records_would_settle_it() -> None:
+    result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
+    low, high = result.estimate.lower, result.estimate.upper
+
+    assert result.verdict(high + 0.01).decision is Decision.PASS
+    assert result.verdict(low - 0.01).decision is Decision.FAIL
+    near = result.verdict(low + 0.02)
+    assert near.decision is Decision.INCONCLUSIVE
+    assert near.models_needed is not None
+    assert near.models_needed > 8
+    assert near.records_needed is not None
+    assert near.records_needed % 6400 == 0
+    assert f"about {near.models_needed - 8} more model" in near.reason
+    never = result.verdict(result.value)
+    assert (never.models_needed, never.records_needed) == (None, None)
+    assert "neither more models nor more records" in never.reason
+    with pytest.raises(OutOfRange, match="threshold"):
+        result.verdict(2.0)
+
+
+def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
+    values = [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
+    seen = trainings(values, noise=1e-4)
+
+    assert seen.times_for(0.2, float(np.mean(values)), ALPHA, 10**6) is None
+    needed = seen.models_for(0.2, float(np.mean(values)), ALPHA, 10**4)
+    assert needed is not None
+    half = [t.ppf(0.975, k - 1) * np.std(values, ddof=1) / np.sqrt(k) for k in (needed - 1, needed)]
+    assert half[1] <= np.mean(values) - 0.2 < half[0]
+
+
+@each_case(
+    "labels, message",
+    [
+        (["a"] * 64, "model: all rows are of one model, 'a': nothing is known of another training"),
+        ((["a", "b", "c"] * 22)[:64], "model: got 3 models, need at least 4"),
+        (
+            ["a", "b", "c", "d"] * 8 + ["a", "b", "c", "e"] * 8,
+            r"model: 1 of 5 models \('e'\) has fewer than 8 member rows; every model needs members and nonmembers",
+        ),
+        (["a", "b", "c", "d"] * 8, "model: got 32 labels for 64 rows"),
+        (["a", "b", "c", ""] * 16, "model: row 3 has no label"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_refused_by_one_sentence(labels: list[str], message: str) -> None:
+    rng = np.random.default_rng(0)
+
+    with pytest.raises(MaceError, match=message) as error:
+        procedure_advantage(Scores.of(*rng.normal(size=(2, 32))), labels)
+    assert error.value.field == "model"
+
+
+def test_a_label_for_each_row_and_vectors_are_refused() -> None:
+    rng = np.random.default_rng(0)
+
+    with pytest.raises(
+        TooFewRecords, match=r"32 of 32 models \(0, 1, 2, \.\.\.\) have fewer than 8 member rows"
+    ):
+        procedure_advantage(Scores.of(*rng.normal(size=(2, 32))), np.tile(np.arange(32), 2))
+    with pytest.raises(MaceError, match="need one number a record"):
+        procedure_advantage(Scores.of(*rng.normal(size=(2, 32, 2))), np.tile(np.arange(4), 16))
+
+
+# --- plans ------------------------------------------------------------------------------------------------------
+
+
+def test_the_planned_models_settle_the_verdict() -> None:
+    plan = plan_models(expected=0.25, threshold=0.1, spread=0.05, records=400)
+    assert plan.models is not None
+
+    rng = np.random.default_rng(5)
+    settled = 0
+    for run in range(40):
+        leaks = np.clip(rng.normal(0.25, 0.05, plan.models), 0.0, 0.99)
+        result = procedure_advantage(*models(2.0 * norm.ppf((1.0 + leaks) / 2.0), 200, run), seed=run)
+        settled += result.verdict(0.1).decision is not Decision.INCONCLUSIVE
+
+    assert binom.ppf(0.001, 40, 0.8) <= settled
+    assert f"about {plan.models} models" in plan.sentence
+
+
+def test_more_spread_takes_more_models_and_what_cannot_be_is_refused() -> None:
+    steady, varied = (plan_models(0.2, 0.1, spread, 600).models for spread in (0.0, 0.1))
+    assert steady is not None
+    assert varied is not None
+    assert steady < varied
+    assert plan_models(0.2, 0.2, 0.05, 600).models is None
+    with pytest.raises(OutOfRange, match=r"spread: got 0\.5, need a number from 0 to 0\.379"):
+        plan_models(0.2, 0.1, 0.5, 600)
+    with pytest.raises(OutOfRange, match="expected advantage"):
+        plan_models(0.5, 0.1, 0.05, 600, prior=0.1)
+
+
+def test_clusters_take_as_many_times_the_records_as_their_design_effect_says() -> None:
+    alone = plan_verdict(0.4, 0.1).records
+    assert alone is not None
+
+    assert plan_verdict(0.4, 0.1, design_effect=2.5).records == int(np.ceil(2.5 * alone))
+    in_clusters = plan_verdict(0.4, 0.1, design_effect=2.5, cluster_size=100)
+    assert in_clusters.records == 4000  # 40 clusters, below which limits are found by betting
+    assert "in 40 clusters" in in_clusters.sentence
+    width = plan_width(0.4, 0.3, design_effect=2.0).records
+    assert width == 2 * (plan_width(0.4, 0.3).records or 0)
+    with pytest.raises(OutOfRange, match=r"design_effect: got 0\.5, need at least 1"):
+        plan_verdict(0.4, 0.1, design_effect=0.5)
+
+
+def test_the_expected_design_effect_is_that_of_guesses_at_the_median() -> None:
+    likeness = 0.6
+    both = quad(lambda x: norm.pdf(x) * norm.cdf(likeness * x / np.sqrt(1 - likeness**2)), 0, 40)[
+        0
+    ]  # P(X > 0, Y > 0)
+
+    assert expected_design_effect(11, likeness) == pytest.approx(1 + 10 * (4 * both - 1))
+    assert expected_design_effect(7, 0.0) == 1.0
+    assert expected_design_effect(7, 1.0) == pytest.approx(7.0)
+    with pytest.raises(OutOfRange, match="correlation"):
+        expected_design_effect(7, 1.5)
