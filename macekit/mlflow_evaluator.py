@@ -73,11 +73,14 @@ class MembershipEvaluator(ModelEvaluator):
         options = {name: value for name, value in config.items() if name not in OWN}
         result = _result(dataset, model, config, options)
         log(result, prefix, run_id)
-        content = JsonEvaluationArtifact(f"runs:/{run_id}/{prefix}/answer.json", result.answer)
+        content = JsonEvaluationArtifact(  # type: ignore[no-untyped-call]
+            f"runs:/{run_id}/{prefix}/answer.json", result.answer
+        )
         if config.get("require_pass", False) and result.decision != "pass":
             raise MlflowException(f"{result.decision}: {result.sentence}", error_code=BAD_REQUEST)
         metrics = {f"{prefix}/{name}": value for name, value in metrics_of(result).items()}
-        return EvaluationResult(metrics, {f"{prefix}/answer": content}, run_id)
+        artefacts = {f"{prefix}/answer": content}
+        return EvaluationResult(metrics, artefacts, run_id)  # type: ignore[no-untyped-call]
 
 
 def _result(dataset: Any, model: Any, config: Mapping[str, Any], options: Mapping[str, Any]) -> Result:
