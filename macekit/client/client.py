@@ -134,8 +134,8 @@ class Client(ABC):
             model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
                 dict of ``members`` and ``nonmembers``. At least 4 different ones.
             threshold: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without it.
-            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``; what
-                does not say which model scored a record, or leaves records out, is refused.
+            prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;
+                what does not say which model scored a record, or leaves records out, is refused.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
