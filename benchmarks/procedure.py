@@ -1,6 +1,6 @@
 """Several models of one training procedure: how often the mean and the next model lie within their limits.
 
-    python -m benchmarks.procedure               # about six minutes on one core
+    python -m benchmarks.procedure               # about seven minutes on one core
     python -m benchmarks.procedure --runs 0.2    # a fifth of the runs
 
 Nonmembers' scores are normal, members' shifted by the model's own leak, which varies between trainings by a share of
@@ -109,6 +109,7 @@ def worlds() -> list[World]:
         ("0.2, one in ten four times as much", rare(0.2, 0.1)),
     ):
         listed += [World(f"{k} models, {name}", law, k) for k in (4, 8, 64)]
+        listed += [World(f"{k} models x 2000, {name}", law, k, 1000) for k in (4, 16)]
     return listed
 
 
