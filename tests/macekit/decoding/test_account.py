@@ -21,7 +21,7 @@ RANGES = {
 
 def holds(kind: type[np.generic], low: int, high: int) -> bool:
     """Whether all of these numbers are values of the type."""
-    if not np.issubdtype(kind, np.integer):
+    if not issubclass(kind, np.integer):
         return True
     return np.iinfo(kind).min <= low < high <= np.iinfo(kind).max + 1
 
