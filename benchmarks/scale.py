@@ -251,17 +251,18 @@ class Tree:
 @contextmanager
 def measured() -> Iterator[Cost]:
     """The cost of the block."""
-    tree, cost, done = Tree(), Cost(), threading.Event()
+    tree, cost, done, watching = Tree(), Cost(), threading.Event(), [0.0]
 
     def watch() -> None:
         while not done.wait(0.05):
             cost.peak = max(cost.peak, tree.held())
+            watching[0] = time.thread_time()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     before, start = tree.cpu(), time.perf_counter()
     yield cost
-    cost.wall, cost.cpu = time.perf_counter() - start, tree.cpu() - before
+    cost.wall, cost.cpu = time.perf_counter() - start, tree.cpu() - before - watching[0]
     done.set()
     watcher.join()
     cost.peak = max(cost.peak, tree.held())

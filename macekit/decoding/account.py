@@ -163,6 +163,8 @@ def _distinct(values: Column | Labels) -> set[object] | None:
         return None
     if values.dtype.kind == "O":
         return _few(set(values.tolist()))
+    if values.dtype.kind == "b" and len(values):
+        return {bool(values.min()), bool(values.max())}
     few = _few(set(np.unique(values[:LOOKS]).tolist()))
     return few if few is None or len(values) <= LOOKS else _few(_unique(values))
 
@@ -173,6 +175,9 @@ def _few(values: set[object] | None) -> set[object] | None:
 
 def _unique(values: NDArray[np.generic]) -> set[object]:
     """The different values of a long column that seem few, without sorting it."""
+    if values.dtype.kind in "iu" and int(values.max()) - (low := int(values.min())) < MOST_DISTINCT:
+        sizes = np.bincount(np.subtract(values, values.min(), dtype=np.int64, casting="same_kind"))
+        return {low + int(at) for at in np.flatnonzero(sizes)}
     rest: NDArray[np.generic] = values
     distinct: Sequence[NDArray[np.generic]] = ()
     while len(rest) and sum(map(len, distinct)) <= MOST_DISTINCT:

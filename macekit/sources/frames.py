@@ -228,14 +228,14 @@ class _Column:
         if self.dtype.is_float():
             usable = usable & (score - score == 0)  # what an engine knows of a file's range leaves NaN out
         finite_rows = self.lazy.select(
-            _one(usable).alias("usable"), score.alias("score"), nw.col(self.membership).alias("member")
+            _where(usable).alias("usable"), score.alias("score"), nw.col(self.membership).alias("member")
         )
         ends = (
             []
             if self.kind == "text"
             else [nw.col("score").min().alias("low"), nw.col("score").max().alias("high")]
         )
-        grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").sum(), *ends)
+        grouped = finite_rows.group_by("member").agg(nw.len().alias("n"), nw.col("usable").count(), *ends)
         return grouped.head(MOST_MEMBERSHIPS)
 
     def second(self, members: list[object], exponent: int | None) -> Lazy:
@@ -256,9 +256,9 @@ class _Column:
         inside = nw.col(self.membership)
         inside = inside if members == [True] and isinstance(members[0], bool) else inside.is_in(members)
         keys = [key.alias("key"), *([nw.col(self.group).alias("group")] if self.group else [])]
-        finite_rows = self.lazy.select(*keys, _one(inside).alias("members"))
+        finite_rows = self.lazy.select(*keys, _where(inside).alias("members"))
         names = ["key", "group"] if self.group else ["key"]
-        return finite_rows.group_by(*names).agg(nw.col("members").sum(), nw.len().alias("n"))
+        return finite_rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def sides(self, layout: Roles, names: list[str]) -> _Sides:
         """What the first query says, or what is wrong with the rows."""
@@ -334,6 +334,12 @@ def _one(truth: Expr) -> Expr:
     """1 where something holds and 0 where not: PostgreSQL casts no boolean to a number."""
     nw = narwhals()
     return nw.when(truth).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
+def _where(truth: Expr) -> Expr:
+    """1 where something holds, to be counted: engines count for less than they sum, and have no wider type for it."""
+    nw = narwhals()
+    return nw.when(truth).then(nw.lit(1))
 
 
 def _cells(kind: PartKind, exponent: int, keys: np.ndarray[Any, Any], answer: pa.Table) -> _Cells:
