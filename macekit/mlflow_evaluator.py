@@ -1,6 +1,6 @@
 """An evaluator for ``mlflow.models.evaluate(evaluators="mace")``: what a model gives away, with the gate's verdict.
 
-MLflow finds it by its entry point. It is asked of a table with members and nonmembers together: of a column of scores,
+MLflow finds it by its entry point, for models of any type, of one of its own, too. It is asked of a table with members and nonmembers together: of a column of scores,
 or of what the model predicts beside what is true.
 """
 
@@ -45,8 +45,9 @@ class MembershipEvaluator(ModelEvaluator):
         >>> trained_on = np.repeat([True, False], 500)
         >>> table = pd.DataFrame({"loss": rng.normal(-0.5 * trained_on), "trained_on": trained_on})
         >>> config = {"member": "trained_on", "score": "loss", "max_advantage": 0.9}
+        >>> ways = {"model_type": "membership", "evaluators": "mace", "evaluator_config": config}
         >>> with mlflow.start_run():
-        ...     result = mlflow.models.evaluate(data=table, evaluators="mace", evaluator_config=config)
+        ...     result = mlflow.models.evaluate(data=table, **ways)
         >>> result.metrics["membership/limits.advantage/maximum"]
         0.9
     """

@@ -94,7 +94,8 @@ def client(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[mlflow.Mlf
 
 def evaluate(data: pd.DataFrame = TABLE, evaluator_config: Any = None, **arguments: Any) -> Any:
     config = {"member": "trained_on", **(evaluator_config or {})}
-    return mlflow.models.evaluate(data=data, evaluators="mace", evaluator_config=config, **arguments)
+    ways = {"model_type": "membership", "evaluators": "mace", "evaluator_config": config}
+    return mlflow.models.evaluate(data=data, **ways, **arguments)
 
 
 def test_what_is_logged_lies_in_the_database_and_is_found_again(
