@@ -67,6 +67,8 @@ def names() -> dict[str, Any]:
     }
 
 
+@pytest.mark.filterwarnings("ignore::ImportWarning")  # of MLflow's own hooks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> None:
     known = names()
     np.save(folder / "train.npy", known["members"])
