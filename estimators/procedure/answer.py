@@ -118,6 +118,7 @@ class Procedure:
         baseline: The advantage of an attacker who sees no score, |2 x prior - 1|.
         cautions: What to know before using the numbers.
         provenance: Method, version, numbers of records, prior and seed.
+        trainings: What the limits were made of.
 
     Example:
         >>> import numpy as np
