@@ -300,6 +300,15 @@ def by_group(source: Any) -> str:
     return f"{len(groups)} groups"
 
 
+def report_by_group(path: Path) -> str:
+    groups = macekit.report(path, group="region").answer["groups"]
+    return f"{len(groups)} groups"
+
+
+def page_by_group(path: Path) -> str:
+    return f"{len(macekit.report(path, group='region').to_html()) // 1000} kB"
+
+
 def map_in_arrow(path: Path) -> str:
     """Spark's other way: our counter in Python workers beside it."""
 
@@ -320,6 +329,8 @@ WAYS: dict[str, Callable[[Path], str]] = {
     "estimate": lambda path: shown(macekit.estimate(path)),
     "counts": lambda path: of_counts(macekit.counts(path)),
     "counts by group": by_group,
+    "report by group": report_by_group,
+    "report by group, HTML": page_by_group,
     "DuckDB's own query": own_query,
     "Polars, lazy": lambda path: of_counts(macekit.counts(polars(path))),
     "DuckDB, relation": lambda path: of_counts(macekit.counts(relation(path))),
@@ -368,13 +379,19 @@ def table(ways: list[str], path: Path, rows: int, warm: Path, repeats: int, besi
 
 
 def linear(folder: Path, rows: int, warm: Path, repeats: int) -> None:
-    """The same question of ever more rows."""
-    print("\n| rows | CPU, s | ns a row | MiB |")
-    print("|---|---|---|---|")
+    """The same question of ever more rows; what each more row costs leaves out what any question costs first."""
+    print("\n| rows | CPU, s | ns a row | ns each more row than the line above | MiB |")
+    print("|---|---|---|---|---|")
     sizes = sorted({max(rows // step, 10_000) for step in (100, 10, 1)})
+    before = 0, 0.0
     for size in sizes:
         it = cost("counts", write(folder / f"rows-{size}", size), warm, repeats)
-        print(f"| {size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {it.peak / 2**20:.0f} |", flush=True)
+        more = f"{1e9 * (it.cpu - before[1]) / (size - before[0]):.0f}" if before[0] else ""
+        before = size, it.cpu
+        print(
+            f"| {size:,} | {it.cpu:.2f} | {1e9 * it.cpu / size:.0f} | {more} | {it.peak / 2**20:.0f} |",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -382,7 +399,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="streamed here")
     parser.add_argument("--engine-rows", type=int, default=1_000_000, help="counted by engines, and by Spark")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="equal,stream,linear,push,spark")
+    parser.add_argument("--only", default="equal,stream,linear,group,push,spark")
     parser.add_argument("--folder", type=Path, help="where the records are written, and stay")
     parser.add_argument("--way", nargs=3, metavar=("NAME", "WARM", "PATH"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -403,6 +420,9 @@ def main() -> None:
         if "linear" in parts:
             linear(folder, given.rows, warm, given.repeats)
         few = write(folder / f"rows-{given.engine_rows}", given.engine_rows)
+        if "group" in parts:
+            ways = ["counts by group", "report by group", "report by group, HTML"]
+            table(ways, few, given.engine_rows, warm, given.repeats, ways[0])
         if "push" in parts:
             ways = ["DuckDB's own query", *[name for name in ENGINES if name in WAYS and name != "Spark"]]
             table(ways, few, given.engine_rows, warm, given.repeats, "DuckDB's own query")
