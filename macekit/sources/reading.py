@@ -82,10 +82,12 @@ def read(
         say()
     every_block = chain(_emptied(blocks_so_far), blocks)
     if grouped:
-        return _with_groups(
-            *_parts_of_groups(every_block, _on_grid(call, options, textual)), options, textual
-        )
-    return _by_counts(every_block, call, options, textual)
+        parts, columns_read = _parts_of_groups(every_block, _on_grid(call, options, textual))
+        body = _with_groups(parts, columns_read, options, textual)
+    else:
+        body = _by_counts(every_block, call, options, textual)
+    _give_back()
+    return body
 
 
 def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
@@ -151,6 +153,13 @@ def _emptied(blocks_so_far: deque[Block]) -> Iterator[Block]:
     """What was held, let go block by block."""
     while blocks_so_far:
         yield blocks_so_far.popleft()
+
+
+def _give_back() -> None:
+    """Let the system have what Arrow keeps of blocks that are read: the work and the drawing after it need the room."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def _too_large(operation: str) -> Problem:

@@ -69,6 +69,7 @@ def names() -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore::ImportWarning")  # of MLflow's own hooks
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")
 def test_the_pages_code_runs_as_it_stands(folder: Path, service: Running) -> None:
     known = names()
     np.save(folder / "train.npy", known["members"])
