@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from estimators.adversary.learned import learn_score
+from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.audit.exposure import Exposure, exposure
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
 from estimators.plan import NONE_SETTLES, Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 from estimators.targets import CellsTarget, LearnedTarget
@@ -151,10 +152,13 @@ def judge(
             raise OutOfRange("maximum: got no finite number", field="maximum")
     adversaries = learned_by or LearnedTarget()
     boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
-    learned = None
+    learned: LearnedScore | LearnedCounts | None = data if isinstance(data, LearnedCounts) else None
     if isinstance(data, Scores) and data.dimension > 1 and not boxes:
         learned = learn_score(data, prior, seed, adversaries.learners)
-    fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
+    if isinstance(data, Counts):
+        fine = data
+    else:
+        fine = learned.counts if isinstance(learned, LearnedScore) else finest(data)
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
     sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries)
     results = tuple(limit.judge(sample) for limit in limits)

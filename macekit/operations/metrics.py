@@ -50,7 +50,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             encode.metric(_about(each, learned, body.cautions), of_paper)
             for each, of_paper in zip(results, by_paper, strict=True)
         ],
-        "learned_score": encode.learned_score(learned),
+        "learned_score": encode.learned_score(learned or counts),
         "provenance": encode.provenance(
             data,
             results[0].provenance.method,

@@ -91,6 +91,11 @@ class Shards:
     name: str
     shards: tuple[Shard, ...]
 
+    @property
+    def again(self) -> bool:
+        """Files may be read twice."""
+        return True
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """All blocks of all files; the next is read while one is looked at."""
         yield from ahead(block for shard in self.shards for block in shard.blocks(call))
