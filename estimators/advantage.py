@@ -403,12 +403,6 @@ def _learned(
     """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
     learned = None
     if isinstance(data, LearnedCounts):
-        names = [learner.name for learner in target.learners]
-        if data.learner not in names:
-            raise OptionError(
-                f"learners: the score was learned by {data.learner} already, which is none of {', '.join(names)}",
-                field="estimator",
-            )
         fine: Counts = data
     elif not isinstance(data, Scores):
         raise InputError("a learned adversary needs scores, not counts", field="estimator")

@@ -152,13 +152,15 @@ def judge(
             raise OutOfRange("maximum: got no finite number", field="maximum")
     adversaries = learned_by or LearnedTarget()
     boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
-    learned: LearnedScore | LearnedCounts | None = data if isinstance(data, LearnedCounts) else None
-    if isinstance(data, Scores) and data.dimension > 1 and not boxes:
-        learned = learn_score(data, prior, seed, adversaries.learners)
+    learned: LearnedScore | LearnedCounts | None = None
     if isinstance(data, Counts):
         fine = data
+        learned = data if isinstance(data, LearnedCounts) else None
+    elif data.dimension > 1 and not boxes:
+        learned = learn_score(data, prior, seed, adversaries.learners)
+        fine = learned.counts
     else:
-        fine = learned.counts if isinstance(learned, LearnedScore) else finest(data)
+        fine = finest(data)
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
     sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries)
     results = tuple(limit.judge(sample) for limit in limits)

@@ -140,12 +140,16 @@ class BoxPosterior:
     """The share of members among past records in the same box, in the shape of a scikit-learn classifier."""
 
     def fit(self, rows: Floats, member: NDArray[np.int64]) -> None:
-        """Halve the records along one axis after another, then count."""
-        self.boxes = Boxes.halving(rows, resolution(len(rows)))
+        """Cut the records into boxes, then count."""
+        self.boxes = self.cut(rows, member)
         at = self.boxes.locate(rows)
         hits = np.bincount(at, weights=member, minlength=self.boxes.size)
         total = np.bincount(at, minlength=self.boxes.size)
         self.share = (hits + member.mean()) / (total + 1.0)  # an empty box knows only the sample's share
+
+    def cut(self, rows: Floats, _member: NDArray[np.int64]) -> Boxes:
+        """Boxes of equal mass: halve the records along one axis after another."""
+        return Boxes.halving(rows, resolution(len(rows)))
 
     def predict_proba(self, rows: Floats) -> Floats:
         """Probability of nonmember and of member."""
@@ -387,7 +391,7 @@ def _learn(
         Scores(stated[0], stated[1], Query.CONTINUOUS, "a learned score"),
         (rest[0], rest[1]),
         rule.n_taught,
-        rule.score,
+        rule.classify,
         of_rows(sides[0], sides[1]),
     )
 
@@ -409,7 +413,7 @@ class LearnedRule:
 
     learner: str
     n_taught: int
-    classify: Callable[[Floats], Floats]
+    classify: Fitted
     learners: Sequence[Learner] = DEFAULT_LEARNERS
 
     def score(self, rows: Floats) -> Floats:
@@ -523,7 +527,21 @@ def _right_guesses(
     return np.asarray(right).transpose(2, 1, 0)
 
 
-def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A model that was trained; None if it could not be."""
+
+    model: Any
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The probability of member."""
+        if self.model is None:
+            return np.zeros(len(rows))
+        probability: Floats = self.model.predict_proba(rows)[:, 1]
+        return probability
+
+
+def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Fitted:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
     model = _build(learner, seed)
     with (
@@ -535,13 +553,8 @@ def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Float
                 np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)])
             )
         except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
-            return lambda rows: np.zeros(len(rows))
-
-    def score(rows: Floats) -> Floats:
-        probability: Floats = model.predict_proba(rows)[:, 1]
-        return probability
-
-    return score
+            return Fitted(None)
+    return Fitted(model)
 
 
 def _cut(past: Sequence[Floats], prior: float) -> float:

@@ -21,6 +21,7 @@ from estimators.adversary.learned import (
     Learner,
     teach,
 )
+from estimators.adversary.tree import IN_ENGINES, BoxRule
 from estimators.errors import TooFewRecords
 from estimators.sample.cells import Boxes
 from estimators.sample.counting import resolution
@@ -85,15 +86,20 @@ class PilotDraw:
         """
         for reservoir, name in zip(self._sides, SIDES, strict=True):
             if reservoir.taught < LEAST_TAUGHT:
-                need = int(np.ceil(LEAST_TAUGHT / TRAINING_SHARE))
-                raise TooFewRecords(
-                    f"{name} scores: got {reservoir.total}, need at least {need} to learn a score of vectors",
-                    field=f"{name}s",
-                )
+                raise too_few(name, reservoir.total)
         (members, at), (nonmembers, where) = (reservoir.drawn() for reservoir in self._sides)
         order = np.argsort(np.concatenate([at, where]))
         places, rows = np.concatenate([at, where])[order], np.concatenate([members, nonmembers])[order]
         return Pilot(members, nonmembers, places, rows)
+
+
+def too_few(side: str, records: int) -> TooFewRecords:
+    """What is wrong with a side that is too small for a pilot."""
+    need = int(np.ceil(LEAST_TAUGHT / TRAINING_SHARE))
+    message = (
+        f"{side} scores: got {records}, need at least {need} to learn a score of vectors from some of them"
+    )
+    return TooFewRecords(message, field=f"{side}s")
 
 
 class _Reservoir:
@@ -151,10 +157,17 @@ class Pilot:
     places: Integers
     rows: Floats
 
+    @classmethod
+    def of(cls, members: Floats, nonmembers: Floats, seed: int) -> Pilot:
+        """Rows of both sides that came from elsewhere, in random order; nobody asks for their places."""
+        rng = np.random.default_rng((seed, 2))
+        sides = rng.permutation(members), rng.permutation(nonmembers)
+        return cls(*sides, np.zeros(0, dtype=np.int64), np.concatenate(sides))
+
     @property
     def size(self) -> int:
         """Rows of both sides."""
-        return len(self.places)
+        return len(self.rows)
 
     @property
     def doubts(self) -> tuple[Caution, ...]:
@@ -184,6 +197,14 @@ class Pilot:
             learners: Which classifiers compete.
         """
         return teach(self.members, self.nonmembers, prior, seed, learners)
+
+    def teach_boxes(
+        self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = IN_ENGINES
+    ) -> BoxRule:
+        """The score that is learned from it of those that a database can compute."""
+        rule = self.teach(prior, seed, learners)
+        model = rule.classify.model
+        return BoxRule(model.boxes, model.share, rule.learner, rule.n_taught)
 
     def boxes(self, size: int | None, records: int) -> Boxes:
         """Boxes of about equal mass; ``size`` None: the cube root of the number of records."""

@@ -75,7 +75,7 @@ def vectors_suffice(call: Call, options: Mapping[str, object]) -> bool:
     kind = estimator.get("kind", "auto") if isinstance(estimator, Mapping) else "auto"
     return (
         "," in columns.get("score", "")
-        and row.counts_suffice
+        and (row.counts_suffice or row.name == "counts")
         and row.name not in SEVERAL
         and (kind in OF_VECTORS if row.name in FOR_ATTACKERS else estimator is None)
         and options.get("query", "auto") != "discrete"

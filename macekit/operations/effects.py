@@ -38,6 +38,13 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
             "from them; use auto or learned",
             field="estimator.kind",
         )
+    for data in samples:
+        if isinstance(data, LearnedCounts) and data.learner not in (estimator.learners or [data.learner]):
+            raise Problem(
+                "bad-option",
+                f"estimator.learners: the score was learned by {data.learner} before it was counted; name none",
+                field="estimator.learners",
+            )
     if estimator.kind == "kde":
         for data in samples:
             _require_kernels(data, paper=paper)

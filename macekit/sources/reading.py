@@ -33,6 +33,7 @@ from macekit.operations.counts import (
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
+from macekit.sources.frame_vectors import counts_of_frame
 from macekit.sources.frames import Frame, count, parts_by_group
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
@@ -101,6 +102,10 @@ def read(
 
 def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
     """Counts of a frame, made where it lies."""
+    if vectors_suffice(call, options):
+        return counts_of_frame(frame, call, VectorQuestion.of(call.operation, options, textual=False)).body(
+            options
+        )
     if not (
         _are_counted(call, options) if call.operation == "counts" else counts_suffice(call, options)
     ) and not _is_compared(call, options):

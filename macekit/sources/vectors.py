@@ -50,7 +50,7 @@ class VectorQuestion:
     @classmethod
     def of(cls, operation: str, options: Mapping[str, object], textual: bool) -> VectorQuestion:
         """From the options of a question; those it does not have are as in any other."""
-        question = parse_question(QUESTIONS[operation], DecodedBody(options=options, textual=textual))
+        question = parse_question(QUESTIONS[operation], DecodedBody(options=dict(options), textual=textual))
         estimator = getattr(question, "estimator", None)
         adversaries = target(estimator) if isinstance(estimator, Estimator) else None
         return cls(
@@ -68,7 +68,7 @@ class VectorCounts:
     cautions: tuple[Caution, ...]
     columns: tuple[ColumnRead, ...]
 
-    def body(self, options: Mapping[str, object], textual: bool) -> DecodedBody:
+    def body(self, options: Mapping[str, object], textual: bool = False) -> DecodedBody:
         """The counts with the options that are left."""
         left = {name: value for name, value in options.items() if name != "query"}
         sample = Sample(counts=self.counts.to_dict())
@@ -201,7 +201,7 @@ def _draw(draw: PilotDraw, block: Block) -> None:
 
 
 def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterator[Block], most: int) -> None:
-    """Draw from what is first_blocks, and hold more until both sides can teach."""
+    """Draw from what is held, and hold more until both sides can teach."""
     for block in first_blocks:
         _draw(draw, block)
     size = sum(block.nbytes for block in first_blocks)
