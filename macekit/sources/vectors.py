@@ -71,6 +71,9 @@ class VectorCounts:
     def body(self, options: Mapping[str, object], textual: bool = False) -> DecodedBody:
         """The counts with the options that are left."""
         left = {name: value for name, value in options.items() if name != "query"}
+        estimator = left.get("estimator")
+        if self.counts.cells.kind == Boxes.kind and isinstance(estimator, Mapping):  # so many boxes were cut
+            left["estimator"] = {name: value for name, value in estimator.items() if name != "bins"}
         sample = Sample(counts=self.counts.to_dict())
         return DecodedBody({"": sample}, left, textual, columns=self.columns, cautions=self.cautions)
 
@@ -179,10 +182,15 @@ def counter_of(
     """What counts by the pilot, and what to know of that; the caution about a learned score goes with its counts."""
     if isinstance(about.target, LearnedTarget):
         return ByScore(pilot.teach(about.prior, about.seed, about.target.learners)), ()
+    return ByBox(pilot.boxes(about.target.bins, records)), (about_boxes(pilot, among),)
+
+
+def about_boxes(pilot: Pilot, among: str) -> Caution:
+    """Which records cut the boxes."""
     message = (
         f"the boxes were cut by {pilot.size} of the records, {FROM_WHERE[among]}; all is stated on the others"
     )
-    return ByBox(pilot.boxes(about.target.bins, records)), (Caution("boxes_from_pilot", message),)
+    return Caution("boxes_from_pilot", message)
 
 
 def changed(name: str) -> Problem:
