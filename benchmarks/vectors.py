@@ -2,6 +2,7 @@
 
     python -m benchmarks.vectors               # the tables of docs/methods.md, section 2, about a quarter of an hour
     python -m benchmarks.vectors --runs 0.1    # a tenth of the runs
+    python -m benchmarks.vectors --only pilots # the table of docs/scale.md
 
 Without a leak, no lower end may lie above its value without the score in more than 2.5% of the samples, and no record
 be flagged in more than 5%. Beside it stands what is done instead where out-of-fold scores are pooled: the folds' errors
@@ -11,13 +12,16 @@ go together, and limits for independent records miss far more often than they sa
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from estimators.advantage import advantage
 from estimators.adversary.learned import Learner, boosting, boxes, learn_score, logistic, quadratic
+from estimators.adversary.pilot import Pilot, PilotDraw
+from estimators.adversary.tree import IN_ENGINES, between_rows
 from estimators.audit.epsilon import epsilon_lower_bound
 from estimators.audit.exposure import exposure
 from estimators.audit.roc import auc
@@ -26,7 +30,10 @@ from estimators.metric.presets import preset
 from estimators.risk.individual import individual_risk
 from estimators.sample.cells import Halves
 from estimators.sample.counting import by_rank
+from estimators.sample.counts import Counts
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Query, Scores
+from estimators.sample.stream import CountStream
 
 Floats = NDArray[np.float64]
 
@@ -174,12 +181,107 @@ def covered(share: float) -> Iterator[str]:
         )
 
 
+# --- pilot --------------------------------------------------------------------------------------------------
+# Vectors of more records than memory: a pilot chooses the score, and only the other records are counted.
+
+Pair = tuple[Floats, Floats]
+
+
+def independent(rng: np.random.Generator, n: int) -> Pair:
+    """No leak."""
+    return rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
+
+
+def shifted(rng: np.random.Generator, n: int) -> Pair:
+    """Both coordinates of members are larger by 0.2."""
+    return rng.normal(0.2, 1.0, (n, 2)), rng.normal(size=(n, 2))
+
+
+def crossed(rng: np.random.Generator, n: int) -> Pair:
+    """The coordinates of a fifth of the members have equal signs; neither by itself tells anything."""
+    members, nonmembers = independent(rng, n)
+    of_them = rng.random(n) < 0.2
+    members[of_them, 1] = np.abs(members[of_them, 1]) * np.sign(members[of_them, 0])
+    return members, nonmembers
+
+
+WORLDS: dict[str, tuple[Callable[[np.random.Generator, int], Pair], float]] = {
+    "no leak": (independent, 0.0),
+    "shift": (shifted, 2.0 * float(ndtr(0.1 * np.sqrt(2.0))) - 1.0),
+    "xor": (crossed, 0.1),
+}
+"""How both sides are drawn, and the advantage of the best attacker."""
+
+
+def by_stream(sides: Pair, seed: int, learners: Sequence[Learner]) -> Counts:
+    """As a source that is read twice: a pilot of all rows, and then the others, by blocks."""
+    draw, stream, start = PilotDraw(seed, len(sides[0]) // 5), CountStream.on_grid(), 0
+    member = np.repeat([True, False], [len(side) for side in sides])
+    order = np.random.default_rng(seed).permutation(len(member))
+    rows, member = np.concatenate(sides)[order], member[order]
+    draw.add(rows, member)
+    pilot = draw.pilot()
+    rule = pilot.teach(seed=seed, learners=learners)
+    for start in range(0, len(rows), 1000):
+        block, of_members = rows[start : start + 1000], member[start : start + 1000]
+        others = pilot.others(start, len(block))
+        scores = rule.score(block)
+        stream = stream.plus(scores[others & of_members], scores[others & ~of_members])
+    counts = stream.counts()
+    return LearnedCounts(counts.members, counts.nonmembers, counts.cells, rule.learner, rule.n_taught)
+
+
+def by_engine(sides: Pair, seed: int, learners: Sequence[Learner]) -> Counts:
+    """As a frame of an engine: the first rows of either side choose boxes, and the others are counted."""
+    pilot = Pilot.of(*(side[: len(side) // 5] for side in sides), seed)
+    rule = pilot.teach_boxes(seed=seed, learners=learners)
+    boxes = between_rows(rule.boxes, pilot.rows)
+    columns = [np.bincount(boxes.locate(side[len(side) // 5 :]), minlength=boxes.size) for side in sides]
+    return rule.counts(*columns)
+
+
+def by_boxes(sides: Pair, seed: int, _learners: Sequence[Learner]) -> Counts:
+    """The same with boxes of equal mass, each a cell."""
+    pilot = Pilot.of(*(side[: len(side) // 5] for side in sides), seed)
+    boxes = pilot.boxes(None, 2 * len(sides[0]))
+    columns = [np.bincount(boxes.locate(side[len(side) // 5 :]), minlength=boxes.size) for side in sides]
+    return Counts(columns[0], columns[1], boxes)
+
+
+WAYS: dict[str, tuple[Callable[[Pair, int, Sequence[Learner]], Counts], Sequence[Learner]]] = {
+    "stream, all but boosting": (by_stream, QUICK),
+    "stream, all four": (by_stream, EVERY),
+    "engine: boxes and tree": (by_engine, IN_ENGINES),
+    "engine, histogram": (by_boxes, ()),
+}
+
+
+def pilots(share: float) -> Iterator[str]:
+    """How often the lower end of a pilot's score is above the truth, and how near it comes to it."""
+    yield "| world | counted by | n a side | runs | truth | mean lower end | above the truth (at most 2.5%) |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    for world, (drawing, truth) in WORLDS.items():
+        for way, (counting, learners) in WAYS.items():
+            n = 1000 if world == "no leak" else 20_000
+            most = (200 if learners is EVERY else 1000) if world == "no leak" else 20
+            runs = max(10, round(share * most))
+            lower = np.zeros(runs)
+            for run in range(runs):
+                sides = drawing(np.random.default_rng([run, n]), n)
+                lower[run] = advantage(counting(sides, run, learners), seed=run).lower
+            above = np.mean(lower > truth + 1e-12)
+            yield f"| {world} | {way} | {n:,} | {runs} | {truth:.3f} | {lower.mean():.3f} | {100 * above:.2g}% |"
+
+
 def main() -> None:
-    """Print the three tables."""
+    """Print the four tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=float, default=1.0, help="share of the full number of runs")
-    share = parser.parse_args().runs
-    for table in (false_alarms, pooled_alarms, covered):
+    parser.add_argument("--only", default="alarms,pooled,covered,pilots")
+    given = parser.parse_args()
+    share, parts = given.runs, given.only.split(",")
+    tables = {"alarms": false_alarms, "pooled": pooled_alarms, "covered": covered, "pilots": pilots}
+    for table in (tables[part] for part in parts):
         for row in table(share):
             print(row, flush=True)
         print()

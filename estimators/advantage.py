@@ -21,7 +21,13 @@ from estimators.adversary.insample import (
     changes_upper,
     second_moment,
 )
-from estimators.adversary.learned import LearnedScore, learn_score, learned_validation
+from estimators.adversary.learned import (
+    MANY,
+    LearnedScore,
+    cells_of_learned,
+    learn_score,
+    learned_validation,
+)
 from estimators.adversary.paired import Rules
 from estimators.clusters.design import Clusters, Labels, names_of
 from estimators.clusters.ends import ALONE, ClusteredEnds, ClusterSummary, clustered_ends, doubts_left
@@ -29,6 +35,7 @@ from estimators.clusters.lone import require_scores
 from estimators.errors import IncompatibleCells, InputError, OptionError, require_count, require_open_unit
 from estimators.sample.counting import by_boxes, finest, resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import (
     CLUSTERED,
@@ -373,17 +380,10 @@ def ends_of(
     """Fit and judge the target's adversaries."""
     if cluster is not None:
         return _clustered(data, prior, target, seed, shuffles, cluster)
-    target = target or (LearnedTarget() if isinstance(data, Scores) and data.dimension > 1 else CellsTarget())
+    target = target or (LearnedTarget() if is_vector(data) else CellsTarget())
     source = Provenance(f"{target.name}+progressive", VERSION, data.n_members, data.n_nonmembers, prior, seed)
     if isinstance(target, LearnedTarget):
-        if not isinstance(data, Scores):
-            raise InputError("a learned adversary needs scores, not counts", field="estimator")
-        if "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
-            raise InputError("a learned adversary needs numbers, got text", field="estimator")
-        validation = learned_validation(data, prior, seed, target.learners)
-        learned = learn_score(data, prior, seed, target.learners)
-        counts = learned.counts_on(target.bins)
-        return Ends(learned.counts, counts, prior, target, validation, source, learned)
+        return _learned(data, prior, target, seed, shuffles, source)
     fine = data if isinstance(data, Counts) else _finest(data, target)
     counts = cells_for(fine, target)
     if counts is fine or not fine.cells.ordered:
@@ -391,6 +391,33 @@ def ends_of(
     else:
         validation = validate_anywhere(fine, prior, groups_for(fine, counts, target), seed, shuffles)
     return Ends(fine, counts, prior, target, validation, source)
+
+
+def is_vector(data: Scores | Counts) -> bool:
+    """Whether records are vectors, or were until one score was learned from them."""
+    return isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
+
+
+def _learned(
+    data: Scores | Counts, prior: float, target: LearnedTarget, seed: int, shuffles: int, source: Provenance
+) -> Ends:
+    """Both ends by learners; of very many records, and of counts, the lower end is that of rules along one score."""
+    learned = None
+    if isinstance(data, LearnedCounts):
+        fine: Counts = data
+    elif not isinstance(data, Scores):
+        raise InputError("a learned adversary needs scores, not counts", field="estimator")
+    elif "U" in (data.members.dtype.kind, data.nonmembers.dtype.kind):
+        raise InputError("a learned adversary needs numbers, got text", field="estimator")
+    else:
+        learned = learn_score(data, prior, seed, target.learners)
+        fine = learned.counts
+    counts = cells_of_learned(fine, target.bins)
+    if isinstance(data, Scores) and data.n_members + data.n_nonmembers <= MANY:
+        validation = learned_validation(data, prior, seed, target.learners)
+    else:
+        validation = validate_anywhere(fine, prior, resolution(fine.n_records), seed, shuffles)
+    return Ends(fine, counts, prior, target, validation, source, learned)
 
 
 def _clustered(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from estimators.adversary.learned import learn_score
+from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
@@ -21,6 +21,7 @@ from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
 from estimators.plan import NONE_SETTLES, Decision, overall
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Scores
 from estimators.statement import VERSION, Caution, Provenance, baseline, percent
 from estimators.targets import CellsTarget, LearnedTarget
@@ -164,11 +165,16 @@ def judge(
         every = require_scores(data)
         data = lone_rows(every, cluster, seed)
     boxes = all(isinstance(each, MaxAdvantage) and isinstance(each.target, CellsTarget) for each in limits)
-    learned = None
-    if isinstance(data, Scores) and data.dimension > 1 and not boxes:
+    learned: LearnedScore | LearnedCounts | None = None
+    if isinstance(data, Counts):
+        fine = data
+        learned = data if isinstance(data, LearnedCounts) else None
+    elif data.dimension > 1 and not boxes:
         require_one_number(data, submitted)
         learned = learn_score(data, prior, seed, adversaries.learners)
-    fine = data if isinstance(data, Counts) else finest(data) if learned is None else learned.counts
+        fine = learned.counts
+    else:
+        fine = finest(data)
     below = confidence if len(limits) == 1 else 1.0 - (1.0 - confidence) / len(limits)
     sample = GateSample(data, fine, prior, confidence, below, seed, learned, adversaries, every, cluster)
     results = tuple(limit.judge(sample) for limit in limits)

@@ -50,6 +50,7 @@ from estimators.plan import (
 from estimators.risk.groups import GroupRisks, GroupTable
 from estimators.risk.individual import IndividualRisk, RiskByCell, individual_risk, risk_by_cell
 from estimators.sample.counts import Counts
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, Scores
 from estimators.statement import IID, Caution, Estimate, Guarantee, Interval
 from estimators.targets import CellsTarget, LearnedTarget, Target
@@ -75,7 +76,7 @@ class GateSample:
     confidence: float
     below: float
     seed: int
-    learned: LearnedScore | None = None
+    learned: LearnedScore | LearnedCounts | None = None
     adversaries: LearnedTarget = field(default_factory=LearnedTarget)
     every: Scores | None = None
     cluster: Labels | None = None

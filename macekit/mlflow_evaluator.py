@@ -1,7 +1,7 @@
 """An evaluator for ``mlflow.models.evaluate(evaluators="mace")``: what a model gives away, with the gate's verdict.
 
-MLflow finds it by its entry point, for models of any type, of one of its own, too. It is asked of a table with members and nonmembers together: of a column of scores,
-or of what the model predicts beside what is true.
+MLflow finds it by its entry point, whatever the type of the model. It is asked of a table with members and nonmembers
+together: of a column of scores, or of what the model predicts beside what is true.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from app.cli.counts_files import OK, CountsFiles, answer_counts_files, counts_in
 from app.cli.inputs import Misuse, Source, detail_of, in_shell
 from app.cli.terminal import Progress
 from estimators import Caution, MaceError
-from macekit.call import JSON, Body, Call, Reply
+from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import SIDED, flag
 from macekit.decoding import decode
 from macekit.decoding.account import columns_read
@@ -28,7 +28,7 @@ from macekit.decoding.pairs import join_sides, read_side
 from macekit.decoding.table import check_arrays
 from macekit.decoding.whole import Columns, columns_of
 from macekit.operations import answer, perform
-from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, streams
+from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, streams, vectors_suffice
 from macekit.operations.options import validate
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table
@@ -87,7 +87,7 @@ def answer_inputs(call: Call, values: Values, inputs: Inputs, progress: Progress
     (source,) = inputs
     if isinstance(source, Shards):
         return answer(call, _of_shards(call, values, source, progress))
-    if counts_groups(call, values, source):
+    if counts_groups(call, values, source) or counts_vectors(call, values, source):
         return answer(call, _of_shards(call, values, shards_of([source.path]), progress))
     if counts_first(call, values, source):
         return answer(call, _counts_of(call, values, source, progress))
@@ -149,6 +149,12 @@ def counts_groups(call: Call, values: Values, source: Source) -> bool:
     ):  # labels take more room than scores
         return False
     return streams(*_counts_call(replace(call, query=columns), values, source))
+
+
+def counts_vectors(call: Call, values: Values, source: Source) -> bool:
+    """Whether it is so large that vectors are counted by what a pilot of them chose."""
+    blockwise = bool(source.path) and source.media_type not in (JSON, NPZ)
+    return blockwise and _is_large(source) and vectors_suffice(call, values)
 
 
 def _is_large(source: Source) -> bool:

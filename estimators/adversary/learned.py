@@ -20,9 +20,10 @@ from estimators.adversary.holdout import Validation, follow_leader
 from estimators.errors import NotInstalled
 from estimators.limits.binomial import pools
 from estimators.sample.cells import Boxes
-from estimators.sample.counting import by_rank, resolution
+from estimators.sample.counting import by_grid, by_rank, resolution
 from estimators.sample.counts import Counts
 from estimators.sample.doubts import of_rows
+from estimators.sample.learned import LearnedCounts, about_learned
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution
 from estimators.threads import one_thread
@@ -139,12 +140,16 @@ class BoxPosterior:
     """The share of members among past records in the same box, in the shape of a scikit-learn classifier."""
 
     def fit(self, rows: Floats, member: NDArray[np.int64]) -> None:
-        """Halve the records along one axis after another, then count."""
-        self.boxes = Boxes.halving(rows, resolution(len(rows)))
+        """Cut the records into boxes, then count."""
+        self.boxes = self.cut(rows, member)
         at = self.boxes.locate(rows)
         hits = np.bincount(at, weights=member, minlength=self.boxes.size)
         total = np.bincount(at, minlength=self.boxes.size)
         self.share = (hits + member.mean()) / (total + 1.0)  # an empty box knows only the sample's share
+
+    def cut(self, rows: Floats, _member: NDArray[np.int64]) -> Boxes:
+        """Boxes of equal mass: halve the records along one axis after another."""
+        return Boxes.halving(rows, resolution(len(rows)))
 
     def predict_proba(self, rows: Floats) -> Floats:
         """Probability of nonmember and of member."""
@@ -173,6 +178,12 @@ def boxes() -> Learner:
 
 TRAINING_SHARE = 0.4
 """Part of the records that chooses and trains the score whose upper end the rest certifies."""
+
+MOST_TAUGHT = 100_000
+"""Records a side that choose and train it at most; all others certify it."""
+
+MANY = 2**20
+"""Records beyond which the lower end, too, is that of rules along the one learned score, which costs one pass."""
 
 DEFAULT_LEARNERS = (quadratic(), logistic(), boxes(), boosting())
 
@@ -250,27 +261,41 @@ class LearnedScore:
         # doubts are those of the rows as they came: a learner may tell two of them apart or not
         return Counts.trusted(fine.members, fine.nonmembers, fine.cells, self.doubts)
 
+    def on_grid(self) -> LearnedCounts:
+        """Counts on a grid that say what they are of, as a stream makes them."""
+        grid = by_grid(self.scores)
+        return LearnedCounts(grid.members, grid.nonmembers, grid.cells, self.learner, self.n_taught)
+
     def counts_on(self, bins: int | None = None) -> Counts:
         """Counts on so many cells of about equal size; None: the cube root of the number of records."""
-        fine = self.counts
-        joined = fine.coarsen(resolution(fine.n_records) if bins is None else bins)
-        return Counts.trusted(joined.members, joined.nonmembers, joined.cells, fine.doubts)
+        return cells_of_learned(self.counts, bins)
 
     @property
     def caution(self) -> Caution:
         """Of what a statement that rests on this score speaks."""
-        records = self.scores.n_members + self.scores.n_nonmembers
-        return Caution(
-            "learned_score",
-            f"the vector was turned into one learned score ({self.learner}, learned from {self.n_taught} of the "
-            f"records and stated on the other {records}): another score of the same vector may give away more",
-        )
+        return about_learned(self.learner, self.n_taught, self.n_members + self.n_nonmembers)
+
+    @property
+    def n_members(self) -> int:
+        """Member records that it is stated on."""
+        return self.scores.n_members
+
+    @property
+    def n_nonmembers(self) -> int:
+        """Nonmember records that it is stated on."""
+        return self.scores.n_nonmembers
+
+
+def cells_of_learned(fine: Counts, bins: int | None = None) -> Counts:
+    """Counts of a learned score on so many cells of about equal size; None: the cube root of the number of records."""
+    joined = fine.coarsen(resolution(fine.n_records) if bins is None else bins)
+    return Counts.trusted(joined.members, joined.nonmembers, joined.cells, fine.doubts)
 
 
 def learn_score(
     scores: Scores, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
 ) -> LearnedScore:
-    """Learn a score of vectors from 40% of the records, for statements about the other 60%.
+    """Learn a score of vectors from 40% of the records, 100,000 a side at most, for statements about all others.
 
     Half of the training part fits every learner and the other half picks the best, which is then
     fitted on all of it.
@@ -341,9 +366,14 @@ def _orders(scores: Scores, rng: np.random.Generator) -> Order:
     return [rng.permutation(n) for n in (scores.n_members, scores.n_nonmembers)]
 
 
+def taught_of(records: int) -> int:
+    """How many of so many records of a side are learned from."""
+    return min(int(TRAINING_SHARE * records), MOST_TAUGHT)
+
+
 def _taught(orders: Order) -> tuple[Order, Order]:
     """The records to learn from, and the rest."""
-    ends = [int(TRAINING_SHARE * len(order)) for order in orders]
+    ends = [taught_of(len(order)) for order in orders]
     parts = [(order[:end], order[end:]) for order, end in zip(orders, ends, strict=True)]
     return [part[0] for part in parts], [part[1] for part in parts]
 
@@ -351,32 +381,97 @@ def _taught(orders: Order) -> tuple[Order, Order]:
 def _learn(
     scores: Scores, prior: float, state: int, learners: Sequence[Learner], taught: Order, rest: Order
 ) -> LearnedScore:
-    """The score of the learner that does best on half of ``taught``, fitted on all of it, on the rest."""
+    """The score learned from ``taught``, on the rest."""
     sides = _rows(scores)
-    training, others = (
-        [side[order] for side, order in zip(sides, part, strict=True)] for part in (taught, rest)
+    training = [side[order] for side, order in zip(sides, taught, strict=True)]
+    rule = teach(training[0], training[1], prior, state, learners)
+    stated = [rule.score_at(side, order) for side, order in zip(sides, rest, strict=True)]
+    return LearnedScore(
+        rule.learner,
+        Scores(stated[0], stated[1], Query.CONTINUOUS, "a learned score"),
+        (rest[0], rest[1]),
+        rule.n_taught,
+        rule.classify,
+        of_rows(sides[0], sides[1]),
     )
+
+
+PIECE = 2**17
+"""Rows that are scored at a time: classifiers copy what they are given."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LearnedRule:
+    """One number for each row, learned from other rows.
+
+    Attributes:
+        learner: Which learner did best.
+        n_taught: Records of both sides that were learned from.
+        classify: The learned score of rows; a higher one suggests a member.
+        learners: Those that competed.
+    """
+
+    learner: str
+    n_taught: int
+    classify: Fitted
+    learners: Sequence[Learner] = DEFAULT_LEARNERS
+
+    def score(self, rows: Floats) -> Floats:
+        """The learned score of rows, piece by piece and on one thread."""
+        return self.score_at(rows, np.arange(len(rows)))
+
+    def score_at(self, rows: Floats, order: Integers) -> Floats:
+        """The learned score of the rows at these places."""
+        scores = np.empty(len(order))
+        with on_one_thread(self.learners):
+            for at in range(0, len(order), PIECE):
+                scores[at : at + PIECE] = self.classify(rows[order[at : at + PIECE]])
+        return scores
+
+
+def teach(
+    members: Floats,
+    nonmembers: Floats,
+    prior: float = 0.5,
+    seed: int = 0,
+    learners: Sequence[Learner] = DEFAULT_LEARNERS,
+) -> LearnedRule:
+    """The score of the learner that does best on half of these rows, fitted on all of them.
+
+    Args:
+        members: Rows of member records, in random order.
+        nonmembers: Rows of nonmember records, likewise.
+        prior: Probability that a record is a member before its score is seen.
+        seed: Whole number from which everything random is drawn.
+        learners: Which classifiers compete.
+
+    Returns:
+        a ``LearnedRule``, for statements about records that are none of these.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.adversary.learned import logistic, teach
+        >>> rng = np.random.default_rng(0)
+        >>> rule = teach(rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (300, 2)), learners=[logistic()])
+        >>> low, high = rule.score(np.array([[-1.0, -1.0], [2.0, 2.0]]))
+        >>> rule.learner, bool(low < 0.5 < high)
+        ('logistic', True)
+    """
+    training = [members, nonmembers]
     first = [side[: max(1, len(side) // 2)] for side in training]
     second = [side[max(1, len(side) // 2) :] for side in training]
     accuracies = []
     with on_one_thread(learners):
         for learner in learners:
-            score = _fit(learner, first, state)
+            score = _fit(learner, first, seed)
             cut = _cut(first, prior)
             accuracies.append(
                 prior * np.mean(score(second[0]) > cut) + (1.0 - prior) * np.mean(score(second[1]) <= cut)
             )
         leader = learners[int(np.argmax(accuracies))]
-        best = _fit(leader, training, state)
-        stated = [best(side) for side in others]
-    return LearnedScore(
-        leader.name,
-        Scores(stated[0], stated[1], Query.CONTINUOUS, "a learned score"),
-        (rest[0], rest[1]),
-        sum(min(len(side), MAX_TRAINING) for side in training),
-        best,
-        of_rows(sides[0], sides[1]),
-    )
+        best = _fit(leader, training, seed)
+    n_taught = sum(min(len(side), MAX_TRAINING) for side in training)
+    return LearnedRule(leader.name, n_taught, best, learners)
 
 
 def on_one_thread(learners: Sequence[Learner]) -> AbstractContextManager[Any]:
@@ -432,7 +527,21 @@ def _right_guesses(
     return np.asarray(right).transpose(2, 1, 0)
 
 
-def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Floats], Floats]:
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A model that was trained; None if it could not be."""
+
+    model: Any
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The probability of member."""
+        if self.model is None:
+            return np.zeros(len(rows))
+        probability: Floats = self.model.predict_proba(rows)[:, 1]
+        return probability
+
+
+def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Fitted:
     members, nonmembers = (side[:MAX_TRAINING] for side in past)
     model = _build(learner, seed)
     with (
@@ -444,13 +553,8 @@ def _fit(learner: Learner, past: Sequence[Floats], seed: int) -> Callable[[Float
                 np.concatenate([members, nonmembers]), np.repeat([1, 0], [len(members), len(nonmembers)])
             )
         except (ValueError, np.linalg.LinAlgError):  # too few records for this model: it knows nothing yet
-            return lambda rows: np.zeros(len(rows))
-
-    def score(rows: Floats) -> Floats:
-        probability: Floats = model.predict_proba(rows)[:, 1]
-        return probability
-
-    return score
+            return Fitted(None)
+    return Fitted(model)
 
 
 def _cut(past: Sequence[Floats], prior: float) -> float:

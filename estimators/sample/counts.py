@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +76,7 @@ class Counts:
     n_members: int = field(init=False)
     n_nonmembers: int = field(init=False)
     doubts: tuple[Caution, ...] = field(default=(), init=False)
+    merges: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("members", "nonmembers"):
@@ -177,6 +178,11 @@ class Counts:
             [10, 6]
         """
         require_data(other, Counts)
+        if not (self.merges and other.merges):
+            raise IncompatibleCells(
+                "counts of a learned score do not merge: each sample learned a score of its own; count both together",
+                field="counts",
+            )
         ours, theirs = self.cells, other.cells
         if isinstance(ours, Grid) and isinstance(theirs, Grid):
             exponent = max(ours.exponent, theirs.exponent)

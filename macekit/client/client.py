@@ -814,12 +814,13 @@ class Local(Client):
 def _is_counted(file: File, question: Question) -> bool:
     """Whether a file is so large that it is counted as it is read, as the command does."""
     from macekit.call import JSON, NPZ
-    from macekit.operations.counts import EXPANSION, LARGE, counts_suffice
+    from macekit.operations.counts import EXPANSION, LARGE, counts_suffice, vectors_suffice
 
     call = file.call(question.operation, question.roles)
     blockwise = file.media_type not in (JSON, NPZ)
     if "group" not in dict(question.roles):
-        return blockwise and file.size > LARGE and counts_suffice(call, question.options)
+        suffice = counts_suffice(call, question.options) or vectors_suffice(call, question.options)
+        return blockwise and file.size > LARGE and suffice
     if call.operation == "counts":
         return blockwise
     return blockwise and file.size * EXPANSION > LARGE and counts_suffice(call, question.options)

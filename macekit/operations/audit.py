@@ -42,7 +42,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         "claim": None if claim is None else encode.claim(claim),
         "advantage": encode.certified(result),
         "baseline": result.baseline,
-        "learned_score": encode.learned_score(learned),
+        "learned_score": encode.learned_score(learned or counts),
         "warnings": encode.warnings(
             (
                 *body.cautions,

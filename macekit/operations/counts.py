@@ -9,12 +9,13 @@ from functools import reduce
 import numpy as np
 
 from estimators import Counts, Query, Scores
+from estimators.adversary.learned import learn_score
 from estimators.report import fingerprint
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
 from estimators.sample.stream import CountStream
 from macekit.call import JSON, NPZ, Body, Call, Reply
-from macekit.catalogue import BY_NAME
+from macekit.catalogue import BY_NAME, SEVERAL
 from macekit.decoding import blocks
 from macekit.decoding.account import Account, columns_read
 from macekit.decoding.body import ColumnRead, DecodedBody, Sample
@@ -48,6 +49,12 @@ EXPANSION = 4
 NEED_RECORDS = frozenset({"kde", "learned"})
 """Estimators that look at each record."""
 
+OF_VECTORS = frozenset({"auto", "learned", "histogram"})
+"""Estimators of vectors that need no record twice: one learned score, or boxes."""
+
+FOR_ATTACKERS = frozenset({"advantage", "gate", "report"})
+"""Questions whose estimator says which attackers the upper end covers."""
+
 NEED_ROWS = frozenset({"unit", "cluster", "group", *WIDE})
 """Columns that say something of each record, which counts do not keep, or that are read as a whole."""
 
@@ -69,6 +76,22 @@ def counts_suffice(call: Call, options: Mapping[str, object]) -> bool:
     )
 
 
+def vectors_suffice(call: Call, options: Mapping[str, object]) -> bool:
+    """Whether a question about vectors may be asked of one score learned from a few of them, or of boxes."""
+    columns, row = dict(call.query), BY_NAME[call.operation]
+    estimator = options.get("estimator")
+    kind = estimator.get("kind", "auto") if isinstance(estimator, Mapping) else "auto"
+    return (
+        "," in columns.get("score", "")
+        and (row.counts_suffice or row.name == "counts")
+        and row.name not in SEVERAL
+        and (kind in OF_VECTORS if row.name in FOR_ATTACKERS else estimator is None)
+        and options.get("query", "auto") != "discrete"
+        and options.get("cells", "auto") == "auto"
+        and not NEED_ROWS & columns.keys()
+    )
+
+
 def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
     """Whether these counts can be made block by block: not if all records must be seen before the cells stand."""
     query: dict[str, object] = {**dict(call.query), **(options or {})}
@@ -76,6 +99,7 @@ def streams(call: Call, options: Mapping[str, object] | None = None) -> bool:
         call.media_type not in (JSON, NPZ)
         and query.get("cells", "auto") in ("auto", "grid")
         and query.get("query", "auto") != "discrete"
+        and "," not in str(query.get("score", ""))
         and not {"unit", "cluster", "group", *WIDE} & query.keys()
     )
 
@@ -97,6 +121,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
                 "bad-option", "groups: counts hold no records, so none is in a group", field="groups"
             )
         return _reply(call, data, columns_read(body), groups_of_counts(body, data))
+    if data.dimension > 1 and question.cells == "auto":
+        if body.groups is not None:
+            raise Problem(
+                "bad-option", "groups: do not go with counts of vectors; remove one", field="groups"
+            )
+        return _reply(call, learn_score(data, seed=question.seed).on_grid(), columns_read(body))
     counts = _counts_on_cells(data, question, edges)
     if counts is None:
         whole = body.samples[""] if body.units is None else Sample(data.members, data.nonmembers)

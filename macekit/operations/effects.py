@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from estimators import Counts, Scores
 from estimators.density.space import MOST_AXES
 from estimators.sample.counting import resolution
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import Query
 from macekit.problems import Problem
 from macekit.schemas.questions import AdvantageQuestion, Estimator, GateQuestion
@@ -29,6 +30,21 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
         samples: The records; several, if several are asked about.
         paper: Whether the answer states the paper's statistic.
     """
+    learned = any(isinstance(data, LearnedCounts) for data in samples)
+    if learned and estimator.kind not in ("auto", "learned"):
+        raise Problem(
+            "bad-option",
+            f"estimator.kind: {estimator.kind} needs the vectors, and these are counts of a score that was learned "
+            "from them; use auto or learned",
+            field="estimator.kind",
+        )
+    for data in samples:
+        if isinstance(data, LearnedCounts) and data.learner not in (estimator.learners or [data.learner]):
+            raise Problem(
+                "bad-option",
+                f"estimator.learners: the score was learned by {data.learner} before it was counted; name none",
+                field="estimator.learners",
+            )
     if estimator.kind == "kde":
         for data in samples:
             _require_kernels(data, paper=paper)
@@ -65,7 +81,7 @@ def require_gate_acts(question: GateQuestion, data: Data) -> None:
     cuts = (of_cells and _is_ranked(data)) or (question.max_group_risk is not None and _is_line(data))
     if estimator.bins is not None and not cuts:
         raise _useless("estimator.bins", "no limit here is judged on cells that are cut for it")
-    vector = isinstance(data, Scores) and data.dimension > 1
+    vector = isinstance(data, LearnedCounts) or (isinstance(data, Scores) and data.dimension > 1)
     acting = (
         estimator.kind == "auto" or estimator.bins is not None or (vector and estimator.kind == "learned")
     )
@@ -141,6 +157,8 @@ def _is_discrete(data: Data) -> bool:
 
 def _is_crossed(data: Data, bins: int | None) -> bool:
     """Whether a guess may change between the cells that the upper end covers anyway."""
+    if isinstance(data, LearnedCounts):
+        return False
     if isinstance(data, Counts):
         cells = bins if bins is not None else resolution(data.n_records) if _is_line(data) else data.size
         return data.cells.ordered and data.size > cells

@@ -32,6 +32,7 @@ from estimators.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
 from estimators.report import fingerprint
 from estimators.sample.counts import Counts
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
 from estimators.theory.bounds import Bound
 from macekit.decoding.account import columns_read
@@ -206,15 +207,15 @@ def paper(result: PaperAdvantage) -> PaperAnswer:
     }
 
 
-def learned_score(learned: LearnedScore | None) -> LearnedScoreAnswer | None:
+def learned_score(learned: object) -> LearnedScoreAnswer | None:
     """The score that a vector was turned into; None where there was no need."""
-    if learned is None:
+    if not isinstance(learned, LearnedScore | LearnedCounts):
         return None
     return {
         "learner": learned.learner,
         "n_taught": learned.n_taught,
-        "n_members": learned.scores.n_members,
-        "n_nonmembers": learned.scores.n_nonmembers,
+        "n_members": learned.n_members,
+        "n_nonmembers": learned.n_nonmembers,
         "sentence": learned.caution.message,
     }
 
@@ -436,11 +437,16 @@ def provenance(
         "n_members": data.n_members,
         "n_nonmembers": data.n_nonmembers,
         "input_sha256": sha256 or fingerprint(data),
-        "query": data.reason if isinstance(data, Scores) else f"counts over {data.cells.kind}",
+        "query": data.reason if isinstance(data, Scores) else _of_counts(data),
         "columns": read,
         "seed": seed,
         "options": options,
     }
+
+
+def _of_counts(counts: Counts) -> str:
+    of = " of a learned score" if isinstance(counts, LearnedCounts) else ""
+    return f"counts{of} over {counts.cells.kind}"
 
 
 def columns(read: Iterable[ColumnRead]) -> list[ColumnReadAnswer]:
@@ -487,7 +493,7 @@ def assessment(
         "exposure": exposure(result.exposure),
         "claim": None if result.claim is None else claim(result.claim),
         "verdict": None if result.verdict is None else verdict(result.verdict),
-        "learned_score": learned_score(result.learned),
+        "learned_score": learned_score(result.learned or result.fine),
         "warnings": warnings(result.cautions),
         "provenance": provenance(
             data, result.advantage.provenance.method, result.options.seed, options, read, result.input_sha256

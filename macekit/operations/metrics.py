@@ -76,7 +76,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
             )
             for each, of_paper in zip(results, by_paper, strict=True)
         ],
-        "learned_score": encode.learned_score(learned),
+        "learned_score": encode.learned_score(learned or counts),
         "clusters": None if of_all is None else encode.clusters(of_all.clusters),
         "provenance": encode.provenance(
             data,

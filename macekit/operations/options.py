@@ -23,7 +23,8 @@ from estimators import (
     TwoSidedTarget,
     preset,
 )
-from estimators.adversary.learned import Learner, boosting, boxes, logistic, quadratic
+from estimators.adversary.learned import DEFAULT_LEARNERS, boosting, boxes, logistic, quadratic
+from estimators.adversary.tree import tree
 from estimators.density.bandwidth import (
     Bandwidth,
     Fixed,
@@ -58,7 +59,13 @@ from macekit.schemas.statements import OriginAnswer
 
 Q = TypeVar("Q", bound=Question)
 
-LEARNERS = {"quadratic": quadratic, "logistic": logistic, "boxes": boxes, "boosting": boosting}
+LEARNERS = {
+    "quadratic": quadratic,
+    "logistic": logistic,
+    "boxes": boxes,
+    "boosting": boosting,
+    "tree": tree,
+}
 BANDWIDTHS: dict[str, Bandwidth] = {
     "scott": Scott(),
     "silverman": Silverman(),
@@ -170,7 +177,7 @@ def target(estimator: Estimator) -> Target | None:
         case "two_sided":
             return TwoSidedTarget()
         case "learned":
-            learners: tuple[Learner, ...] = tuple(LEARNERS[name]() for name in estimator.learners or LEARNERS)
+            learners = tuple(LEARNERS[name]() for name in estimator.learners or ()) or DEFAULT_LEARNERS
             return LearnedTarget(learners, estimator.bins, bool(estimator.accept_learned_score))
     return None if estimator.changes is None else CellsTarget(changes=_changes(estimator))
 

@@ -13,6 +13,7 @@ from estimators.adversary.learned import LearnedScore, learn_score
 from estimators.clusters.lone import require_one_number, require_scores
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_grid, finest
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores, Query, labels_of, of_one_type
 from estimators.sample.stream import CountStream
 from macekit.decoding.body import DecodedBody, Sample
@@ -126,6 +127,12 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
         for place, (name, sample) in enumerate(body.samples.items())
     }
     require_query_acts(query, *samples.values())
+    if any(isinstance(each, LearnedCounts) for each in samples.values()):
+        raise Problem(
+            "bad-option",
+            "queries: one is counts of a learned score, which is answered by itself; give the records of each query",
+            field="queries",
+        )
     return samples
 
 
@@ -165,10 +172,10 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
 
 def counts_of(value: dict[str, object], where: str = "") -> Counts:
     """Counts as they were posted."""
-    if set(value) - {"members", "nonmembers", "edges", "cells", "by_group"}:
+    if set(value) - {"members", "nonmembers", "edges", "cells", "by_group", "learned"}:
         raise Problem(
             "unknown-field",
-            f"{where}counts: known are members, nonmembers, edges, cells, by_group",
+            f"{where}counts: known are members, nonmembers, edges, cells, by_group, learned",
             field="counts",
         )
     there = {name: content for name, content in value.items() if content is not None}
@@ -178,7 +185,7 @@ def counts_of(value: dict[str, object], where: str = "") -> Counts:
                 "bad-option", f"{where}counts: edges were sent together with cells; send one", field="counts"
             )
         require_cells(there["cells"], where)
-    counts = Counts.from_dict(there)
+    counts = LearnedCounts.from_dict(there) if "learned" in there else Counts.from_dict(there)
     groups_of(value, counts, where)  # whoever takes no notice of them still says what is wrong with them
     return counts
 

@@ -46,7 +46,7 @@ MetricName = Literal[
     "jaccard",
     "weighted_accuracy",
 ]
-LearnerName = Literal["quadratic", "logistic", "boxes", "boosting"]
+LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 
 
@@ -132,7 +132,11 @@ class Estimator(Question):
         None, description="kde: the rule that chooses the bandwidth, or the bandwidth itself"
     )
     learners: list[LearnerName] | None = Field(
-        None, min_length=1, max_length=4, description="learned: the classifiers to try"
+        None,
+        min_length=1,
+        max_length=5,
+        description="learned: the classifiers to try; all but tree by default. A frame of an engine is scored by boxes "
+        "and tree, which the engine can compute",
     )
     accept_learned_score: bool | None = Field(
         None,

@@ -119,6 +119,16 @@ class GroupCountsGiven(Question):
     nonmembers: list[Records] = Field(description="nonmember records in each cell")
 
 
+class LearnedGiven(Question):
+    """How the one score of vectors was learned that was counted."""
+
+    learner: str = Field(description="which learner did best within the records learned from")
+    n_taught: int = Field(ge=0, description="records of both sides that it was learned from; none is counted")
+    among: Literal["all", "first"] = Field(
+        description="where those were drawn at random: among all records, or among the first that came"
+    )
+
+
 class CountsGiven(Question):
     """Records in each cell, in place of scores: what ``/v1/counts`` answers, or counted by yourself."""
 
@@ -132,6 +142,11 @@ class CountsGiven(Question):
         None,
         description="the records of each group in the same cells, which add up to those of all; a report states what "
         "each group bears and gives away, everything else takes no notice of them",
+    )
+    learned: LearnedGiven | None = Field(
+        None,
+        description="of vectors: the counts are those of one score that was learned from other records, and a verdict "
+        "passes by them only where accept_learned_score allows it",
     )
 
 

@@ -32,6 +32,15 @@ class Batches:
     origin: Any
     name: str = ""
 
+    @property
+    def again(self) -> bool:
+        """Whether it may be read twice: a list, a lazy frame, a dataset that knows how many rows it has."""
+        origin = self.origin
+        sized = _is_dataset(origin) and (hasattr(origin, "count_rows") or hasattr(origin, "num_rows"))
+        return (
+            isinstance(origin, Sequence) or _is_lazy(origin) or (sized and not hasattr(origin, "to_reader"))
+        )
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """The columns in use of every batch, by their names."""
         layouts: dict[tuple[str, ...], Roles] = {}

@@ -65,6 +65,10 @@ class Source(Protocol):
     def name(self) -> str:
         """What messages call it."""
 
+    @property
+    def again(self) -> bool:
+        """Whether ``blocks`` may be called once more, and gives the same."""
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """The columns in use, block by block; ``call`` names them."""
 

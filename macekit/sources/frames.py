@@ -97,8 +97,8 @@ class FrameCounts:
 
 def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     """The counts of a frame, computed where it lies."""
-    lazy = _lazy(frame)
-    with _engine(frame):
+    lazy = lazy_of(frame)
+    with speaking_for(frame):
         schema = lazy.collect_schema()
     names = schema.names()
     layout = roles(names, call)
@@ -106,9 +106,9 @@ def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     account = Account()
     columns, counts = [], {}
     for query, place in zip(queries, layout.scores, strict=True):
-        column = _Column(frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]])
+        column = ScoreColumn(frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]])
         sides = column.sides(layout, names)
-        _take_member(account, sides, layout, names)
+        take_member(account, sides, layout, names)
         part = column.cells(sides).part
         columns.append(column.read(part, names[place] if layout.queries else ""))
         counts[query] = counts_of_parts([part])
@@ -119,18 +119,18 @@ def parts_by_group(
     frame: Frame, call: Call, on_grid: bool
 ) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """The cells of each group of a frame, by its label, and the columns that were read."""
-    lazy = _lazy(frame)
-    with _engine(frame):
+    lazy = lazy_of(frame)
+    with speaking_for(frame):
         schema = lazy.collect_schema()
     names = schema.names()
     layout = roles(names, call)
     (place,) = layout.scores
     assert layout.group is not None  # it was named
-    column = _Column(
+    column = ScoreColumn(
         frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], names[layout.group]
     )
     account, sides = Account(), column.sides(layout, names)
-    _take_member(account, sides, layout, names)
+    take_member(account, sides, layout, names)
     cells = column.cells(sides)
     if any(label is None or label != label for label in cells.groups):
         raise NotFinite("group: a row is missing; every row needs one", field="group")
@@ -160,7 +160,7 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
     name, equals, value = member.partition("=")
     unbound = ibis.table({score: "float64", name: "string" if equals else "boolean"}, name=table)
     frame = Frame(unbound, f"ibis for {dialect}")
-    column = _Column(frame, _lazy(frame), score, name, False, nw.Float64())
+    column = ScoreColumn(frame, lazy_of(frame), score, name, False, nw.Float64())
     cells = column.second([value] if equals else [True], exponent)
     rows = cells.select(
         nw.lit("grid").alias("kind"),
@@ -169,13 +169,13 @@ def queries(dialect: str, table: str, score: str, member: str, exponent: int) ->
         nw.col("members"),
         (nw.col("n") - nw.col("members")).alias("nonmembers"),
     )
-    with _engine(frame):
+    with speaking_for(frame):
         first, second = (str(ibis.to_sql(query.to_native(), dialect)) for query in (column.first(), rows))
     return first, second
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
+class Sides:
     """What the first query says: the values of membership, which of them are members', and how far scores reach."""
 
     values: pa.ChunkedArray
@@ -183,6 +183,13 @@ class _Sides:
     member: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
     low: Any
     high: Any
+    sizes: tuple[int, int]
+
+    @property
+    def members(self) -> list[object]:
+        """The values that members have."""
+        values = self.values.to_pylist()
+        return [value for value, inside in zip(values, self.member, strict=True) if inside]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +201,7 @@ class _Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class ScoreColumn:
     """One column of scores, and the queries about it."""
 
     frame: Frame
@@ -204,6 +211,25 @@ class _Column:
     on_grid: bool
     dtype: Any
     group: str | None = None
+    usable_too: tuple[ScoreColumn, ...] = ()
+    """Columns beside it of a vector, whose rows have to be usable, too."""
+
+    @property
+    def usable(self) -> Expr:
+        """Whether a row has a score that can be used."""
+        usable = ~narwhals().col(self.score).is_null()
+        if self.dtype.is_float():
+            usable = usable & (
+                self.numbers() - self.numbers() == 0
+            )  # what a file's range says leaves NaN out
+        for column in self.usable_too:
+            usable = usable & column.usable
+        return usable
+
+    def is_member(self, members: list[object]) -> Expr:
+        """Whether a row is a member's; ``members`` are the values of membership that say so."""
+        inside = narwhals().col(self.membership)
+        return inside if members == [True] and isinstance(members[0], bool) else inside.is_in(members)
 
     @property
     def kind(self) -> PartKind:
@@ -223,12 +249,11 @@ class _Column:
     def first(self) -> Lazy:
         """The first query: for each membership its rows, those with a score, and how far scores reach."""
         nw = narwhals()
-        score = self._numbers() if self.kind != "text" else nw.col(self.score)
-        usable = ~nw.col(self.score).is_null()
-        if self.dtype.is_float():
-            usable = usable & (score - score == 0)  # what an engine knows of a file's range leaves NaN out
+        score = self.numbers() if self.kind != "text" else nw.col(self.score)
         finite_rows = self.lazy.select(
-            _where(usable).alias("usable"), score.alias("score"), nw.col(self.membership).alias("member")
+            _where(self.usable).alias("usable"),
+            score.alias("score"),
+            nw.col(self.membership).alias("member"),
         )
         ends = (
             []
@@ -243,7 +268,7 @@ class _Column:
         nw = narwhals()
         key = nw.col(self.score)
         if exponent is not None:
-            numbers = self._numbers().cast(nw.Float64)
+            numbers = self.floats
             key = (numbers * 2.0**-exponent).floor().cast(nw.Int64)
             if (
                 exponent > 0
@@ -252,17 +277,16 @@ class _Column:
                 step = 2.0**exponent
                 key = nw.when((numbers < step) & (numbers >= -step)).then(beside).otherwise(key)
         elif self.dtype == nw.Boolean:
-            key = self._numbers()
-        inside = nw.col(self.membership)
-        inside = inside if members == [True] and isinstance(members[0], bool) else inside.is_in(members)
+            key = self.numbers()
+        inside = self.is_member(members)
         keys = [key.alias("key"), *([nw.col(self.group).alias("group")] if self.group else [])]
         finite_rows = self.lazy.select(*keys, _where(inside).alias("members"))
         names = ["key", "group"] if self.group else ["key"]
         return finite_rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
-    def sides(self, layout: Roles, names: list[str]) -> _Sides:
+    def sides(self, layout: Roles, names: list[str]) -> Sides:
         """What the first query says, or what is wrong with the rows."""
-        answer = self._collect(self.first())
+        answer = self.collect(self.first())
         rows, usable = (int(sum(answer[name].to_pylist())) for name in ("n", "usable"))
         with _without_rows():
             column = values_of(answer["member"], "member", 0)
@@ -270,29 +294,29 @@ class _Column:
         if usable < rows:
             raise _not_finite(f"{rows - usable} of {rows} rows are")
         sizes = np.array([int(n) for n in answer["n"].to_pylist()])
-        for n, side in ((sizes[member].sum(), "member"), (sizes[~member].sum(), "nonmember")):
+        totals = int(sizes[member].sum()), int(sizes[~member].sum())
+        for n, side in zip(totals, ("member", "nonmember"), strict=True):
             if n < MIN_RECORDS:
                 raise TooFewRecords(f"{side} scores: got {n}, need at least {MIN_RECORDS}", field=f"{side}s")
         text = self.kind == "text"
         low, high = (
             (None, None) if text else (min(answer["low"].to_pylist()), max(answer["high"].to_pylist()))
         )
-        return _Sides(answer["member"], column, member, low, high)
+        return Sides(answer["member"], column, member, low, high, totals)
 
-    def cells(self, sides: _Sides) -> _Cells:
+    def cells(self, sides: Sides) -> _Cells:
         """The cells of all rows, those of each group apart."""
-        values = sides.values.to_pylist()
-        members = [value for value, inside in zip(values, sides.member, strict=True) if inside]
+        members = sides.members
         if self.kind == "grid":
             return self._on_grid(members, sides)
         most = MOST_ROWS if self.group else MOST_VALUES
-        answer = self._collect(self.second(members, None).head(most + 1))
+        answer = self.collect(self.second(members, None).head(most + 1))
         if self.kind == "text":
             with _without_rows():
                 keys = Labels(np.arange(len(answer)), answer["key"].to_pylist()).array("score", 0, LIMIT)
                 require_no_spelled_number(keys, "member", 0)
             return _cells("text", 0, keys, answer)
-        keys = _integers(answer["key"])
+        keys = integers_of(answer["key"])
         if len(answer) > MOST_VALUES and (len(answer) > most or len(np.unique(keys)) > MOST_VALUES):
             return self._on_grid(members, sides)
         return _cells("integers", 0, keys, answer)
@@ -304,33 +328,40 @@ class _Column:
         few = part.kind != "grid" and len(part.keys) <= MOST_DISTINCT
         return ColumnRead("score", self.score, kind, len(part.keys) if few else None, (), query)
 
-    def _on_grid(self, members: list[object], sides: _Sides) -> _Cells:
+    def _on_grid(self, members: list[object], sides: Sides) -> _Cells:
         low, high = float(sides.low), float(sides.high)
         if not np.isfinite([low, high]).all():
             raise _not_finite("some rows are")
         exponent = finest_exponent(low, high)
-        answer = self._collect(self.second(members, exponent))
-        return _cells("grid", exponent, _integers(answer["key"]).astype(np.int64), answer)
+        answer = self.collect(self.second(members, exponent))
+        return _cells("grid", exponent, integers_of(answer["key"]).astype(np.int64), answer)
 
-    def _numbers(self) -> Expr:
+    def numbers(self) -> Expr:
         """Scores as numbers; floats of 32 bits as the floats of 64 that they are."""
         nw = narwhals()
         if self.dtype == nw.Boolean:
-            return _one(nw.col(self.score))
+            return as_number(nw.col(self.score))
         return nw.col(self.score).cast(nw.Float64) if self.dtype.is_float() else nw.col(self.score)
 
-    def _collect(self, query: Lazy) -> pa.Table:
-        with _engine(self.frame):
+    @property
+    def floats(self) -> Expr:
+        """Scores as floats of 64 bits."""
+        return self.numbers().cast(narwhals().Float64)
+
+    def collect(self, query: Lazy) -> pa.Table:
+        """What the engine answers to a query."""
+        with speaking_for(self.frame):
             return query.collect("pyarrow").to_native()
 
 
-def _lazy(frame: Frame) -> Lazy:
+def lazy_of(frame: Frame) -> Lazy:
+    """The frame as Narwhals speaks to it."""
     nw = narwhals()
-    with _engine(frame):
+    with speaking_for(frame):
         return nw.from_native(frame.native).lazy()
 
 
-def _one(truth: Expr) -> Expr:
+def as_number(truth: Expr) -> Expr:
     """1 where something holds and 0 where not: PostgreSQL casts no boolean to a number."""
     nw = narwhals()
     return nw.when(truth).then(nw.lit(1)).otherwise(nw.lit(0))
@@ -343,8 +374,8 @@ def _where(truth: Expr) -> Expr:
 
 
 def _cells(kind: PartKind, exponent: int, keys: np.ndarray[Any, Any], answer: pa.Table) -> _Cells:
-    members = _integers(answer["members"]).astype(np.int64)
-    part = Part(kind, exponent, keys, members, _integers(answer["n"]).astype(np.int64) - members)
+    members = integers_of(answer["members"]).astype(np.int64)
+    part = Part(kind, exponent, keys, members, integers_of(answer["n"]).astype(np.int64) - members)
     return _Cells(part, answer["group"].to_pylist() if "group" in answer.column_names else [])
 
 
@@ -352,12 +383,13 @@ def _not_finite(which: str) -> NotFinite:
     return NotFinite(f"score: {which} missing, NaN or infinite; every score must be finite", field="score")
 
 
-def _integers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     """Whole numbers of whatever type an engine gives them."""
     return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
 
 
-def _take_member(account: Account, sides: _Sides, layout: Roles, names: list[str]) -> None:
+def take_member(account: Account, sides: Sides, layout: Roles, names: list[str]) -> None:
+    """Account for the column of membership."""
     only = Roles((), layout.member, None, None, member_value=layout.member_value)
     take_account(account, Table({layout.member: sides.column}, 0, names), only)
 
@@ -374,7 +406,7 @@ def _without_rows() -> Iterator[None]:
 
 
 @contextmanager
-def _engine(frame: Frame) -> Iterator[None]:
+def speaking_for(frame: Frame) -> Iterator[None]:
     """What an engine cannot do, or did not get done, in one line of its own words."""
     try:
         yield

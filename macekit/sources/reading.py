@@ -21,11 +21,21 @@ from macekit.decoding.body import ColumnRead, DecodedBody, Sample
 from macekit.decoding.columns import Labels, absent, one_column
 from macekit.decoding.roles import Roles
 from macekit.decoding.table import Table, from_table, membership, plain, stacked, take_account
-from macekit.operations.counts import EXPANSION, GROUPED, LARGE, counts_suffice, start_of, streams
+from macekit.operations.counts import (
+    EXPANSION,
+    GROUPED,
+    LARGE,
+    counts_suffice,
+    start_of,
+    streams,
+    vectors_suffice,
+)
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
+from macekit.sources.frame_vectors import counts_of_frame
 from macekit.sources.frames import Frame, count, parts_by_group
+from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 LIMIT = 2**40
 """Bytes a block may expand to: files are one's own."""
@@ -62,9 +72,10 @@ def read(
         return _computed(source, call, options)
     if set(WIDE) & dict(columns).keys():
         raise Problem("bad-option", f"{' and '.join(WIDE)}: such a table is read as a whole", field=WIDE[0])
-    blocks = _alike(block.in_order() for block in source.blocks(call))
+    blocks = in_order(source, call)
     only_counts = operation == "counts" and _are_counted(call, options)
-    suffice = counts_suffice(call, options)
+    vectors = vectors_suffice(call, options)
+    suffice = vectors or counts_suffice(call, options)
     grouped = "group" in dict(columns) and operation in GROUPED
     most = (LARGE // EXPANSION if grouped else LARGE) if suffice else MOST_HELD  # labels take much room
     blocks_so_far: deque[Block] = deque()
@@ -80,7 +91,10 @@ def read(
         if not suffice:
             raise _too_large(operation)
         say()
-    every_block = chain(_emptied(blocks_so_far), blocks)
+    if vectors:
+        about = VectorQuestion.of(operation, options, textual)
+        return counts_of_vectors(source, blocks_so_far, blocks, MOST_HELD, call, about).body(options, textual)
+    every_block = chain(emptied(blocks_so_far), blocks)
     if grouped:
         parts, columns_read = _parts_of_groups(every_block, _on_grid(call, options, textual))
         body = _with_groups(parts, columns_read, options, textual)
@@ -92,6 +106,10 @@ def read(
 
 def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> DecodedBody:
     """Counts of a frame, made where it lies."""
+    if vectors_suffice(call, options):
+        return counts_of_frame(frame, call, VectorQuestion.of(call.operation, options, textual=False)).body(
+            options
+        )
     if not (
         _are_counted(call, options) if call.operation == "counts" else counts_suffice(call, options)
     ) and not _is_compared(call, options):
@@ -114,45 +132,17 @@ def _is_compared(call: Call, options: Mapping[str, object]) -> bool:
     return call.operation == "compare" and counts_suffice(Call("advantage"), options)
 
 
-def _alike(blocks: Iterator[Block]) -> Iterator[Block]:
-    """The same blocks, as long as the columns in use have the same names in all."""
-    first: Block | None = None
-    for block in blocks:
-        first = first or block
-        if block.table.names != first.table.names:
-            what = next(
-                role
-                for role, one, other in zip(
-                    first.roles.what.values(), first.table.names, block.table.names, strict=True
-                )
-                if one != other
-            )
-            raise Problem(
-                "bad-records",
-                f"{block.name or 'a later batch'}: the column of {what} is not called as in "
-                f"{first.name or 'the first'}; name it, or read them apart",
-                field=what,
-            )
-        yield block
-
-
 def _are_counted(call: Call, options: Mapping[str, object]) -> bool:
     """Whether counts can be made block by block, of one score a record."""
     query = tuple((name, str(value)) for name, value in options.items() if name in HOW_COUNTED)
     columns = tuple(each for each in call.query if each[0] != "group")  # groups are counted as they come, too
     about = Call("counts", "", query=columns + query)
-    return streams(about) and "," not in dict(call.query).get("score", "")
+    return streams(about)
 
 
 def _of_counting(call: Call, options: Mapping[str, object]) -> dict[str, object]:
     """Those options that say how to count; all of them, if counting is what was asked."""
     return {name: each for name, each in options.items() if call.operation == "counts" or name in HOW_COUNTED}
-
-
-def _emptied(blocks_so_far: deque[Block]) -> Iterator[Block]:
-    """What was held, let go block by block."""
-    while blocks_so_far:
-        yield blocks_so_far.popleft()
 
 
 def _give_back() -> None:
@@ -209,7 +199,7 @@ def counts_by_group(
     call = Call("counts", query=columns, expanded_limit=LIMIT)
     if isinstance(source, Frame):
         return counts_of_groups(parts_by_group(source, call, on_grid)[0])
-    blocks = _alike(block.in_order() for block in source.blocks(call))
+    blocks = in_order(source, call)
     return counts_of_groups(_parts_of_groups(blocks, on_grid)[0])
 
 

@@ -96,6 +96,11 @@ class Shards:
         """Bytes of all files, as they lie there."""
         return sum(shard.files.get_file_info(shard.path).size or 0 for shard in self.shards)
 
+    @property
+    def again(self) -> bool:
+        """Files may be read twice."""
+        return True
+
     def blocks(self, call: Call) -> Iterator[Block]:
         """All blocks of all files; the next is read while one is looked at."""
         yield from ahead(block for shard in self.shards for block in shard.blocks(call))

@@ -148,7 +148,7 @@ def test_mlflow_s_own_thresholds_hold_the_numbers(client: mlflow.MlflowClient) -
         result = evaluate(evaluator_config={"score": "loss", "max_advantage": 0.9, "prefix": "leak"})
     limits = {"leak/limits.advantage/upper": MetricThreshold(threshold=0.3, greater_is_better=False)}
 
-    with pytest.raises(MlflowException, match="leak/limits.advantage/upper"):
+    with pytest.raises(MlflowException, match=r"leak/limits\.advantage/upper"):
         mlflow.validate_evaluation_results(candidate_result=result, validation_thresholds=limits)
 
 

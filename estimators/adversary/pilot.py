@@ -1,0 +1,211 @@
+"""A pilot: rows of both sides, drawn from more than memory holds, that choose a rule for all the others.
+
+The rows come block by block. Each draws a number, and those with the least are the pilot of their side: a sample
+without replacement, whatever the order of the rows. Their places are known, so that a second pass leaves them out.
+Given the pilot, the rule is fixed and the other records are independent draws that it has not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.adversary.learned import (
+    DEFAULT_LEARNERS,
+    MOST_TAUGHT,
+    TRAINING_SHARE,
+    LearnedRule,
+    Learner,
+    teach,
+)
+from estimators.adversary.tree import IN_ENGINES, BoxRule
+from estimators.errors import TooFewRecords
+from estimators.sample.cells import Boxes
+from estimators.sample.counting import resolution
+from estimators.sample.doubts import of_rows
+from estimators.sample.scores import MIN_RECORDS
+from estimators.statement import Caution
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+SIDES = ("member", "nonmember")
+
+MOST_BYTES = 2**25
+"""Bytes of a side's pilot: of wide vectors there are fewer rows."""
+
+LEAST_TAUGHT = 2 * MIN_RECORDS
+"""Records a side that teach at least: half fit, half choose."""
+
+
+class PilotDraw:
+    """Rows of each side drawn at random while they come; ``pilot`` is what was drawn.
+
+    Args:
+        seed: Whole number from which everything random is drawn; the same rows in the same order give the same pilot,
+            however they are cut into blocks.
+        most: Rows of each side at most.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.adversary.pilot import PilotDraw
+        >>> rng, draw = np.random.default_rng(0), PilotDraw(seed=1, most=100)
+        >>> for start in range(5):
+        ...     draw.add(rng.normal(size=(200, 2)), np.arange(200) < 80)
+        >>> pilot = draw.pilot()
+        >>> len(pilot.members), len(pilot.nonmembers), draw.rows
+        (100, 100, 1000)
+    """
+
+    def __init__(self, seed: int = 0, most: int = MOST_TAUGHT) -> None:
+        self._rng = np.random.default_rng((seed, 1))
+        self._most = most
+        self._sides = [_Reservoir(), _Reservoir()]
+        self.rows = 0
+
+    def add(self, rows: Floats, member: NDArray[np.bool_]) -> None:
+        """Draw from one more block: a row for each record, and who is a member."""
+        keys = self._rng.random(len(rows))
+        most = max(LEAST_TAUGHT, min(self._most, MOST_BYTES // (8 * rows.shape[1])))
+        for reservoir, inside in zip(self._sides, (member, ~member), strict=True):
+            reservoir.add(rows, keys, inside, self.rows, most)
+        self.rows += len(rows)
+
+    @property
+    def n_drawn(self) -> int:
+        """Rows of the smaller side that could teach by now."""
+        return min(reservoir.taught for reservoir in self._sides)
+
+    def pilot(self) -> Pilot:
+        """What was drawn, 40% of a side at most.
+
+        Raises:
+            TooFewRecords: a side has too few records to learn from some of them.
+        """
+        for reservoir, name in zip(self._sides, SIDES, strict=True):
+            if reservoir.taught < LEAST_TAUGHT:
+                raise too_few(name, reservoir.total)
+        (members, at), (nonmembers, where) = (reservoir.drawn() for reservoir in self._sides)
+        order = np.argsort(np.concatenate([at, where]))
+        places, rows = np.concatenate([at, where])[order], np.concatenate([members, nonmembers])[order]
+        return Pilot(members, nonmembers, places, rows)
+
+
+def too_few(side: str, records: int) -> TooFewRecords:
+    """What is wrong with a side that is too small for a pilot."""
+    need = int(np.ceil(LEAST_TAUGHT / TRAINING_SHARE))
+    message = (
+        f"{side} scores: got {records}, need at least {need} to learn a score of vectors from some of them"
+    )
+    return TooFewRecords(message, field=f"{side}s")
+
+
+class _Reservoir:
+    """The rows of one side with the least keys so far."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._most = 0
+        self._limit = 1.0
+        self._parts: list[tuple[Floats, Floats, Integers]] = []
+        self._size = 0
+
+    def add(self, rows: Floats, keys: Floats, inside: NDArray[np.bool_], start: int, most: int) -> None:
+        """Keep those that may be among the ``most`` with the least keys."""
+        self.total, self._most = self.total + int(inside.sum()), most
+        at = np.flatnonzero(inside & (keys < self._limit))
+        if not len(at):
+            return
+        self._parts.append((keys[at], rows[at], start + at))
+        self._size += len(at)
+        if self._size > 2 * most:
+            self._shrink(most)
+
+    @property
+    def taught(self) -> int:
+        """How many of them could teach."""
+        return min(self._most, int(TRAINING_SHARE * self.total))
+
+    def drawn(self) -> tuple[Floats, Integers]:
+        """The rows, in random order, and their places."""
+        self._shrink(self.taught)
+        ((_, rows, at),) = self._parts
+        return rows, at
+
+    def _shrink(self, size: int) -> None:
+        keys, rows, at = (np.concatenate(columns) for columns in zip(*self._parts, strict=True))
+        order = np.argsort(keys)[:size]
+        self._limit = float(keys[order[-1]])
+        self._parts, self._size = [(keys[order], rows[order], at[order])], len(order)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pilot:
+    """Rows that a rule is chosen by, and their places among all rows.
+
+    Attributes:
+        members: Rows of member records, in random order.
+        nonmembers: Rows of nonmember records, likewise.
+        places: Which of all rows they are, ascending.
+        rows: The rows in the order of these places.
+    """
+
+    members: Floats
+    nonmembers: Floats
+    places: Integers
+    rows: Floats
+
+    @classmethod
+    def of(cls, members: Floats, nonmembers: Floats, seed: int) -> Pilot:
+        """Rows of both sides that came from elsewhere, in random order; nobody asks for their places."""
+        rng = np.random.default_rng((seed, 2))
+        sides = rng.permutation(members), rng.permutation(nonmembers)
+        return cls(*sides, np.zeros(0, dtype=np.int64), np.concatenate(sides))
+
+    @property
+    def size(self) -> int:
+        """Rows of both sides."""
+        return len(self.rows)
+
+    @property
+    def doubts(self) -> tuple[Caution, ...]:
+        """What is odd about its rows, such as repeated ones."""
+        return of_rows(self.members, self.nonmembers)
+
+    def others(self, start: int, size: int) -> NDArray[np.bool_]:
+        """Which of so many rows from ``start`` on are not of the pilot."""
+        first, last = np.searchsorted(self.places, [start, start + size])
+        left = np.ones(size, dtype=np.bool_)
+        left[self.places[first:last] - start] = False
+        return left
+
+    def within(self, start: int, size: int) -> Floats:
+        """Its rows among so many from ``start`` on."""
+        first, last = np.searchsorted(self.places, [start, start + size])
+        return self.rows[first:last]
+
+    def teach(
+        self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = DEFAULT_LEARNERS
+    ) -> LearnedRule:
+        """The score that is learned from it.
+
+        Args:
+            prior: Probability that a record is a member before its score is seen.
+            seed: Whole number from which everything random is drawn.
+            learners: Which classifiers compete.
+        """
+        return teach(self.members, self.nonmembers, prior, seed, learners)
+
+    def teach_boxes(
+        self, prior: float = 0.5, seed: int = 0, learners: Sequence[Learner] = IN_ENGINES
+    ) -> BoxRule:
+        """The score that is learned from it of those that a database can compute."""
+        rule = self.teach(prior, seed, learners)
+        model = rule.classify.model
+        return BoxRule(model.boxes, model.share, rule.learner, rule.n_taught)
+
+    def boxes(self, size: int | None, records: int) -> Boxes:
+        """Boxes of about equal mass; ``size`` None: the cube root of the number of records."""
+        return Boxes.halving(self.rows, resolution(records) if size is None else size)

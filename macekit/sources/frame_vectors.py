@@ -1,0 +1,152 @@
+"""Vectors of a frame that computes for itself: a pilot of its rows chooses boxes, and the frame counts them.
+
+Four queries: whether all rows can be used, some rows of either side, and how many of all rows fall into each box. The
+pilot's own rows are then taken out of the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators import Counts, LearnedTarget
+from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, taught_of
+from estimators.adversary.pilot import LEAST_TAUGHT, MOST_BYTES, SIDES, Pilot, too_few
+from estimators.adversary.tree import IN_ENGINES, NEVER, between_rows
+from estimators.sample.cells import Boxes
+from macekit.call import Call
+from macekit.decoding.account import Account
+from macekit.decoding.body import ColumnRead
+from macekit.decoding.roles import roles
+from macekit.problems import Problem
+from macekit.sources.frames import (
+    Expr,
+    Frame,
+    ScoreColumn,
+    Sides,
+    as_number,
+    integers_of,
+    lazy_of,
+    narwhals,
+    speaking_for,
+    take_member,
+)
+from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, changed
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameVectors:
+    """Columns of a frame that are a vector together, who is a member, and the columns that were read."""
+
+    columns: tuple[ScoreColumn, ...]
+    sides: Sides
+    read: tuple[ColumnRead, ...]
+
+    @classmethod
+    def of(cls, frame: Frame, call: Call) -> FrameVectors:
+        """Those that a question names, if every row can be used."""
+        lazy = lazy_of(frame)
+        with speaking_for(frame):
+            schema = lazy.collect_schema()
+        names = schema.names()
+        layout = roles(names, call)
+        columns = tuple(
+            ScoreColumn(frame, lazy, names[place], names[layout.member], True, schema[names[place]])
+            for place in layout.scores
+        )
+        for column in columns:
+            assert column.kind == "grid"  # text was refused
+        sides, account = replace(columns[0], usable_too=columns[1:]).sides(layout, names), Account()
+        take_member(account, sides, layout, names)
+        read = [ColumnRead("score", column.score, "numbers", None) for column in columns]
+        return cls(columns, sides, (*read, *account.columns()))
+
+    @property
+    def inside(self) -> Expr:
+        """Whether a row is a member's."""
+        return self.columns[0].is_member(self.sides.members)
+
+    def pilot(self, seed: int) -> Pilot:
+        """Rows of either side that the engine gives first."""
+        first, lazy = self.columns[0], self.columns[0].lazy
+        most = MOST_BYTES // (8 * len(self.columns))
+        names = [f"x{at}" for at in range(len(self.columns))]
+        scores = [column.floats.alias(name) for column, name in zip(self.columns, names, strict=True)]
+        rows = []
+        for of_side, n, side in zip((self.inside, ~self.inside), self.sides.sizes, SIDES, strict=True):
+            size = min(taught_of(n), most)
+            if size < LEAST_TAUGHT:
+                raise too_few(side, n)
+            answer = first.collect(lazy.filter(of_side).select(*scores).head(size))
+            rows.append(np.column_stack([answer[name].to_numpy() for name in names]))
+        return Pilot.of(rows[0], rows[1], seed)
+
+    def count(self, boxes: Boxes) -> Integers:
+        """Members, and nonmembers, in each box."""
+        nw, first = narwhals(), self.columns[0]
+        keyed = first.lazy.select(
+            box_of(self.columns, boxes).alias("key"), as_number(self.inside).alias("members")
+        )
+        answer = first.collect(keyed.group_by("key").agg(nw.col("members").sum(), nw.len().alias("n")))
+        counts = np.zeros((2, boxes.size), dtype=np.int64)
+        at = integers_of(answer["key"]).astype(np.int64)
+        np.add.at(counts[0], at, integers_of(answer["members"]).astype(np.int64))
+        np.add.at(counts[1], at, integers_of(answer["n"]).astype(np.int64))
+        counts[1] -= counts[0]
+        return counts
+
+    def others(self, boxes: Boxes, pilot: Pilot) -> tuple[Integers, Integers]:
+        """The same without the pilot's."""
+        counts, teachers = self.count(boxes), (pilot.members, pilot.nonmembers)
+        for column, rows in zip(counts, teachers, strict=True):
+            np.subtract(column, np.bincount(boxes.locate(rows), minlength=boxes.size), out=column)
+        left = [n - len(rows) for n, rows in zip(self.sides.sizes, teachers, strict=True)]
+        if counts.min() < 0 or counts.sum(axis=1).tolist() != left:
+            raise changed(self.columns[0].frame.name)
+        return counts[0], counts[1]
+
+
+def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCounts:
+    """The counts of a frame's vectors, computed where it lies."""
+    vectors = FrameVectors.of(frame, call)
+    pilot = vectors.pilot(about.seed)
+    if isinstance(about.target, LearnedTarget):
+        rule = pilot.teach_boxes(about.prior, about.seed, _learners(about.target, frame))
+        counts = rule.counts(*vectors.others(between_rows(rule.boxes, pilot.rows), pilot))
+        return VectorCounts(counts, pilot.doubts, vectors.read)
+    boxes = between_rows(pilot.boxes(about.target.bins, sum(vectors.sides.sizes)), pilot.rows)
+    counts = Counts(*vectors.others(boxes, pilot), boxes)
+    return VectorCounts(counts, (about_boxes(pilot, "first"), *pilot.doubts), vectors.read)
+
+
+def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:
+    """Those whose score the engine can compute."""
+    if target.learners == DEFAULT_LEARNERS:
+        return IN_ENGINES
+    names = {learner.name: learner for learner in IN_ENGINES}
+    odd = next((each.name for each in target.learners if each.name not in names), None)
+    if odd is not None:
+        raise Problem(
+            "bad-option",
+            f"estimator.learners: a frame of {frame.engine} is scored by {' and '.join(names)} alone, for it cannot "
+            f"compute {odd}; remove that, or give the records",
+            field="estimator.learners",
+        )
+    return tuple(names[each.name] for each in target.learners)
+
+
+def box_of(columns: Sequence[ScoreColumn], boxes: Boxes, node: int = 0) -> Expr:
+    """The box of a row, by comparisons alone."""
+    nw = narwhals()
+    if node >= len(boxes.cuts):
+        return nw.lit(node - len(boxes.cuts))
+    low = box_of(columns, boxes, 2 * node + 1)
+    if boxes.cuts[node] == NEVER:
+        return low
+    above = columns[boxes.axes[node]].floats > float(boxes.cuts[node])
+    return nw.when(above).then(box_of(columns, boxes, 2 * node + 2)).otherwise(low)

@@ -1,0 +1,94 @@
+"""Counts of a learned score say what they are of, wherever they go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from estimators import Decision, LearnedTarget, MaceError, advantage, assess, verdict
+from estimators.errors import IncompatibleCells, InvalidCounts
+from estimators.gate import judge
+from estimators.maxima import MaxAdvantage, MaxMetric, MaxTpr
+from estimators.metric.presets import preset
+from estimators.sample.cells import Grid
+from estimators.sample.counts import Counts
+from estimators.sample.learned import LearnedCounts
+from estimators.statement import Caution
+
+EVEN = np.full(20, 5000)
+COUNTS = LearnedCounts(EVEN, EVEN, Grid(-5, np.arange(20)), learner="boxes", n_taught=400)
+
+
+def test_they_are_read_back_as_what_they_are() -> None:
+    again = LearnedCounts.from_dict(COUNTS.to_dict())
+
+    assert (again.learner, again.n_taught, again.among) == ("boxes", 400, "all")
+    assert again.to_dict() == COUNTS.to_dict()
+
+
+@pytest.mark.parametrize(
+    "learned",
+    [
+        None,
+        {},
+        {"learner": 1, "n_taught": 4, "among": "all"},
+        {"learner": "boxes", "n_taught": -1, "among": "all"},
+        {"learner": "boxes", "n_taught": True, "among": "all"},
+        {"learner": "boxes", "n_taught": 4, "among": "none"},
+    ],
+)
+def test_what_does_not_say_how_it_was_learned_is_refused(learned: object) -> None:
+    with pytest.raises(InvalidCounts, match="learned"):
+        LearnedCounts.from_dict({**COUNTS.to_dict(), "learned": learned})
+
+
+def test_a_learned_score_has_an_order() -> None:
+    with pytest.raises(InvalidCounts, match="order"):
+        LearnedCounts.from_dict(
+            {**Counts.of([9, 9], [9, 9]).to_dict(), "learned": COUNTS.to_dict()["learned"]}
+        )
+
+
+def test_two_of_them_do_not_merge_nor_with_others() -> None:
+    others = Counts(EVEN, EVEN, Grid(-5, np.arange(20)))
+
+    for one, other in ((COUNTS, COUNTS), (COUNTS, others), (others, COUNTS)):
+        with pytest.raises(IncompatibleCells, match="learned score"):
+            one.merge(other)
+
+
+def test_a_verdict_passes_by_them_only_where_that_was_accepted() -> None:
+    plain = verdict(advantage(COUNTS), 0.2)
+    accepted = verdict(advantage(COUNTS, target=LearnedTarget(accept_learned_score=True)), 0.2)
+
+    assert plain.decision is Decision.INCONCLUSIVE
+    assert plain.learned_score_accepted is False
+    assert accepted.decision is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    "limit", [MaxAdvantage(0.2), MaxTpr(0.3, fpr=0.1), MaxMetric(0.7, preset("accuracy", 0.5))]
+)
+def test_no_limit_of_a_gate_passes_by_them_either(limit: MaxAdvantage | MaxTpr | MaxMetric) -> None:
+    accepted = LearnedTarget(accept_learned_score=True)
+    about = MaxAdvantage(limit.maximum, accepted) if isinstance(limit, MaxAdvantage) else limit
+
+    assert judge(COUNTS, [limit]).decision is Decision.INCONCLUSIVE
+    assert judge(COUNTS, [about], learned_by=accepted).decision is Decision.PASS
+
+
+def test_every_answer_says_that_the_score_was_learned_and_from_what() -> None:
+    expected = Caution(
+        "learned_score",
+        "the vector was turned into one learned score (boxes, learned from 400 of the records and stated on the other "
+        "200000): another score of the same vector may give away more",
+    )
+
+    assert expected in advantage(COUNTS).cautions
+    assert expected in assess(COUNTS).cautions
+    assert "learned score" in advantage(COUNTS).sentence
+
+
+def test_a_learned_adversary_still_needs_to_know_that_counts_are_of_a_learned_score() -> None:
+    with pytest.raises(MaceError, match="not counts"):
+        advantage(Counts(EVEN, EVEN, Grid(-5, np.arange(20))), target=LearnedTarget())
