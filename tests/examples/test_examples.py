@@ -1,12 +1,15 @@
 """Every example runs as its first lines say, and shows what it says."""
 
 import importlib.util
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
+import macekit
 from examples import compare_tools
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -131,8 +134,30 @@ def test_the_halves_of_the_page_are_all_counted() -> None:
         assert sum(int(word.split()[-1]) for word in row[3].split(", ")) == int(number)
 
 
-def test_merged_shards_equal_one_pass() -> None:
-    printed = run("shards.py")
+@pytest.mark.parametrize(
+    ("engine", "last"),
+    [("dask", "south: 0.031 to 0.053"), ("warehouse", "Pass: "), ("spark", "of 100000 records are flagged")],
+)
+def test_an_engine_answers_what_one_file_does(engine: str, last: str, tmp_path: Path) -> None:
+    printed = run(f"engines/with_{engine}.py")
 
-    assert "equal to one pass: True" in printed
-    assert "With 95% confidence" in printed
+    write = runpy.run_path(str(EXAMPLES / "engines" / "records.py"))["write"]
+    sentence = macekit.estimate(
+        counts=macekit.counts(write(tmp_path), score="loss", member="is_train")["counts"]
+    ).sentence
+    assert sentence in printed
+    assert last in printed.splitlines()[-1]
+
+
+def test_ray_s_function_makes_parts_that_merge_to_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray itself is no dependency of the tests: its batches are Arrow tables."""
+    monkeypatch.syspath_prepend(str(EXAMPLES / "engines"))
+    example = runpy.run_path(str(EXAMPLES / "engines" / "with_ray.py"), run_name="read")
+    folder = example["write"](tmp_path, 8000)
+    batches = [parquet.read_table(path) for path in sorted(tmp_path.iterdir())]
+
+    merger = macekit.merged(map(example["counted"], batches))
+
+    assert merger["counts"] == macekit.counts(folder, score="loss", member="is_train")["counts"]
