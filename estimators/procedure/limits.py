@@ -216,7 +216,7 @@ def _left(noise: float, variance: float) -> float:
 
 def _fewest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
     """The least number from ``low`` to ``most`` that is enough; more never are too few."""
-    if not enough(most):
+    if low > most or not enough(most):
         return None
     high = most
     while low < high:
