@@ -146,7 +146,7 @@ class Trainings:
         def enough(number: int) -> bool:
             return bool(_student(number, alpha) * deviation / sqrt(number) <= room)
 
-        return _fewest(enough, self.number, most)
+        return _fewest(enough, self.number + 1, most)
 
     def times_for(self, threshold: float, value: float, alpha: float, most: int) -> int | None:
         """So many times the records of each of these models, likewise; None if the models alone vary too much."""
@@ -160,7 +160,7 @@ class Trainings:
             deviation = sqrt((between + self.noise / times) / self.number)
             return max(0.0, bias) / sqrt(times) + quantile * deviation <= room
 
-        return _fewest(enough, 1, most)
+        return _fewest(enough, 2, most)
 
 
 def _student(number: int, alpha: float) -> float:
@@ -216,7 +216,7 @@ def _left(noise: float, variance: float) -> float:
 
 def _fewest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
     """The least number from ``low`` to ``most`` that is enough; more never are too few."""
-    if not enough(most):
+    if low > most or not enough(most):
         return None
     high = most
     while low < high:

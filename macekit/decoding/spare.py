@@ -49,7 +49,7 @@ def cautions_of(call: Call, body: memoryview, body_read: DecodedBody) -> tuple[C
 
 def wanted(body_read: DecodedBody) -> bool:
     """Whether anything is to be looked at: not where it was said whose the rows are."""
-    already_named = bool(body_read.clusters) or not body_read.units is body_read.models is None
+    already_named = bool(body_read.clusters) or not (body_read.units is None and body_read.models is None)
     return body_read.rows is not None and bool(body_read.samples) and not already_named
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from estimators.audit.epsilon import EMPIRICAL
+from estimators.procedure.answer import TRAININGS
 from estimators.statement import IID, MLR, UNIMODAL
 
 
@@ -168,6 +169,23 @@ METHODS: list[MethodAnswer] = [
         "assumes": IID + "; the steps and their order were fixed in advance",
         "guarantee": SIMULATED.replace("docs/coverage.md", "docs/releases.md"),
         "reference": "a fixed sequence of tests (docs/releases.md)",
+    },
+    {
+        "name": "training procedure",
+        "asks": [_ask("procedure", "advantage"), _ask("procedure", "next_model")],
+        "states": "the mean advantage over trainings of several models, and that of the next one",
+        "assumes": TRAININGS + "; what models give away varies without rare extremes",
+        "guarantee": "holds in simulation where leaks vary as normal numbers do, not where rare trainings give away "
+        "much more (docs/procedure.md)",
+        "reference": "Student and Hall (1992); docs/methods.md, several models of one procedure",
+    },
+    {
+        "name": "training procedure, however trainings vary",
+        "asks": [_ask("procedure", "any_variation")],
+        "states": "the mean advantage over trainings of several models",
+        "assumes": TRAININGS,
+        "guarantee": "proven at every number of models, of whatever law",
+        "reference": "Waudby-Smith and Ramdas (2023); docs/methods.md, several models of one procedure",
     },
     {
         "name": "queries of a model",

@@ -216,6 +216,15 @@ def test_a_verdict_says_how_many_models_or_records_would_settle_it() -> None:
         result.verdict(2.0)
 
 
+def test_what_would_settle_it_is_more_than_there_is() -> None:
+    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]  # Hall's end is above 0.5, Student's below
+    seen = trainings(values, noise=1e-4)
+
+    assert seen.mean(ALPHA)[1] > 0.45
+    assert seen.models_for(0.45, float(np.mean(values)), ALPHA, 10**4) == 7
+    assert seen.times_for(0.45, float(np.mean(values)), ALPHA, 10**4) == 2
+
+
 def test_where_models_alone_vary_too_much_more_records_are_not_offered() -> None:
     values = [0.0, 0.1, 0.5, 0.9, 0.2, 0.4]
     seen = trainings(values, noise=1e-4)
