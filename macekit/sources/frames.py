@@ -385,6 +385,10 @@ def _not_finite(which: str) -> NotFinite:
 
 def integers_of(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     """Whole numbers of whatever type an engine gives them."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return as_64_bit(column.to_numpy())
     return as_64_bit(np.array([int(value) for value in column.to_pylist()], dtype=object))
 
 
