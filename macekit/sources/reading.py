@@ -145,8 +145,8 @@ def _too_large(operation: str) -> Problem:
     return Problem(
         "too-large",
         f"`{command(operation)}` as it was asked looks at every record, and the columns in use take more than "
-        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without groups, units "
-        "and vectors), or of a sample of the records",
+        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate, without units), or of "
+        "a sample of the records",
     )
 
 
