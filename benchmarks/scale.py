@@ -3,6 +3,7 @@
     python -m benchmarks.scale                       # 10^6 rows, some minutes
     python -m benchmarks.scale --rows 100000000 --engine-rows 10000000
     python -m benchmarks.scale --only equal,stream
+    python -m benchmarks.scale --only vectors --vector-rows 20000000 --repeats 1
 
 CPU is that of the process and all it started (a Spark's Java and its workers, too), beyond imports; memory is what
 these hold that is not a mapped file. Every line is measured in a process of its own, the least of several. Only
@@ -54,6 +55,22 @@ def write(folder: Path, rows: int) -> Path:
         )
         table = pa.table({"score": score, "member": member, "region": region.cast(pa.string())})
         pq.write_table(table, folder / f"{file}.parquet")
+    return folder
+
+
+def write_vectors(folder: Path, rows: int, world: str) -> Path:
+    """Two scores a record, in eight files: both larger by 0.2 for members, or of equal sign for a fifth of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in range(FILES):
+        rng = np.random.default_rng(file)
+        n = rows * (file + 1) // FILES - rows * file // FILES
+        member = rng.random(n) < 0.5
+        a, b = rng.normal(size=(2, n))
+        if world == "xor":
+            b = np.where(member & (rng.random(n) < 0.2), np.abs(b) * np.sign(a), b)
+        else:
+            a, b = a + 0.2 * member, b + 0.2 * member
+        pq.write_table(pa.table({"a": a, "b": b, "member": member}), folder / f"{file}.parquet")
     return folder
 
 
@@ -333,7 +350,21 @@ def map_in_arrow(path: Path) -> str:
     return of_counts(macekit.merged(table))
 
 
+def of_vectors(source: Any) -> str:
+    """What is said of two scores a record."""
+    result = macekit.estimate(source, score=["a", "b"])
+    return f"{shown(result)}, {result.learned_score.learner}"
+
+
+def from_memory(path: Path) -> str:
+    """The same of a table that is in memory already."""
+    return of_vectors(pq.read_table(path))
+
+
 WAYS: dict[str, Callable[[Path], str]] = {
+    "vectors, files": of_vectors,
+    "vectors, in memory": from_memory,
+    "vectors, Ibis, DuckDB": lambda path: of_vectors(ibis(path)),
     "estimate": lambda path: shown(macekit.estimate(path)),
     "counts": lambda path: of_counts(macekit.counts(path)),
     "counts by group": by_group,
@@ -387,6 +418,16 @@ def table(ways: list[str], path: Path, rows: int, warm: Path, repeats: int, besi
         )
 
 
+def of_two_scores(folder: Path, rows: int, repeats: int) -> None:
+    """What vectors cost, in a world where a simple rule is best and in one where it is not."""
+    ways = ["vectors, files", "vectors, in memory", "vectors, Ibis, DuckDB"]
+    for world in ("shift", "xor"):
+        warm = write_vectors(folder / f"warm-{world}", 10_000, world)
+        path = write_vectors(folder / f"{world}-{rows}", rows, world)
+        print(f"\n{world}:")
+        table(ways, path, rows, warm, repeats, ways[0])
+
+
 def linear(folder: Path, rows: int, warm: Path, repeats: int) -> None:
     """The same question of ever more rows; what each more row costs leaves out what any question costs first."""
     print("\n| rows | CPU, s | ns a row | ns each more row than the line above | MiB |")
@@ -407,8 +448,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="streamed here")
     parser.add_argument("--engine-rows", type=int, default=1_000_000, help="counted by engines, and by Spark")
+    parser.add_argument("--vector-rows", type=int, default=1_000_000, help="of two scores each")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="equal,stream,linear,group,push,spark")
+    parser.add_argument("--only", default="equal,stream,linear,vectors,group,push,spark")
     parser.add_argument("--folder", type=Path, help="where the records are written, and stay")
     parser.add_argument("--way", nargs=3, metavar=("NAME", "WARM", "PATH"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -432,6 +474,8 @@ def main() -> None:
                 "risk of each record, written",
             ]
             table(ways, path, given.rows, warm, given.repeats, "DuckDB's own query")
+        if "vectors" in parts:
+            of_two_scores(folder, given.vector_rows, given.repeats)
         if "linear" in parts:
             linear(folder, given.rows, warm, given.repeats)
         few = write(folder / f"rows-{given.engine_rows}", given.engine_rows)

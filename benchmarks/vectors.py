@@ -205,10 +205,16 @@ def crossed(rng: np.random.Generator, n: int) -> Pair:
     return members, nonmembers
 
 
+def spread_out(rng: np.random.Generator, n: int) -> Pair:
+    """Ten coordinates of members are larger, each by little."""
+    return rng.normal(0.09, 1.0, (n, 10)), rng.normal(size=(n, 10))
+
+
 WORLDS: dict[str, tuple[Callable[[np.random.Generator, int], Pair], float]] = {
     "no leak": (independent, 0.0),
     "shift": (shifted, 2.0 * float(ndtr(0.1 * np.sqrt(2.0))) - 1.0),
     "xor": (crossed, 0.1),
+    "shift of ten": (spread_out, 2.0 * float(ndtr(0.045 * np.sqrt(10.0))) - 1.0),
 }
 """How both sides are drawn, and the advantage of the best attacker."""
 

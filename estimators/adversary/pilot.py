@@ -73,10 +73,9 @@ class PilotDraw:
             reservoir.add(rows, keys, inside, self.rows, most)
         self.rows += len(rows)
 
-    @property
-    def n_drawn(self) -> int:
-        """Rows of the smaller side that could teach by now."""
-        return min(reservoir.taught for reservoir in self._sides)
+    def can_teach(self, rows: int) -> bool:
+        """Whether so many rows of either side could teach by now, or as many as there may be."""
+        return all(reservoir.taught >= min(rows, reservoir.most or rows) for reservoir in self._sides)
 
     def pilot(self) -> Pilot:
         """What was drawn, 40% of a side at most.
@@ -107,14 +106,14 @@ class _Reservoir:
 
     def __init__(self) -> None:
         self.total = 0
-        self._most = 0
+        self.most = 0
         self._limit = 1.0
         self._parts: list[tuple[Floats, Floats, Integers]] = []
         self._size = 0
 
     def add(self, rows: Floats, keys: Floats, inside: NDArray[np.bool_], start: int, most: int) -> None:
         """Keep those that may be among the ``most`` with the least keys."""
-        self.total, self._most = self.total + int(inside.sum()), most
+        self.total, self.most = self.total + int(inside.sum()), most
         at = np.flatnonzero(inside & (keys < self._limit))
         if not len(at):
             return
@@ -126,7 +125,7 @@ class _Reservoir:
     @property
     def taught(self) -> int:
         """How many of them could teach."""
-        return min(self._most, int(TRAINING_SHARE * self.total))
+        return min(self.most, int(TRAINING_SHARE * self.total))
 
     def drawn(self) -> tuple[Floats, Integers]:
         """The rows, in random order, and their places."""

@@ -661,7 +661,8 @@ class Client(ABC):
     ) -> Result:
         """Scores as counts that merge with any others, or several ``shards=`` merged.
 
-        Counts stand for scores in every other question that looks at no single record.
+        Counts stand for scores in every other question that looks at no single record. Vectors are counted by one score
+        that is learned from some of them; their counts say so (``learned``) and do not merge.
 
         Args:
             members, nonmembers: As for ``estimate``.

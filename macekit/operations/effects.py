@@ -39,7 +39,9 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
             field="estimator.kind",
         )
     for data in samples:
-        if isinstance(data, LearnedCounts) and data.learner not in (estimator.learners or [data.learner]):
+        if not isinstance(data, LearnedCounts) or estimator.learners is None:
+            continue
+        if data.learner not in estimator.learners:
             raise Problem(
                 "bad-option",
                 f"estimator.learners: the score was learned by {data.learner} before it was counted; name none",

@@ -27,6 +27,7 @@ from estimators.risk.flags import Multiplicity, OverCells, OverRecords
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import RiskByCell
 from estimators.risk.mean import MeanRisk
+from estimators.sample.learned import LearnedCounts
 from estimators.sample.scores import ArgumentScores
 from macekit.call import ARROW, CSV, Call, Reply
 from macekit.catalogue import rendered
@@ -51,6 +52,7 @@ from macekit.operations.samples import (
     submitted_scores,
     with_counts,
 )
+from macekit.problems import Problem
 from macekit.reports.model import TOP_RECORDS
 from macekit.schemas.answers import GroupAnswer
 from macekit.schemas.questions import ReportQuestion, RiskQuestion
@@ -95,6 +97,12 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if rendered(call) and question.top is None:
         question = question.model_copy(update={"top": TOP_RECORDS})
     data = sample_of(body, question)
+    if isinstance(data, LearnedCounts):
+        raise Problem(
+            "bad-option",
+            "counts: are of a score that was learned, which comes with no record; give the records, or some of them",
+            field="counts",
+        )
     require_bins_act(question.bins, data, values=False)
     targets, groups, cluster = _targets(body, data), cast("ArrayLike | None", body.groups), clusters_of(body)
     result = individual_risk(

@@ -120,8 +120,8 @@ def counts_of_frame(frame: Frame, call: Call, about: VectorQuestion) -> VectorCo
         counts = rule.counts(*vectors.others(between_rows(rule.boxes, pilot.rows), pilot))
         return VectorCounts(counts, pilot.doubts, vectors.read)
     boxes = between_rows(pilot.boxes(about.target.bins, sum(vectors.sides.sizes)), pilot.rows)
-    counts = Counts(*vectors.others(boxes, pilot), boxes)
-    return VectorCounts(counts, (about_boxes(pilot, "first"), *pilot.doubts), vectors.read)
+    by_box = Counts(*vectors.others(boxes, pilot), boxes)
+    return VectorCounts(by_box, (about_boxes(pilot, "first"), *pilot.doubts), vectors.read)
 
 
 def _learners(target: LearnedTarget, frame: Frame) -> Sequence[Learner]:

@@ -156,8 +156,8 @@ def _too_large(operation: str) -> Problem:
     return Problem(
         "too-large",
         f"`{command(operation)}` as it was asked looks at every record, and the columns in use take more than "
-        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate without units and "
-        f"vectors), or of a sample of the records{WAY_OUT if operation == 'individual-risk' else ''}",
+        f"{MOST_HELD} bytes; ask what counts can answer (estimate, report, metrics, audit, gate, without units), or of "
+        f"a sample of the records{WAY_OUT if operation == 'individual-risk' else ''}",
     )
 
 

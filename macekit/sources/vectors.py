@@ -213,11 +213,11 @@ def _hold_until_enough(draw: PilotDraw, first_blocks: deque[Block], rest: Iterat
     for block in first_blocks:
         _draw(draw, block)
     size = sum(block.nbytes for block in first_blocks)
-    while draw.n_drawn < ENOUGH and size <= most and (block := next(rest, None)) is not None:
-        first_blocks.append(block)
-        size += block.nbytes
-        _draw(draw, block)
-    if draw.n_drawn < LEAST_TAUGHT and size > most:
+    while not draw.can_teach(ENOUGH) and size <= most and (following := next(rest, None)) is not None:
+        first_blocks.append(following)
+        size += following.nbytes
+        _draw(draw, following)
+    if size > most and not draw.can_teach(LEAST_TAUGHT):
         raise Problem(
             "too-large",
             f"vectors are scored by what is learned from some records of both sides, and the first {draw.rows} rows "
