@@ -8,7 +8,7 @@ from importlib.metadata import Distribution
 from packaging.utils import canonicalize_name
 
 PERMISSIVE = frozenset({
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0",
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0",
     "Zlib",
 })  # fmt: skip
 # Reciprocal file by file: fine beside our code, in a tool or an oracle; not in what we ship.
@@ -36,6 +36,7 @@ SPELLINGS = {
     "isc license (iscl)": "ISC",
     "mit license": "MIT",
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+    "python software foundation license": "PSF-2.0",
 }
 
 # Distributions whose metadata states none, and what the licence file they install says.

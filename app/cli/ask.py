@@ -161,8 +161,8 @@ def answer_question(
         if output is not None and large is not None:
             answer = _write_risks(call, values, large, output, progress)
         else:
-            saved = saved_answer(inputs, call, values) if question.name == "report" else None
-            answer = saved or Answer(question.name, _reply(call, values, inputs, progress))
+            answer_before = saved_answer(inputs, call, values) if question.name == "report" else None
+            answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress))
             if output is not None:
                 progress.now("writing")
                 context = Context() if answer.file else _context(inputs, paths)

@@ -285,11 +285,11 @@ def _counts_of(call: Call, values: Values, source: Source, progress: Progress) -
     reply = _stream_counts(*_counts_call(call, values, source), source, progress)
     if reply.status != OK:
         raise Misuse(f"{source.name}: {detail_of(reply)}")
-    counted = msgspec.json.decode(reply.body)
-    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in counted["columns"]]
+    answer_of_counts = msgspec.json.decode(reply.body)
+    columns = [ColumnRead(**{**each, "notes": tuple(each["notes"])}) for each in answer_of_counts["columns"]]
     progress.now("computing")
     asked = {name: value for name, value in values.items() if name != "query"}  # it said how to count them
-    return DecodedBody({"": Sample(counts=counted["counts"])}, asked, columns=tuple(columns))
+    return DecodedBody({"": Sample(counts=answer_of_counts["counts"])}, asked, columns=tuple(columns))
 
 
 def _counts_call(call: Call, values: Values, source: Source) -> tuple[Call, Values]:
