@@ -444,6 +444,27 @@ def linear(folder: Path, rows: int, warm: Path, repeats: int) -> None:
         )
 
 
+def each_more_row(folder: Path, rows: int, warm: Path, repeats: int) -> None:
+    """What Spark takes for each more row, its Java and its workers together, and what that makes of 10^12."""
+    print(
+        "\n| Spark | CPU, s, of "
+        + f"{rows // 10:,} rows | of {rows:,} | ns each more row | core-hours of 10^12 rows |"
+    )
+    print("|---|---|---|---|---|")
+    sizes = (rows // 10, rows)
+    paths = [write(folder / f"rows-{size}", size) for size in sizes]
+    for way in ("Spark", "Spark, mapInArrow and partial"):
+        few, many = (cost(way, path, warm, repeats) for path in paths)
+        if few.cpu and many.cpu:
+            more = (many.cpu - few.cpu) / (sizes[1] - sizes[0])
+            print(
+                f"| {way} | {few.cpu:.2f} | {many.cpu:.2f} | {1e9 * more:.0f} | {1e12 * more / 3600:.0f} |",
+                flush=True,
+            )
+        else:
+            print(f"| {way} | {few.answer or many.answer} | | | |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="streamed here")
@@ -486,14 +507,7 @@ def main() -> None:
             ways = ["DuckDB's own query", *[name for name in ENGINES if name in WAYS and name != "Spark"]]
             table(ways, few, given.engine_rows, warm, given.repeats, "DuckDB's own query")
         if "spark" in parts:
-            table(
-                ["Spark", "Spark, mapInArrow and partial"],
-                few,
-                given.engine_rows,
-                warm,
-                given.repeats,
-                "Spark",
-            )
+            each_more_row(folder, given.engine_rows, warm, given.repeats)
 
 
 if __name__ == "__main__":
