@@ -102,7 +102,7 @@ def test_a_decision_rests_on_the_clusters(
 def test_a_state_takes_no_clusters(scores: Path, capsys: Capture) -> None:
     options = ["--score", "score", "--cluster", "person", "--max-advantage", "0.2", "--state", "run.json"]
     assert main(["gate", "scores.csv", *options]) == 2
-    assert "--cluster: does not go with --state" in capsys.readouterr().err
+    assert "cluster: does not go with --sequential" in capsys.readouterr().err
     assert not (scores.parent / "run.json").exists()
 
 
