@@ -27,10 +27,22 @@ def put_examples(folder: Path) -> None:
     (folder / "request.json").write_text(json.dumps(JSON_EXAMPLES["advantage"]["scores"].value))
     (folder / "tokens.jsonl").write_bytes(tokens())
     (folder / "signals.npz").write_bytes(signals())
+    (folder / "runs.csv").write_text(runs())
     models = JSON_EXAMPLES["compare"]["models"].value
     assert isinstance(models, dict)
     for name, sides in models["queries"].items():
         (folder / f"{name}.csv").write_text(table(sides["members"], sides["nonmembers"]))
+
+
+def runs() -> str:
+    """Scores by four models of one training, ten members and ten nonmembers each."""
+    rows = [
+        f"{(7 * place + 3 * run) % 20 + (run + 4) * member},{member},{run}"
+        for run in range(4)
+        for place in range(10)
+        for member in (1, 0)
+    ]
+    return "\n".join(["score,member,run", *rows])
 
 
 def tokens() -> bytes:

@@ -53,7 +53,11 @@ def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
     assert found == service("advantage", folder / "scores.csv", **query)
 
 
-@pytest.mark.parametrize("question", [q for q in QUESTIONS if q.most_files == 1], ids=lambda q: q.name)
+ABOUT_ONE_TABLE = [each for each in QUESTIONS if each.most_files == 1 and each.name != "procedure"]
+"""A procedure needs a column more: ``test_procedure``."""
+
+
+@pytest.mark.parametrize("question", ABOUT_ONE_TABLE, ids=lambda q: q.name)
 def test_every_question_about_one_table_is_answered(folder: Path, capsys: Capture, question: object) -> None:
     name, operation = question.command, question.name  # type: ignore[attr-defined]
     options, query = RULE if name == "attack" else ((), {})

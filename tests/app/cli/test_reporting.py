@@ -33,6 +33,7 @@ ARGUMENTS = {
     "attack": ["scores.csv", "--rule", "top"],
     "compare": ["before.csv", "after.csv", "--no-paired"],
     "plan": ["--expected", "0.05", "--max-advantage", "0.1"],
+    "procedure": ["runs.csv", "--model", "run"],
     "audit": ["scores.csv", "--claimed-epsilon", "1"],
     "report": ["scores.csv", "--group", "group", "--max-advantage", "0.1"],
     "risk": ["scores.csv", "--group", "group"],
