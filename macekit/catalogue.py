@@ -124,6 +124,7 @@ OPERATIONS = (
             "mace procedure runs.csv --model run",
             "mace procedure runs.parquet --model seed --score loss --member is_train --max-advantage 0.1",
         ),
+        bodies=(JSON, CSV, NDJSON, NPZ, ARROW, PARQUET),  # columns have names
     ),
     Operation(
         "individual-risk",

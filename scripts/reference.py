@@ -259,6 +259,7 @@ GROUPS = (
             "macekit:partial",
             "macekit:merged",
             "macekit:risk_table",
+            "macekit:write_risks",
             "macekit:sql",
             "macekit:Mace",
             "macekit:Dataset",

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -35,7 +35,10 @@ FILES = {
 """Scores in formats other than JSON: the same records as ``SAMPLE``."""
 
 
-WITH_FILES = (*ARRAYS, *(each.name for each in OPERATIONS if each.tables))
+BY_MODEL = "procedure"
+"""The question whose table says of each row which model scored it."""
+
+WITH_FILES = (*ARRAYS, BY_MODEL, *(each.name for each in OPERATIONS if each.tables))
 """Operations that have files of their own."""
 
 Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -44,7 +47,7 @@ Columns = dict[str, np.ndarray[Any, np.dtype[Any]]]
 @cache
 def files_of(operation: str) -> Mapping[str, str]:
     """The files that can be posted to an operation, and how each is written."""
-    if BY_NAME[operation].tables:
+    if BY_NAME[operation].tables or operation == BY_MODEL:
         return {
             f"{operation}.{suffix}": form
             for form, suffix in TABLES.items()
@@ -61,7 +64,9 @@ def files() -> dict[str, str]:
 
 
 def options_with(operation: str) -> Mapping[str, object]:
-    """The options that a question of theory is tried out with, beside a file."""
+    """The options that a question is tried out with, beside a file."""
+    if operation == BY_MODEL:
+        return {"model": "model"}
     if not BY_NAME[operation].paper:
         return {}
     value = _example(operation)
@@ -161,8 +166,21 @@ def _example(operation: str) -> Mapping[str, Any]:
     return found
 
 
+def _of_models() -> Columns:
+    """The records of several models, one after another on either side."""
+    value = cast("dict[str, Any]", JSON_EXAMPLES[BY_MODEL]["models"].value)
+    sides = [np.asarray(value[name]) for name in ("members", "nonmembers")]
+    return {
+        "score": np.concatenate(sides),
+        "member": np.repeat([1, 0], [len(side) for side in sides]),
+        "model": np.concatenate(list(value["model"].values())),
+    }
+
+
 def _columns(operation: str) -> Columns:
     """The columns of the example's table."""
+    if operation == BY_MODEL:
+        return _of_models()
     value = _example(operation)
     if not takes_arrays(operation):
         score, member = TABLE[:2]

@@ -1,9 +1,8 @@
 """Ray runs a function on each batch: `macekit.partial` counts where the records are, `macekit.merged` is asked.
 
-    pip install "ray[data]"
     python examples/engines/with_ray.py
 
-Flink, Beam and functions of one's own in a database work likewise.
+Needs Ray with its package for data, `ray[data]`. Flink, Beam and functions of one's own in a database work likewise.
 """
 
 from pathlib import Path
