@@ -132,10 +132,6 @@ def write_risks(
                 f"{name}: does not go with the risk of each record of what is larger than memory; leave it out",
                 field=name,
             )
-    if "," in dict(columns).get("score", ""):
-        raise Problem(
-            "bad-option", "score: need one; the risk of each record is looked up by one score", field="score"
-        )
     validate(RiskQuestion, options)  # before anything is read
     how = {name: value for name, value in options.items() if name == "query"}
     left = {name: value for name, value in options.items() if name != "query"}
