@@ -8,13 +8,13 @@ has no more.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide
+from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data
@@ -81,6 +81,7 @@ class ProcedureVerdict:
         threshold: The largest advantage that is acceptable.
         decision: ``Decision.PASS``, ``Decision.FAIL`` or ``Decision.INCONCLUSIVE``.
         reason: Why, and what to do, in words.
+        is_proven: Whether it rests on ``any_variation``; otherwise on the simulated interval of the mean.
         models_needed: So many models in all, each with as many records, are expected to settle it; None if it is
             settled, or if more models alone do not.
         records_needed: Likewise so many records of these same models in all.
@@ -92,15 +93,21 @@ class ProcedureVerdict:
         >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 400))
         >>> model = np.repeat(["a", "b", "c", "d"], 100)
         >>> result = procedure_advantage(Scores.of(members + 2, nonmembers), np.tile(model, 2))
-        >>> result.verdict(0.1).decision.value
+        >>> result.verdict(0.1, accept_simulated=True).decision.value
         'fail'
     """
 
     threshold: float
     decision: Decision
     reason: str
+    is_proven: bool
     models_needed: int | None = None
     records_needed: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The decision in plain words."""
+        return f"{self.decision.value.capitalize()}: {self.reason}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,38 +173,61 @@ class Procedure:
             f"difference ({share.lower:.0%} to {share.upper:.0%}), which more records of them cannot remove."
         )
 
-    def verdict(self, threshold: float) -> ProcedureVerdict:
-        """What the interval of the mean says about a threshold, and whether models or records would settle it.
+    def verdict(self, threshold: float, accept_simulated: bool = False) -> ProcedureVerdict:
+        """What the limits of the mean say about a threshold, and whether models or records would settle it.
 
         Args:
             threshold: Largest advantage that is acceptable, from -1 to 1.
+            accept_simulated: Decide by the interval of the mean, which is simulated and assumes that trainings vary
+                without rare extremes; without it, by ``any_variation``, which is proven and takes more models.
         """
         threshold = require_number("threshold", threshold)
         if not -1.0 <= threshold <= 1.0:
             raise OutOfRange(
                 f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold"
             )
-        plain = decide("the procedure's advantage", self.estimate, threshold, None)
+        proven = replace(self.estimate, interval=self.any_variation)
+        rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)
+        plain = decide("the procedure's advantage", rests_on, threshold, None)
+        beside = self._beside(other, threshold, accept_simulated)
         if plain.decision is not Decision.INCONCLUSIVE:
-            return ProcedureVerdict(threshold, plain.decision, plain.reason)
+            reason = plain.reason + beside * accept_simulated
+            return ProcedureVerdict(threshold, plain.decision, reason, not accept_simulated)
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
-        records = sum(each.n_members + each.n_nonmembers for each in self.models)
-        models = self.trainings.models_for(threshold, self.value, alpha, MOST_MODELS)
-        times = self.trainings.times_for(threshold, self.value, alpha, max(1, MOST_RECORDS // records))
+        records, times = sum(each.n_members + each.n_nonmembers for each in self.models), None
+        if accept_simulated:
+            models = self.trainings.models_for(threshold, self.value, alpha, MOST_MODELS)
+            times = self.trainings.times_for(threshold, self.value, alpha, max(1, MOST_RECORDS // records))
+        else:
+            models = self.trainings.models_for_any_variation(threshold, alpha, MOST_MODELS)
         more = models - len(self.models) if models is not None else 0
         ways = [
             *([] if models is None else [f"{more} more model{'s' * (more != 1)}, each with as many records"]),
             *([] if times is None else [f"{times} times the records of these models"]),
         ]
-        advice = (
-            f"about {', or '.join(ways)}, would settle it"
-            if ways
-            else "neither more models nor more records alone are expected to settle it"
+        none = (
+            "neither more models nor more records alone are" if accept_simulated else "no number of models is"
         )
-        reason = plain.reason.replace(f"{NONE_SETTLES} it", advice)
-        return ProcedureVerdict(
-            threshold, plain.decision, reason, models, None if times is None else times * records
-        )
+        advice = f"about {', or '.join(ways)}, would settle it" if ways else f"{none} expected to settle it"
+        reason = plain.reason.replace(f"{NONE_SETTLES} it", advice) + beside * (not accept_simulated)
+        total = None if times is None else times * records
+        return ProcedureVerdict(threshold, plain.decision, reason, not accept_simulated, models, total)
+
+    def _beside(self, other: Estimate, threshold: float, is_proven: bool) -> str:
+        """What the limits that the verdict does not rest on say, where they differ from those it rests on."""
+        is_open = decision(other.lower, other.upper, threshold) is Decision.INCONCLUSIVE
+        where = f"[{at_least(other.lower, 4)}, {at_most(other.upper, 4)}]"
+        if is_proven and is_open:
+            return (
+                "; it rests on a simulated interval, which assumes that trainings vary without rare extremes: the "
+                f"limits that hold however they vary, {where}, contain the threshold"
+            )
+        if not is_proven and not is_open:
+            return (
+                f"; the interval {where}, which is simulated and assumes that trainings vary without rare extremes, "
+                "does not contain it: accept_simulated lets it decide"
+            )
+        return ""
 
 
 def procedure_advantage(
@@ -235,9 +265,12 @@ def procedure_advantage(
         0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.424. Of what
         makes the mean of these 8 models uncertain, 86% is their own difference (55% to 95%), which more records
         of them cannot remove.
-        >>> print(result.verdict(0.15).reason)
+        >>> print(result.verdict(0.15, accept_simulated=True).reason)
         the interval [0.1337, 0.2961] contains the threshold 0.15; about 6 more models, each with as many
         records, or 5 times the records of these models, would settle it
+        >>> careful = result.verdict(0.15)
+        >>> careful.decision.value, careful.models_needed
+        ('inconclusive', 152)
     """
     confidence = require_open_unit("confidence", confidence)
     require_data(data, Scores)

@@ -148,6 +148,18 @@ class Trainings:
 
         return _fewest(enough, self.number + 1, most)
 
+    def models_for_any_variation(self, threshold: float, alpha: float, most: int) -> int | None:
+        """Likewise, if the proven limits of the mean decide, and more models show what these do."""
+        is_below = float(self.best.mean()) < threshold
+        rates = (1.0 - self.best) / 2.0 if is_below else (1.0 + self.unseen) / 2.0
+        claim = (1.0 - threshold) / 2.0 if is_below else (1.0 + threshold) / 2.0
+
+        def enough(number: int) -> bool:
+            likely = np.quantile(rates, (np.arange(number) + 0.5) / number, method="inverted_cdf")
+            return _least_mean(likely, alpha) > claim
+
+        return _fewest(enough, self.number + 1, most)
+
     def times_for(self, threshold: float, value: float, alpha: float, most: int) -> int | None:
         """So many times the records of each of these models, likewise; None if the models alone vary too much."""
         above = value < threshold

@@ -72,6 +72,7 @@ def plan_models(
 ) -> ModelPlan:
     """Models to train for a decision about their procedure at ``threshold`` in four sets of models of five.
 
+    The decision is by the simulated interval of the mean (``accept_simulated``); by the proven one it takes more.
     Models are simulated with Gaussian scores; their advantages have a beta law between the baseline and 1. More
     models never decide less often, so bisection finds the fewest that suffice.
 
@@ -94,9 +95,9 @@ def plan_models(
     Example:
         >>> from estimators.procedure import plan_models
         >>> print(plan_models(expected=0.2, threshold=0.1, spread=0.05, records=1000).sentence)
-        about 8 models are enough to decide about a training procedure at a threshold of 0.1 in four sets of
-        models of five, if advantages are 0.2 on average with a standard deviation of 0.05, and each model has
-        1000 records
+        about 8 models are enough to decide about a training procedure at a threshold of 0.1 by the simulated
+        interval of its mean (accept_simulated) in four sets of models of five, if advantages are 0.2 on average
+        with a standard deviation of 0.05, and each model has 1000 records
     """
     require_reachable(expected, prior)
     threshold, spread = require_number("threshold", threshold), require_number("spread", spread)
@@ -117,7 +118,10 @@ def plan_models(
                 break
         return successes >= quota
 
-    what = f"to decide about a training procedure at a threshold of {threshold:g}"
+    what = (
+        f"to decide about a training procedure at a threshold of {threshold:g} by the simulated interval of its mean "
+        "(accept_simulated)"
+    )
     where = (
         f"if advantages are {expected:g} on average with a standard deviation of {spread:g}, and each model has "
         f"{records} records"

@@ -134,6 +134,8 @@ class Client(ABC):
             model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
                 dict of ``members`` and ``nonmembers``. At least 4 different ones.
             threshold: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without it.
+            accept_simulated: Let the verdict rest on the simulated interval of the mean, which assumes that trainings
+                vary without rare extremes. Without it, it rests on ``any_variation``, which takes more models.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;
                 what does not say which model scored a record, or leaves records out, is refused.
             members_column, nonmembers_column: As for ``estimate``.
@@ -150,7 +152,7 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(leaks[model], 1), rng.normal(0, 1, 4000)
             >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), threshold=0.15)
             >>> result.decision, result.verdict.models_needed
-            ('inconclusive', 14)
+            ('inconclusive', 152)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
             (0.02, 0.423)
         """

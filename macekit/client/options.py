@@ -138,6 +138,7 @@ class ProcedureOptions(PriorOptions, total=False):
 
     model: Required[str | LabelValues]
     threshold: float | None
+    accept_simulated: bool
 
 
 class ReportOptions(AdvantageOptions, total=False):

@@ -35,18 +35,27 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         raise Problem(
             "missing-field", "model: is required and missing: which model scored each record", field="model"
         )
+    if question.accept_simulated and question.threshold is None:
+        raise Problem(
+            "bad-option",
+            "accept_simulated: without a threshold there is no verdict to rest on it",
+            field="accept_simulated",
+        )
     result = procedure_advantage(
         data, cast("ArrayLike", body.models), question.prior, question.confidence, question.seed
     )
+    verdict = None
+    if question.threshold is not None:
+        verdict = result.verdict(question.threshold, question.accept_simulated)
     content: ProcedureAnswer = {
-        "sentence": result.sentence,
+        "sentence": result.sentence if verdict is None else f"{verdict.sentence} {result.sentence}",
         "advantage": encode.interval(result.estimate),
         "next_model": _without_estimate(result.next_model),
         "any_variation": _without_estimate(result.any_variation),
         "spread": encode.interval(result.spread),
         "records_cannot": encode.interval(result.records_cannot),
         "baseline": result.baseline,
-        "verdict": None if question.threshold is None else _verdict(result.verdict(question.threshold)),
+        "verdict": None if verdict is None else _verdict(verdict),
         "models": [
             {
                 **encode.interval(each.estimate),
@@ -76,6 +85,7 @@ def _verdict(verdict: ProcedureVerdict) -> ProcedureVerdictAnswer:
     return {
         "threshold": verdict.threshold,
         "decision": verdict.decision.value,
+        "rests_on": "any_variation" if verdict.is_proven else "advantage",
         "reason": verdict.reason,
         "models_needed": verdict.models_needed,
         "records_needed": verdict.records_needed,

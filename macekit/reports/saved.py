@@ -115,7 +115,8 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
     if "outside_members" in part:
         yield from _undrawable(part, path)
     if isinstance(part.get("verdict"), Mapping) and isinstance(part.get("advantage"), Mapping):
-        limits, verdict = part["advantage"], part["verdict"]
+        verdict = part["verdict"]
+        limits = part[verdict.get("rests_on", "advantage")]
         if verdict["decision"] != _decided(verdict, limits["lower"], limits["upper"], verdict["threshold"]):
             yield f"{path}.verdict: decision is not what the interval says at this threshold".lstrip(".")
         if verdict["threshold"] != part["provenance"]["options"].get("threshold"):

@@ -781,6 +781,9 @@ class ProcedureVerdictAnswer(TypedDict):
 
     threshold: float
     decision: Literal["pass", "fail", "inconclusive"]
+    rests_on: Annotated[
+        Literal["any_variation", "advantage"], Field(description="the limits of the mean that decided")
+    ]
     reason: str
     models_needed: Annotated[
         int | None,

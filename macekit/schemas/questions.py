@@ -199,6 +199,11 @@ class ProcedureQuestion(PriorQuestion):
         le=1,
         description="largest acceptable advantage, on average over trainings; gives a verdict",
     )
+    accept_simulated: bool = Field(
+        False,
+        description="let the verdict rest on the simulated interval of the mean, which assumes that trainings vary "
+        "without rare extremes; without it, it rests on any_variation, which takes more models",
+    )
 
 
 class RiskQuestion(PriorQuestion):

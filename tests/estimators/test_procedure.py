@@ -196,24 +196,58 @@ def test_a_rare_prior_starts_at_its_baseline() -> None:
     assert "already gives 0.800" in result.sentence
 
 
-def test_a_verdict_says_how_many_models_or_records_would_settle_it() -> None:
+def test_an_accepted_verdict_says_how_many_models_or_records_would_settle_it() -> None:
     result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
     low, high = result.estimate.lower, result.estimate.upper
 
-    assert result.verdict(high + 0.01).decision is Decision.PASS
-    assert result.verdict(low - 0.01).decision is Decision.FAIL
-    near = result.verdict(low + 0.02)
+    for threshold, expected in ((high + 0.01, Decision.PASS), (low - 0.01, Decision.FAIL)):
+        verdict = result.verdict(threshold, accept_simulated=True)
+        assert verdict.decision is expected
+        assert "the limits that hold however they vary" in verdict.reason
+    near = result.verdict(low + 0.02, accept_simulated=True)
     assert near.decision is Decision.INCONCLUSIVE
     assert near.models_needed is not None
     assert near.models_needed > 8
     assert near.records_needed is not None
     assert near.records_needed % 6400 == 0
     assert f"about {near.models_needed - 8} more model" in near.reason
-    never = result.verdict(result.value)
+    never = result.verdict(result.value, accept_simulated=True)
     assert (never.models_needed, never.records_needed) == (None, None)
     assert "neither more models nor more records" in never.reason
     with pytest.raises(OutOfRange, match="threshold"):
         result.verdict(2.0)
+
+
+def test_a_verdict_rests_on_what_is_proven_unless_the_simulated_is_accepted() -> None:
+    result = procedure_advantage(*models([0.4, 0.5, 0.6, 0.7, 0.5, 0.6, 0.8, 0.3], 400))
+    proven, simulated = result.any_variation, result.estimate
+
+    assert proven.lower < simulated.lower < simulated.upper < proven.upper
+    for threshold in (simulated.upper + 0.01, simulated.lower - 0.01):
+        careful = result.verdict(threshold)
+        assert careful.decision is Decision.INCONCLUSIVE
+        assert "accept_simulated lets it decide" in careful.reason
+        assert careful.records_needed is None
+    sure = result.verdict(proven.upper + 0.01)
+    assert sure.decision is Decision.PASS
+    assert "simulated" not in sure.reason
+    assert "simulated" not in result.verdict(proven.upper + 0.01, accept_simulated=True).reason
+
+
+def test_so_many_models_that_show_the_same_settle_it_by_what_is_proven() -> None:
+    values = [0.1, 0.11, 0.12, 0.13, 0.14, 0.5]
+    seen = trainings(values, noise=1e-4)
+    for threshold in (0.05, 0.3):
+        number = seen.models_for_any_variation(threshold, ALPHA, 10**4)
+        assert number is not None
+        assert number > 6
+        ends = [
+            trainings([values[i] for i in np.arange(times) % 6], noise=1e-4).whatever_they_do(ALPHA)
+            for times in (number - number % 6 - 6, number - number % 6 + 6)
+        ]
+        is_open = [lower <= threshold < upper for lower, upper in ends]
+        assert is_open == [True, False]
+    assert seen.models_for_any_variation(float(np.mean(values)), ALPHA, 10**4) is None
 
 
 def test_what_would_settle_it_is_more_than_there_is() -> None:
@@ -280,7 +314,7 @@ def test_the_planned_models_settle_the_verdict() -> None:
     for run in range(40):
         leaks = np.clip(rng.normal(0.25, 0.05, plan.models), 0.0, 0.99)
         result = procedure_advantage(*models(2.0 * norm.ppf((1.0 + leaks) / 2.0), 200, run), seed=run)
-        settled += result.verdict(0.1).decision is not Decision.INCONCLUSIVE
+        settled += result.verdict(0.1, accept_simulated=True).decision is not Decision.INCONCLUSIVE
 
     assert binom.ppf(0.001, 40, 0.8) <= settled
     assert f"about {plan.models} models" in plan.sentence

@@ -90,11 +90,10 @@ def _verdict(verdict: AnswerPath) -> Iterator[Section]:
 def _settles(verdict: AnswerPath) -> Iterator[Fact]:
     """What an open verdict takes."""
     if verdict["decision"].value == "inconclusive":
-        yield Fact(
-            "Models that would settle it",
-            verdict["models_needed"].number("count"),
-            ("in all, or ", verdict["records_needed"].number("count"), " records of these models"),
-        )
+        records: Inline = ("in all",)
+        if verdict["records_needed"]:
+            records = ("in all, or ", verdict["records_needed"].number("count"), " records of these models")
+        yield Fact("Models that would settle it", verdict["models_needed"].number("count"), records)
 
 
 def _row(model: AnswerPath) -> tuple[Cell, ...]:

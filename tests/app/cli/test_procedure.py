@@ -49,6 +49,19 @@ def test_an_open_verdict_says_what_would_settle_it(runs: Path, capsys: Capture) 
     assert "Advantage of the next model" in out
 
 
+def test_the_simulated_interval_decides_where_it_is_accepted(runs: Path, capsys: Capture) -> None:
+    asked = ["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.6"]
+    assert main(asked) == 0
+    careful = capsys.readouterr().out
+    assert "NOT ENOUGH DATA" in careful
+    assert "accept_simulated lets it decide" in careful
+    assert main([*asked, "--accept-simulated"]) == 0
+    assert "PASS" in capsys.readouterr().out
+
+    assert main(["procedure", "runs.csv", "--model", "run", "--accept-simulated"]) == 2
+    assert "--accept-simulated: without a threshold there is no verdict" in capsys.readouterr().err
+
+
 def test_without_its_column_it_is_refused_by_name(runs: Path, capsys: Capture) -> None:
     assert main(["procedure", "runs.csv"]) == 2
     assert "model: is required and missing: which model scored each record" in capsys.readouterr().err
