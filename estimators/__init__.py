@@ -19,6 +19,7 @@ from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.lone import lone_rows
 from estimators.compare import by_group, compare, difference, paired_difference
 from estimators.errors import MaceError
+from estimators.fixed_set import SetAdvantage, advantage_on_set
 from estimators.matching import Match, match_sides
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
@@ -70,6 +71,7 @@ __all__ = [
     "ReleaseSize",
     "Scores",
     "Series",
+    "SetAdvantage",
     "SplitCheck",
     "SyntheticAudit",
     "ThresholdRule",
@@ -78,6 +80,7 @@ __all__ = [
     "TwoSidedTarget",
     "Verdict",
     "advantage",
+    "advantage_on_set",
     "advantage_series",
     "assess",
     "attack_advantage",

@@ -27,6 +27,7 @@ from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusteredEnds
 from estimators.clusters.lone import lone_caution, lone_of
 from estimators.errors import NotFinite, OutOfRange, require_open_unit
+from estimators.fixed_set import SetAdvantage, on_set, require_drawn_singly
 from estimators.metric.definition import Metric
 from estimators.metric.estimate import MetricEstimate, metric_optimum
 from estimators.metric.presets import preset
@@ -65,6 +66,9 @@ class AssessOptions:
         reading: How the paper's statistic reads a continuous score: ``EqualWidth(bins)`` or ``Kernel(bandwidth)`` from
             ``estimators.paper``, and so do Algorithms 2 and 3. None: the statistic by kernel densities with Scott's
             bandwidth, the algorithms by the cells that are counted anyway; of vectors no statistic.
+        set_members: How many members the whole set has of which these were drawn, to state the advantage on exactly
+            that set, too. None: as many as there are here; nothing is said of a set if both are None.
+        set_nonmembers: The same of nonmembers.
 
     Example:
         >>> from estimators import AssessOptions, Counts, assess
@@ -84,6 +88,8 @@ class AssessOptions:
     operating_points: tuple[float, ...] = FALSE_POSITIVE_RATES
     seed: int = 0
     reading: EqualWidth | Kernel | None = None
+    set_members: int | None = None
+    set_nonmembers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,7 @@ class Assessment:
         lone: Where rows come in clusters, those that the numbers but for advantage and area are computed from: no two
             of them share a label. None otherwise.
         learned: The learned score of vectors; None where nothing was learned but the advantage.
+        on_this_set: The advantage on exactly the set of which the records were drawn; None if its size was not told.
 
     Example:
         >>> from estimators import Counts, assess
@@ -145,13 +152,15 @@ class Assessment:
     fine: Counts | None = field(default=None, repr=False, compare=False)
     lone: Scores | None = field(default=None, repr=False, compare=False)
     learned: LearnedScore | None = field(default=None, repr=False, compare=False)
+    on_this_set: SetAdvantage | None = None
 
     @property
     def sentence(self) -> str:
         """The result in plain words, the decision first if one was asked for."""
-        if self.verdict is None:
-            return self.advantage.sentence
-        return f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {self.advantage.sentence}"
+        sentence = self.advantage.sentence
+        if self.verdict is not None:
+            sentence = f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {sentence}"
+        return sentence if self.on_this_set is None else f"{sentence} {self.on_this_set.sentence}"
 
 
 def assess(
@@ -185,6 +194,9 @@ def assess(
     require_data(data, Scores, Counts)
     options = options or AssessOptions()
     submitted, clustered = data, None
+    of_set = _set_named(options)
+    if of_set is not None:
+        require_drawn_singly(data, options.target, clustered=cluster is not None, field=of_set)
     if cluster is not None:
         clustered = checked_ends(data, options.prior, options.target, options.seed, cluster=cluster)
         data = _lone(clustered, data)
@@ -273,7 +285,21 @@ def assess(
         fine,
         data if data is not submitted and isinstance(data, Scores) else None,
         learned,
+        None
+        if of_set is None
+        else on_set(
+            ends,
+            fine.n_members if options.set_members is None else options.set_members,
+            fine.n_nonmembers if options.set_nonmembers is None else options.set_nonmembers,
+            confidence,
+        ),
     )
+
+
+def _set_named(options: AssessOptions) -> str | None:
+    """The first option that says how large the set is."""
+    names = ("set_members", "set_nonmembers")
+    return next((name for name in names if getattr(options, name) is not None), None)
 
 
 def _lone(ends: Ends, data: Scores | Counts) -> Scores | Counts:

@@ -81,6 +81,9 @@ class Client(ABC):
             claimed_delta: Delta that was promised with it, from 0 up to but not including 1. 0 by default.
             operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive
                 rate. 0.001, 0.01 and 0.1 by default.
+            set_members, set_nonmembers: How many records of each side there are in the whole set of which these were
+                drawn at random, or are all: ``on_this_set`` then states the advantage on exactly that set. If one is
+                left out, all records of that side were sent.
             score, member: Names of the table's columns of scores (several in a list, for vectors) and of membership.
                 Not needed if they are called ``score`` and ``member``.
             members_column, nonmembers_column: In place of both: names of two columns, one with the scores of each side.
@@ -168,6 +171,7 @@ class Client(ABC):
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
             threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
+            set_members, set_nonmembers: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:

@@ -131,6 +131,8 @@ class AdvantageOptions(PriorOptions, total=False):
     claimed_epsilon: float | None
     claimed_delta: float
     operating_points: list[float]
+    set_members: int | None
+    set_nonmembers: int | None
 
 
 class ProcedureOptions(PriorOptions, total=False):

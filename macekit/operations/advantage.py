@@ -30,7 +30,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBody) -> Assessment:
     """Everything the library has to say to the question, and first what is odd about the rows."""
     adversaries = target(question.estimator)
-    require_advantage_acts(question, data)
+    require_advantage_acts(question, data, units=body.units is not None)
     assessment = assess(
         data,
         AssessOptions(
@@ -44,6 +44,8 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBo
             operating_points=tuple(question.operating_points),
             seed=question.seed,
             reading=reading(question.estimator, question.seed),
+            set_members=question.set_members,
+            set_nonmembers=question.set_nonmembers,
         ),
         clusters_of(body),
     )

@@ -61,7 +61,7 @@ def require_estimator_acts(estimator: Estimator, *samples: Data, paper: bool) ->
         _require_any(samples, lambda data: _is_crossed(data, estimator.bins), "changes", why)
 
 
-def require_advantage_acts(question: AdvantageQuestion, data: Data) -> None:
+def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bool) -> None:
     """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=True)
@@ -69,6 +69,14 @@ def require_advantage_acts(question: AdvantageQuestion, data: Data) -> None:
         raise _useless(
             "estimator.accept_learned_score", "without a threshold there is no verdict that could pass"
         )
+    for name in ("set_members", "set_nonmembers"):
+        if getattr(question, name) is not None and units:
+            raise Problem(
+                "bad-option",
+                f"{name}: goes with records that were drawn from the set one by one, and units keep one of several; "
+                "name one of both",
+                field=name,
+            )
     boxes = isinstance(data, Scores) and data.dimension > 1 and estimator.kind == "histogram"
     require_points_act(question, data, ordered=None if not boxes else False)
 

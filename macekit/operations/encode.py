@@ -21,6 +21,7 @@ from estimators import (
     MeanRisk,
     MetricEstimate,
     Scores,
+    SetAdvantage,
     Verdict,
 )
 from estimators.adversary.learned import LearnedScore
@@ -58,6 +59,7 @@ from macekit.schemas.statements import (
     IntervalAnswer,
     LearnedScoreAnswer,
     MetricAnswer,
+    OnThisSetAnswer,
     OperatingPointAnswer,
     PaperAnswer,
     ProvenanceAnswer,
@@ -175,6 +177,17 @@ def clusters(summary: ClusterSummary | None) -> ClustersAnswer | None:
         "effective_sample": summary.effective_sample,
         "method": cast("Literal['effective_sample', 'betting', 'independent']", summary.method),
         "sentence": summary.sentence,
+    }
+
+
+def on_this_set(result: SetAdvantage) -> OnThisSetAnswer:
+    """The advantage on a fixed set."""
+    return {
+        **interval(result.estimate),
+        "sentence": result.sentence,
+        "if_nothing_leaks": result.if_nothing_leaks,
+        "set_members": result.members,
+        "set_nonmembers": result.nonmembers,
     }
 
 
@@ -493,6 +506,7 @@ def assessment(
         "exposure": exposure(result.exposure),
         "claim": None if result.claim is None else claim(result.claim),
         "verdict": None if result.verdict is None else verdict(result.verdict),
+        "on_this_set": None if result.on_this_set is None else on_this_set(result.on_this_set),
         "learned_score": learned_score(result.learned or result.fine),
         "warnings": warnings(result.cautions),
         "provenance": provenance(

@@ -21,6 +21,7 @@ from macekit.schemas.statements import (
     IntervalAnswer,
     LearnedScoreAnswer,
     MetricAnswer,
+    OnThisSetAnswer,
     OperatingPointAnswer,
     PaperAnswer,
     ProvenanceAnswer,
@@ -57,6 +58,13 @@ class AdvantageAnswer(TypedDict):
     exposure: ExposureAnswer
     claim: ClaimAnswer | None
     verdict: VerdictAnswer | None
+    on_this_set: Annotated[
+        OnThisSetAnswer | None,
+        Field(
+            description="the advantage on exactly the set of which these records were drawn; null if its size was not "
+            "told"
+        ),
+    ]
     learned_score: Annotated[
         LearnedScoreAnswer | None,
         Field(

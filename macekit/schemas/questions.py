@@ -175,6 +175,19 @@ class AdvantageQuestion(PriorQuestion):
         max_length=64,
         description="false positive rates at which to state the true positive rate",
     )
+    set_members: int | None = Field(
+        None,
+        ge=1,
+        le=10**9,
+        description="how many members the whole set has of which those sent were drawn at random, or are all: also "
+        "states the advantage on exactly this set. If only the number of nonmembers is given, all members were sent",
+    )
+    set_nonmembers: int | None = Field(
+        None,
+        ge=1,
+        le=10**9,
+        description="how many nonmembers the whole set has; if only the number of members is given, all were sent",
+    )
 
 
 class ProcedureQuestion(PriorQuestion):

@@ -28,6 +28,21 @@ class IntervalAnswer(TypedDict):
     guarantee: GuaranteeAnswer
 
 
+class OnThisSetAnswer(IntervalAnswer):
+    """The advantage on one fixed set of records, of which those sent were drawn, or are all."""
+
+    sentence: str
+    if_nothing_leaks: Annotated[
+        float,
+        Field(
+            description="the same on average if membership in such a set were dealt at random: few records always "
+            "look as if something leaked"
+        ),
+    ]
+    set_members: int
+    set_nonmembers: int
+
+
 class ClustersAnswer(TypedDict):
     """What rows that come in clusters are worth."""
 

@@ -49,8 +49,21 @@ def about(
     return (
         *interval,
         Section("people", "What it means in people", people),
+        *on_this_set(result["on_this_set"]),
         *by_changes(result["upper_by_changes"]),
     )
+
+
+def on_this_set(result: AnswerPath) -> tuple[Section, ...]:
+    """The advantage on exactly these records, if the size of their set was told."""
+    if not result:
+        return ()
+    says: Inline = (
+        result["sentence"].quote(),
+        " Decide on the advantage above, which is that on records drawn anew: of few records somebody who knows who is "
+        "who always finds a rule that fits them.",
+    )
+    return (Section("this-set", "On exactly this set of records", (Paragraph(says),)),)
 
 
 def by_changes(limits: AnswerPath) -> tuple[Section, ...]:

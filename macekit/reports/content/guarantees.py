@@ -117,6 +117,9 @@ def add_assessment(numbers: Numbers, result: AnswerPath) -> None:
     confidence = result["advantage"]["confidence"]
     numbers.interval("Optimal advantage", result["advantage"], confidence)
     numbers.derived("Baseline: the advantage without any leak", result["baseline"])
+    if on_this_set := result["on_this_set"]:
+        numbers.interval("Advantage on exactly this set of records", on_this_set, on_this_set["confidence"])
+        numbers.beside("On such a set on average if nothing leaks", on_this_set["if_nothing_leaks"])
     if paper := result["paper"]:
         label = Phrase(("The paper's statistic ", paper["statistic"].quote(), " (its expectation)"))
         numbers.interval(label, paper, confidence, Backing.of(paper, NOT_FIXED[paper["statistic"].value]))

@@ -1,0 +1,329 @@
+"""The advantage on one fixed set of records, of which all were scored or some drawn at random (MACE's "full access").
+
+The set's members and nonmembers are taken as they are: nothing is said of other records, and the only chance is which
+of them were drawn. Of what was not drawn, the numbers of right guesses are hypergeometric given what was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.advantage import Ends, checked_ends, is_vector, times
+from estimators.adversary.changes import best_by_changes
+from estimators.adversary.families import families_for
+from estimators.adversary.holdout import SHUFFLES, leaders_so_far, rules_from_past
+from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
+from estimators.limits.without_replacement import Side, largest_sum
+from estimators.sample.counts import Counts
+from estimators.sample.scores import Scores
+from estimators.statement import (
+    Estimate,
+    Guarantee,
+    Interval,
+    at_least,
+    at_most,
+    baseline,
+    percent,
+    sorted_into,
+)
+from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST = 10**9
+"""Records of a side beyond which a set is as good as without end."""
+
+PLACES = 4096
+"""Cells, of equal mass, at which the rules that are judged may cut the score."""
+
+DRAWS = 50
+"""Sets in which membership is dealt at random, to say what a set shows if nothing leaks."""
+
+FEWEST_DRAWS = 4
+CELLS_DRAWN = 400_000
+"""Large sets differ little from one dealing to the next: about so many cells are dealt in all."""
+
+JUDGED = 0.65
+"""Most of the drawn records that judge a rule, which is learned from the others."""
+
+FEWEST_JUDGED = 0.2
+"""Least part that does, if any record was not drawn."""
+
+CHOOSING = 0.4
+"""Part of the records learned from that chooses between the kinds of rules."""
+
+DRAWN = (
+    "the scored records of each side were drawn at random from the set, without replacement, or are all of it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAdvantage:
+    """The advantage on a fixed set; ``advantage_on_set`` makes it.
+
+    Attributes:
+        estimate: The advantage on the set, with its interval: exact if all was scored.
+        if_nothing_leaks: What the best attacker has on such a set on average if membership is dealt at random: with few
+            records, somebody who knows who is who finds a rule that fits.
+        members: Member records of the set, scored or not.
+        nonmembers: Nonmember records of the set, scored or not.
+        scored: How many of them were scored, members and nonmembers.
+        attacker: Whom the upper end covers, in words to put after "attackers who".
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, advantage_on_set
+        >>> members, nonmembers = np.random.default_rng(0).normal(size=(2, 500))
+        >>> result = advantage_on_set(Scores.of(members + 1, nonmembers), 500, 500)
+        >>> result.estimate.lower == result.estimate.upper
+        True
+    """
+
+    estimate: Estimate
+    if_nothing_leaks: float
+    members: int
+    nonmembers: int
+    scored: tuple[int, int]
+    attacker: str = field(repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        interval = self.estimate.interval
+        bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
+        if interval.lower == interval.upper:
+            bound = f"of {interval.lower:.4f}"
+        of = f"{self.members} members and {self.nonmembers} nonmembers"
+        if self.scored == (self.members, self.nonmembers):
+            start = (
+                f"Of exactly these {of} all were scored: on them the best attacker has an advantage {bound}"
+            )
+        else:
+            start = (
+                f"Of exactly these {of}, {self.scored[0]} and {self.scored[1]} were scored: with "
+                f"{percent(interval.confidence)} confidence the best attacker has an advantage {bound} on all of them"
+            )
+        return (
+            f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. The "
+            f"upper end covers attackers who {self.attacker}; nothing is said of other records."
+        )
+
+
+def advantage_on_set(
+    data: Scores | Counts,
+    set_members: int,
+    set_nonmembers: int,
+    prior: float = 0.5,
+    target: Target | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> SetAdvantage:
+    """The optimal advantage on one fixed set of members and nonmembers.
+
+    Args:
+        data: Scores of both sides (``Scores.of``) or their counts (``Counts``): all records of the set, or some that
+            were drawn from each side at random without replacement.
+        set_members: How many members the whole set has, scored or not.
+        set_nonmembers: How many nonmembers it has, scored or not.
+        prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
+        target: Which adversaries the upper end speaks of: ``CellsTarget()``, ``ThresholdTarget()`` or
+            ``TwoSidedTarget()``. None: cells.
+        confidence: Probability that both ends of the interval hold, strictly between 0 and 1.
+        seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+
+    Returns:
+        a ``SetAdvantage``.
+
+    Raises:
+        OutOfRange: fewer records in the set than were scored.
+        OptionError: vectors of which a score would be learned.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators import Scores, advantage_on_set
+        >>> rng = np.random.default_rng(0)
+        >>> scores = Scores.of(rng.normal(0.5, 1, 800), rng.normal(0, 1, 800))
+        >>> print(advantage_on_set(scores, 1000, 1000).sentence)
+        Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the best
+        attacker has an advantage between 0.149 and 0.214 on all of them. On such a set it would be 0.063 on average if
+        nothing leaked. The upper end covers attackers who change their guess at most twice along the score, or see it
+        sorted into 12 cells of similar values; nothing is said of other records.
+    """
+    confidence = require_open_unit("confidence", confidence)
+    require_drawn_singly(data, target, clustered=False)
+    return on_set(checked_ends(data, prior, target, seed, 1), set_members, set_nonmembers, confidence)
+
+
+def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float) -> SetAdvantage:
+    """The same from the rules that both ends of the advantage rest on."""
+    fine, prior, seed = ends.fine, ends.prior, ends.source.seed or 0
+    _require_whole("set_members", set_members, fine.n_members, "members")
+    _require_whole("set_nonmembers", set_nonmembers, fine.n_nonmembers, "nonmembers")
+    alpha = (1.0 - confidence) / 2.0
+    sides = (
+        Side(set_members, fine.n_members, prior / set_members),
+        Side(set_nonmembers, fine.n_nonmembers, (1.0 - prior) / set_nonmembers),
+    )
+    best, floor = _Best.of(ends), baseline(prior)
+    seen = (1.0 + best.advantage(*(each.drawn_worth for each in sides))) / 2.0
+    complete = all(each.drawn == each.whole for each in sides)
+    value = lower = upper = max(floor, 2.0 * seen - 1.0)
+    if not complete:
+        upper = min(1.0, max(floor, 2.0 * largest_sum(*sides, seen, alpha) - 1.0))
+        learned, judged = _learned(fine, sides, prior, alpha, seed, ends.counts.size)
+        # a rule that fits the scored records, if it errs on all others
+        fitted = sum(each.worth * each.drawn for each in sides) - 1.0
+        fitted += best.advantage(*(each.worth for each in sides))
+        lower = min(upper, max(floor, fitted, learned))
+        value = min(upper, max(lower, (value + judged) / 2.0))
+    covers = (
+        f"the optimal advantage on the records of the set; upper end: that of attackers who {best.attacker}"
+    )
+    interval = Interval(lower, upper, confidence, Guarantee(covers, DRAWN, complete))
+    return SetAdvantage(
+        Estimate(value, interval),
+        best.if_nothing_leaks(set_members, set_nonmembers, prior, seed),
+        set_members,
+        set_nonmembers,
+        (fine.n_members, fine.n_nonmembers),
+        best.attacker,
+    )
+
+
+def require_drawn_singly(
+    data: Scores | Counts, target: Target | None, *, clustered: bool, field: str = "set_members"
+) -> None:
+    """Refuse rows that belong together, and a score that is learned from the records that would judge it."""
+    if clustered:
+        raise OptionError(
+            f"{field}: goes with records that were drawn from the set one by one, not by cluster; name one of both",
+            field=field,
+        )
+    if isinstance(target, LearnedTarget) or (target is None and is_vector(data)):
+        raise OptionError(
+            f"{field}: on a fixed set of vectors there is no interval for a learned score; score each record by one "
+            "number, or ask for CellsTarget",
+            field=field,
+        )
+
+
+def _require_whole(name: str, whole: int, scored: int, side: str) -> None:
+    """Refuse a set that is smaller than what was scored, or so large that it need not be told."""
+    whole = require_count(name, whole)
+    if whole < scored:
+        raise OutOfRange(
+            f"{name}: got {whole}, but {scored} {side} were scored; need how many the whole set has",
+            field=name,
+        )
+    if whole > MOST:
+        raise OutOfRange(
+            f"{name}: got {whole}, need at most {MOST}; of so large a set the interval is that of independent draws: "
+            "leave it out",
+            field=name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best rule of the class that the upper end covers, on the records it is chosen on."""
+
+    fine: Counts
+    counts: Counts | None
+    changes: int | None
+
+    @classmethod
+    def of(cls, ends: Ends) -> _Best:
+        if isinstance(ends.target, CellsTarget):
+            return cls(ends.fine, ends.counts, ends.changes)
+        return cls(ends.fine, None, 1 if isinstance(ends.target, ThresholdTarget) else 2)
+
+    @property
+    def attacker(self) -> str:
+        """Which rules, in words to put after "attackers who"."""
+        ways = [] if self.changes is None else [f"change their guess {times(self.changes)} along the score"]
+        return ", or ".join(
+            [*ways, *([] if self.counts is None else [f"see it {sorted_into(self.counts.size)}"])]
+        )
+
+    def advantage(self, member: float, nonmember: float) -> float:
+        """The gain of the best rule, a member being worth so much and a nonmember so much."""
+        values = [] if self.counts is None else [float(np.abs(_gain(self.counts, member, nonmember)).sum())]
+        if self.changes is not None:
+            values.append(float(best_by_changes(_gain(self.fine, member, nonmember), self.changes)[-1]))
+        return max(values)
+
+    def if_nothing_leaks(self, n_members: int, n_nonmembers: int, prior: float, seed: int) -> float:
+        """What it is on average if members are drawn at random from a set like this one."""
+        rng = np.random.default_rng(seed)
+        pooled, whole = self.fine.pooled, n_members + n_nonmembers
+        starts = None if self.counts is None else _starts(self.fine, self.counts)
+        worth = prior / n_members, (1.0 - prior) / n_nonmembers
+        values = []
+        for _ in range(min(DRAWS, max(FEWEST_DRAWS, CELLS_DRAWN // self.fine.size))):
+            of_set = pooled if whole == pooled.sum() else rng.multinomial(whole, pooled / pooled.sum())
+            members = rng.multivariate_hypergeometric(of_set, n_members, method="marginals")
+            gain = worth[0] * members - worth[1] * (of_set - members)
+            each = [] if starts is None else [float(np.abs(np.add.reduceat(gain, starts)).sum())]
+            if self.changes is not None:
+                each.append(float(best_by_changes(gain, self.changes)[-1]))
+            values.append(max(each))
+        return max(baseline(prior), float(np.mean(values)))
+
+
+def _gain(counts: Counts, member: float, nonmember: float) -> Floats:
+    return counts.members * member - counts.nonmembers * nonmember
+
+
+def _starts(fine: Counts, counts: Counts) -> Integers:
+    """First fine cell of each cell."""
+    if counts is fine:
+        return np.arange(fine.size)
+    before = np.concatenate([[0], counts.pooled.cumsum()[:-1]])
+    return np.searchsorted(fine.pooled.cumsum(), before, side="right")
+
+
+def _learned(
+    fine: Counts, sides: tuple[Side, Side], prior: float, alpha: float, seed: int, cells: int
+) -> tuple[float, float]:
+    """What a rule that is learned from some scored records has on the set, at least and about.
+
+    The others judge it, and stand for those that were not scored; on the first it is known what it does. The median
+    over random orders of the records.
+    """
+    counts = fine.join(fine.group_starts(PLACES)) if fine.cells.ordered else fine
+    judged = [_judged(each) for each in sides]
+    learning = [1.0 - each for each in judged]
+    fractions = np.array(
+        [[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judged, strict=True)]
+    )
+    members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), SHUFFLES)
+    guesses = rules_from_past(members, nonmembers, prior, families_for(counts, cells))
+    hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
+    refused = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
+    leaders, _ = leaders_so_far(
+        hits, members[:, 1:].sum(axis=2), refused, nonmembers[:, 1:].sum(axis=2), prior
+    )
+    rows = np.arange(SHUFFLES)
+    rules = guesses[leaders[:, 1], rows, 1]
+    limits, values = [], []
+    for rule, of_members, of_nonmembers in zip(rules, members, nonmembers, strict=True):
+        wrong = of_members @ ~rule, of_nonmembers @ rule  # by block
+        known = sum(side.worth * int(each[:2].sum()) for side, each in zip(sides, wrong, strict=True))
+        left = [
+            Side(side.whole - int(blocks[:2].sum()), int(blocks[2].sum()), side.worth)
+            for side, blocks in zip(sides, (of_members, of_nonmembers), strict=True)
+        ]
+        seen = sum(side.drawn_worth * int(each[2]) for side, each in zip(left, wrong, strict=True))
+        limits.append(1.0 - 2.0 * (known + largest_sum(*left, seen, alpha)))
+        values.append(1.0 - 2.0 * (known + seen))
+    return float(np.median(limits)), float(np.median(values))
+
+
+def _judged(side: Side) -> float:
+    """Part of a side's scored records that judges a rule: the fewer were left out, the smaller."""
+    left_out = 1.0 - side.drawn / side.whole
+    return min(JUDGED, left_out + FEWEST_JUDGED) if left_out else 0.0

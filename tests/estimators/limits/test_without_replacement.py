@@ -1,0 +1,100 @@
+"""Limits for a fixed set against SciPy's hypergeometric law and against every sample there is."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from estimators.limits.without_replacement import EXACT, Border, Side, largest_sum
+
+ALPHA = 0.025
+
+
+def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float:
+    """The same limit by trying every pair of totals, with SciPy's law."""
+    best = 0.0
+    hits = np.arange(first.drawn + 1), np.arange(second.drawn + 1)
+    worth = hits[0][:, None] * first.drawn_worth + hits[1] * second.drawn_worth
+    for one in range(first.whole + 1):
+        for other in range(second.whole + 1):
+            law = np.outer(
+                hypergeom.pmf(hits[0], first.whole, one, first.drawn),
+                hypergeom.pmf(hits[1], second.whole, other, second.drawn),
+            )
+            if law[worth <= seen + 1e-9].sum() > alpha:
+                best = max(best, one * first.worth + other * second.worth)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Side(12, 6, 0.5 / 12), Side(12, 6, 0.5 / 12)),
+        (Side(9, 8, 0.1 / 9), Side(20, 5, 0.9 / 20)),
+        (Side(20, 19, 0.99 / 20), Side(7, 3, 0.01 / 7)),
+        (Side(10, 10, 0.05), Side(14, 6, 0.5 / 14)),
+    ],
+)
+@pytest.mark.parametrize("alpha", [0.21, 0.026, 0.0005])  # no chance is exactly one of these
+def test_the_limit_is_that_of_every_pair_of_totals(first: Side, second: Side, alpha: float) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        hits = rng.integers(0, first.drawn + 1), rng.integers(0, second.drawn + 1)
+        seen = hits[0] * first.drawn_worth + hits[1] * second.drawn_worth
+        exact = by_every_pair(first, second, seen, alpha)
+
+        limit = largest_sum(first, second, seen, alpha)
+
+        assert exact - 1e-12 <= limit <= exact + 0.01 * max(0.0, exact - seen) + 1e-12
+
+
+def test_no_set_of_ten_is_missed_more_often_than_said() -> None:
+    """Every sample of 5 of 10 on either side, for every pair of totals: the exact rate of misses."""
+    side = Side(10, 5, 0.05)
+    hits = np.array([[sum(place < total for place in drawn) for drawn in combinations(range(10), 5)]
+                     for total in range(11)])  # fmt: skip
+    limits = {
+        (a, b): largest_sum(side, side, (a + b) * side.drawn_worth, ALPHA) for a in range(6) for b in range(6)
+    }
+    for one in range(11):
+        for other in range(11):
+            chances = [np.bincount(hits[total], minlength=6) / hits.shape[1] for total in (one, other)]
+            missed = sum(
+                chances[0][a] * chances[1][b]
+                for (a, b), limit in limits.items()
+                if limit < (one + other) * side.worth - 1e-12
+            )
+            assert missed <= ALPHA
+
+
+def test_a_law_has_its_mean_and_variance_however_large_the_set() -> None:
+    # textbook: n p, and n p (1 - p) (N - n) / (N - 1)
+    for side, total in ((Side(10**9, 10**6, 1.0), 10**8), (Side(40, 20, 1.0), 0), (Side(40, 0, 1.0), 7)):
+        least, law = side.law(total)
+        hits, rate = least + np.arange(len(law)), total / side.whole
+
+        mean = float(law @ hits)
+        assert mean == pytest.approx(side.drawn * rate, rel=1e-6)
+        variance = side.drawn * rate * (1.0 - rate) * (side.whole - side.drawn) / (side.whole - 1)
+        assert float(law @ (hits - mean) ** 2) == pytest.approx(variance, rel=1e-4)
+
+
+def test_where_all_were_drawn_the_sum_is_known() -> None:
+    side = Side(30, 30, 0.5 / 30)
+
+    assert largest_sum(side, side, 41 * side.worth, ALPHA) == pytest.approx(41 * side.worth, abs=1e-12)
+
+
+def test_beyond_the_exact_search_the_limit_is_as_high() -> None:
+    sides = Side(EXACT + 1, 700, 0.5 / (EXACT + 1)), Side(3000, 900, 0.5 / 3000)
+    for share in (0.05, 0.4, 0.9):
+        seen = share * sum(each.drawn_worth * each.drawn for each in sides)
+
+        quick = largest_sum(*sides, seen, ALPHA)
+        border = Border(*sides, seen, ALPHA)
+        low, high = min(border.others), max(border.others)
+        exact = max(border.at(one, low, high) for one in range(low, high + 1))
+
+        assert exact <= quick
+        assert quick - exact <= 0.02 * (exact - seen)

@@ -1,0 +1,161 @@
+"""The advantage on one fixed set: what is true of it, whichever of its records were drawn."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from estimators import AssessOptions, CellsTarget, Counts, Scores, ThresholdTarget, advantage_on_set, assess
+from estimators.advantage import checked_ends
+from estimators.adversary.changes import best_by_changes
+from estimators.errors import MaceError, OptionError, OutOfRange
+
+
+def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Scores) -> float:
+    """The best that a rule of the class has on the whole set: cells of the drawn records, or two changes anywhere."""
+    values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
+    worth = np.repeat([prior / len(members), (prior - 1) / len(nonmembers)], [len(members), len(nonmembers)])
+    gain = np.bincount(where, worth, len(values))
+    counts = checked_ends(data, prior, None, 0).counts
+    cells = np.abs(np.bincount(counts.cells.locate(values), gain, counts.size)).sum()
+    return float(max(cells, best_by_changes(gain, 2)[-1]))
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 20.0])
+def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior: float, shift: float) -> None:
+    rng = np.random.default_rng(1)
+    members, nonmembers = rng.normal(shift, 1.0, 70), rng.normal(0.0, 1.0, 40)
+    data = Scores.of(members, nonmembers)
+
+    result = advantage_on_set(data, 70, 40, prior=prior)
+
+    truth = best_on(members, nonmembers, prior, data)
+    assert result.estimate.lower == pytest.approx(truth, abs=1e-12)
+    assert result.estimate.upper == pytest.approx(truth, abs=1e-12)
+    assert result.estimate.interval.guarantee.finite_sample
+    assert "all were scored" in result.sentence
+    assert f"an advantage of {truth:.4f}" in result.sentence
+
+
+def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:
+    """Every sample of 8 of 10 members, each with every ninth of 8 of 10 nonmembers."""
+    rng = np.random.default_rng(3)
+    members, nonmembers = np.round(rng.normal(1.0, 1.0, 10), 2), np.round(rng.normal(0.0, 1.0, 10), 2)
+    values, where = np.unique(np.concatenate([members, nonmembers]), return_inverse=True)
+    truth = best_by_changes(np.bincount(where, np.repeat([0.05, -0.05], 10), len(values)), 1)[-1]
+    missed, samples = 0, 0
+    for drawn in combinations(range(10), 8):
+        for others in list(combinations(range(10), 8))[::9]:
+            data = Scores.of(members[list(drawn)], nonmembers[list(others)], "continuous")
+            result = advantage_on_set(data, 10, 10, target=ThresholdTarget(), confidence=0.8)
+            missed += result.estimate.upper < truth - 1e-12
+            samples += 1
+
+    assert samples == 225
+    assert missed <= 0.1 * samples
+
+
+@pytest.mark.parametrize(
+    ("shift", "whole", "drawn"),
+    [(0.0, (60, 60), (20, 40)), (0.7, (120, 400), (100, 90)), (20.0, (40, 40), (20, 20))],
+)
+def test_each_end_misses_the_set_as_seldom_as_it_says(
+    shift: float, whole: tuple[int, int], drawn: tuple[int, int]
+) -> None:
+    """150 samples of three sets: a nominal end of 2.5 % misses more than 11 times once in a thousand."""
+    rng = np.random.default_rng(5)
+    above, below, width = 0, 0, []
+    for _ in range(3):
+        members, nonmembers = rng.normal(shift, 1.0, whole[0]), rng.normal(0.0, 1.0, whole[1])
+        for _ in range(50):
+            data = Scores.of(rng.permutation(members)[: drawn[0]], rng.permutation(nonmembers)[: drawn[1]])
+            result = advantage_on_set(data, *whole).estimate
+            truth = best_on(members, nonmembers, 0.5, data)
+            above += result.lower > truth + 1e-12
+            below += result.upper < truth - 1e-12
+            width.append(
+                checked_ends(data, 0.5, None, 0).at(0.95).estimate.interval.width - result.interval.width
+            )
+
+    assert above <= 11
+    assert below <= 11
+    assert np.mean(width) >= 0.0
+
+
+def test_the_more_of_a_set_was_scored_the_more_is_known() -> None:
+    rng = np.random.default_rng(6)
+    data = Scores.of(rng.normal(0.5, 1.0, 300), rng.normal(0.0, 1.0, 300))
+
+    widths = [
+        advantage_on_set(data, whole, whole).estimate.interval.width for whole in (300, 330, 600, 10**6)
+    ]
+
+    assert widths == sorted(widths)
+    assert widths[0] == 0.0
+    assert widths[1] < 0.5 * widths[2]
+
+
+def test_what_a_set_shows_if_nothing_leaks_is_what_dealt_records_show() -> None:
+    rng = np.random.default_rng(7)
+    pool = rng.normal(0.0, 1.0, 60)
+    data = Scores.of(pool[:30], pool[30:])
+    result = advantage_on_set(data, 30, 30, target=ThresholdTarget())
+
+    dealt = []
+    for _ in range(400):
+        order = rng.permutation(60)
+        signs = np.where(np.argsort(order)[np.argsort(pool)] < 30, 1 / 60, -1 / 60)
+        dealt.append(best_by_changes(signs, 1)[-1])
+
+    assert result.if_nothing_leaks == pytest.approx(
+        np.mean(dealt), abs=0.03
+    )  # four standard errors of both means
+
+
+def test_counts_say_the_same_as_their_records() -> None:
+    rng = np.random.default_rng(8)
+    members, nonmembers = rng.choice(list("abcd"), 90), rng.choice(list("bcde"), 50)
+    labels = np.unique(np.concatenate([members, nonmembers]))
+    counts = Counts.of(*([int((side == each).sum()) for each in labels] for side in (members, nonmembers)))
+
+    of_scores = advantage_on_set(Scores.of(members, nonmembers), 100, 100).estimate
+    of_counts = advantage_on_set(counts, 100, 100).estimate
+
+    assert (of_scores.lower, of_scores.upper) == (of_counts.lower, of_counts.upper)
+
+
+def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
+    rng = np.random.default_rng(9)
+    data = Scores.of(rng.normal(0.0, 1.0, 200), rng.normal(0.0, 1.0, 150))
+
+    plain = assess(data, AssessOptions(threshold=0.3))
+    both = assess(data, AssessOptions(threshold=0.3, set_nonmembers=400))
+
+    assert both.advantage == plain.advantage
+    assert both.verdict == plain.verdict
+    assert plain.on_this_set is None
+    assert both.on_this_set == advantage_on_set(data, 200, 400)
+    assert both.sentence == f"{plain.sentence} {both.on_this_set.sentence}"
+
+
+def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
+    rng = np.random.default_rng(10)
+    data = Scores.of(rng.normal(0.0, 1.0, 50), rng.normal(0.0, 1.0, 50))
+    vectors = Scores.of(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
+    refused: list[tuple[type[MaceError], str, dict[str, object]]] = [
+        (OutOfRange, "set_members", {"set_members": 49}),
+        (OutOfRange, "set_nonmembers", {"set_nonmembers": 10**9 + 1}),
+        (OutOfRange, "set_nonmembers", {"set_nonmembers": 0}),
+    ]
+    for error, name, options in refused:
+        with pytest.raises(error) as caught:
+            assess(data, AssessOptions(**options))  # type: ignore[arg-type]
+        assert caught.value.field == name
+    with pytest.raises(OptionError, match="one by one") as caught:
+        assess(data, AssessOptions(set_nonmembers=60), cluster=np.arange(100) // 2)
+    assert caught.value.field == "set_nonmembers"
+    with pytest.raises(OptionError, match="learned score"):
+        assess(vectors, AssessOptions(set_members=60))
+
+    assert assess(vectors, AssessOptions(set_members=60, target=CellsTarget())).on_this_set is not None
