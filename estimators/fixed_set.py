@@ -47,16 +47,16 @@ FEWEST_DRAWS = 4
 CELLS_DRAWN = 400_000
 """Large sets differ little from one dealing to the next: about so many cells are dealt in all."""
 
-JUDGED = 0.65
+JUDGING = 0.65
 """Most of the drawn records that judge a rule, which is learned from the others."""
 
-FEWEST_JUDGED = 0.2
+LEAST_JUDGING = 0.2
 """Least part that does, if any record was not drawn."""
 
 CHOOSING = 0.4
 """Part of the records learned from that chooses between the kinds of rules."""
 
-DRAWN = (
+RANDOM_DRAW = (
     "the scored records of each side were drawn at random from the set, without replacement, or are all of it"
 )
 
@@ -130,9 +130,9 @@ def advantage_on_set(
         set_members: How many members the whole set has, scored or not.
         set_nonmembers: How many nonmembers it has, scored or not.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
-        target: Which adversaries the upper end speaks of: ``CellsTarget()``, ``ThresholdTarget()`` or
-            ``TwoSidedTarget()``. None: cells.
-        confidence: Probability that both ends of the interval hold, strictly between 0 and 1.
+        target: Which adversaries the interval speaks of: ``CellsTarget()``, ``ThresholdTarget()``,
+            ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells. A score is not learned of records of a fixed set.
+        confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
 
     Returns:
@@ -169,21 +169,21 @@ def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float)
         Side(set_nonmembers, fine.n_nonmembers, (1.0 - prior) / set_nonmembers),
     )
     best, floor = _Best.of(ends), baseline(prior)
-    seen = (1.0 + best.advantage(*(each.drawn_worth for each in sides))) / 2.0
-    complete = all(each.drawn == each.whole for each in sides)
-    value = lower = upper = max(floor, 2.0 * seen - 1.0)
+    sample_sum = (1.0 + best.advantage(*(each.sample_worth for each in sides))) / 2.0
+    complete = all(each.sample == each.whole for each in sides)
+    value = lower = upper = max(floor, 2.0 * sample_sum - 1.0)
     if not complete:
-        upper = min(1.0, max(floor, 2.0 * largest_sum(*sides, seen, alpha) - 1.0))
-        learned, judged = _learned(fine, sides, prior, alpha, seed, ends.counts.size)
+        upper = min(1.0, max(floor, 2.0 * largest_sum(*sides, sample_sum, alpha) - 1.0))
+        learned, about = _learned(fine, sides, prior, alpha, seed, ends.counts.size)
         # a rule that fits the scored records, if it errs on all others
-        fitted = sum(each.worth * each.drawn for each in sides) - 1.0
-        fitted += best.advantage(*(each.worth for each in sides))
-        lower = min(upper, max(floor, fitted, learned))
-        value = min(upper, max(lower, (value + judged) / 2.0))
+        fit = sum(each.worth * each.sample for each in sides) - 1.0
+        fit += best.advantage(*(each.worth for each in sides))
+        lower = min(upper, max(floor, fit, learned))
+        value = min(upper, max(lower, (value + about) / 2.0))
     covers = (
         f"the optimal advantage on the records of the set; upper end: that of attackers who {best.attacker}"
     )
-    interval = Interval(lower, upper, confidence, Guarantee(covers, DRAWN, complete))
+    interval = Interval(lower, upper, confidence, Guarantee(covers, RANDOM_DRAW, complete))
     return SetAdvantage(
         Estimate(value, interval),
         best.if_nothing_leaks(set_members, set_nonmembers, prior, seed),
@@ -295,35 +295,35 @@ def _learned(
     over random orders of the records.
     """
     counts = fine.join(fine.group_starts(PLACES)) if fine.cells.ordered else fine
-    judged = [_judged(each) for each in sides]
-    learning = [1.0 - each for each in judged]
+    judging = [_judging_part(each) for each in sides]
+    learning = [1.0 - each for each in judging]
     fractions = np.array(
-        [[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judged, strict=True)]
+        [[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)]
     )
     members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), SHUFFLES)
     guesses = rules_from_past(members, nonmembers, prior, families_for(counts, cells))
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
-    refused = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
+    refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
     leaders, _ = leaders_so_far(
-        hits, members[:, 1:].sum(axis=2), refused, nonmembers[:, 1:].sum(axis=2), prior
+        hits, members[:, 1:].sum(axis=2), refusals, nonmembers[:, 1:].sum(axis=2), prior
     )
     rows = np.arange(SHUFFLES)
     rules = guesses[leaders[:, 1], rows, 1]
     limits, values = [], []
     for rule, of_members, of_nonmembers in zip(rules, members, nonmembers, strict=True):
         wrong = of_members @ ~rule, of_nonmembers @ rule  # by block
-        known = sum(side.worth * int(each[:2].sum()) for side, each in zip(sides, wrong, strict=True))
+        certain = sum(side.worth * int(each[:2].sum()) for side, each in zip(sides, wrong, strict=True))
         left = [
             Side(side.whole - int(blocks[:2].sum()), int(blocks[2].sum()), side.worth)
             for side, blocks in zip(sides, (of_members, of_nonmembers), strict=True)
         ]
-        seen = sum(side.drawn_worth * int(each[2]) for side, each in zip(left, wrong, strict=True))
-        limits.append(1.0 - 2.0 * (known + largest_sum(*left, seen, alpha)))
-        values.append(1.0 - 2.0 * (known + seen))
+        sample_sum = sum(side.sample_worth * int(each[2]) for side, each in zip(left, wrong, strict=True))
+        limits.append(1.0 - 2.0 * (certain + largest_sum(left[0], left[1], sample_sum, alpha)))
+        values.append(1.0 - 2.0 * (certain + sample_sum))
     return float(np.median(limits)), float(np.median(values))
 
 
-def _judged(side: Side) -> float:
+def _judging_part(side: Side) -> float:
     """Part of a side's scored records that judges a rule: the fewer were left out, the smaller."""
-    left_out = 1.0 - side.drawn / side.whole
-    return min(JUDGED, left_out + FEWEST_JUDGED) if left_out else 0.0
+    left_out = 1.0 - side.sample / side.whole
+    return min(JUDGING, left_out + LEAST_JUDGING) if left_out else 0.0

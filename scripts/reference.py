@@ -346,6 +346,8 @@ GROUPS = (
             "estimators:Assessment",
             "estimators:advantage",
             "estimators:Advantage",
+            "estimators:advantage_on_set",
+            "estimators:SetAdvantage",
             "estimators:CellsTarget",
             "estimators:ThresholdTarget",
             "estimators:TwoSidedTarget",

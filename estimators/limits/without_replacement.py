@@ -31,7 +31,7 @@ PLACES = 9
 """Totals that are tried at a time where a side has more."""
 
 SLACK = 0.01
-"""Part of the distance to what was seen that a limit may be above the exact one."""
+"""Part of the distance to what was observed that a limit may be above the exact one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +39,23 @@ class Side:
     """Records of one side: how many there are, how many of them were drawn, and what a hit among all is worth."""
 
     whole: int
-    drawn: int
+    sample: int
     worth: float
 
     @property
-    def drawn_worth(self) -> float:
+    def sample_worth(self) -> float:
         """What a hit among the drawn ones stands for."""
-        return self.worth * self.whole / self.drawn if self.drawn else 0.0
+        return self.worth * self.whole / self.sample if self.sample else 0.0
 
     def law(self, total: int) -> tuple[int, Floats]:
         """Chances of hits among the drawn if there are ``total`` among all: the least number, and from there."""
-        least, most = max(0, total - (self.whole - self.drawn)), min(self.drawn, total)
+        least, most = max(0, total - (self.whole - self.sample)), min(self.sample, total)
         rate = total / self.whole if self.whole else 0.0
-        reach = BEYOND / 3.0 + np.sqrt(BEYOND**2 / 9.0 + 2.0 * BEYOND * self.drawn * rate * (1.0 - rate))
-        least = max(least, int(np.floor(self.drawn * rate - reach)))
-        most = min(most, int(np.ceil(self.drawn * rate + reach)))
+        reach = BEYOND / 3.0 + np.sqrt(BEYOND**2 / 9.0 + 2.0 * BEYOND * self.sample * rate * (1.0 - rate))
+        least = max(least, int(np.floor(self.sample * rate - reach)))
+        most = min(most, int(np.ceil(self.sample * rate + reach)))
         hits = np.arange(least, most + 1, dtype=np.float64)
-        ways = _log_ways(total, hits) + _log_ways(self.whole - total, self.drawn - hits)
+        ways = _log_ways(total, hits) + _log_ways(self.whole - total, self.sample - hits)
         chances = np.exp(ways - ways.max())
         return least, chances / chances.sum()
 
@@ -64,29 +64,29 @@ def _log_ways(n: int, k: Floats) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def largest_sum(first: Side, second: Side, seen: float, alpha: float) -> float:
+def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> float:
     """Upper limit of level 1 - alpha for the sum of both totals, each times its worth.
 
     Args:
         first: One side.
         second: The other one.
-        seen: What the hits among the drawn stand for, at least: the sum over sides of hits times ``drawn_worth``.
+        sample_sum: What the hits among the drawn stand for: the sum over sides of hits times ``sample_worth``.
         alpha: Chance that the limit is below the truth, at most.
     """
     if first.whole > second.whole:  # totals of the fewer records are tried one by one
         first, second = second, first
-    border = Border(first, second, seen, alpha)
+    border = Border(first, second, sample_sum, alpha)
     if first.whole <= EXACT:
         return border.exact_limit()
-    reached = border.highest()
-    return reached + SLACK * max(0.0, reached - seen)
+    largest = border.highest()
+    return largest + SLACK * max(0.0, largest - sample_sum)
 
 
 class Border:
     """For totals of the first side, the most hits of the second that are not refused with them; they fall."""
 
-    def __init__(self, first: Side, second: Side, seen: float, alpha: float) -> None:
-        self._first, self._second, self._seen, self._alpha = first, second, seen, alpha
+    def __init__(self, first: Side, second: Side, sample_sum: float, alpha: float) -> None:
+        self._first, self._second, self._sample_sum, self._alpha = first, second, sample_sum, alpha
         middle = round(first.whole * 0.5)
         self._end = _last(lambda one: self._stands(first.law(one), 0), 0, first.whole, middle)
         self.others: dict[int, int] = {}
@@ -94,8 +94,8 @@ class Border:
         self.others[self._end] = self._most(self._end, 0, self.others[0], 0)
 
     def _stands(self, law: tuple[int, Floats], other: int) -> bool:
-        worths = self._first.drawn_worth, self._second.drawn_worth
-        return _chance(law, self._second.law(other), *worths, self._seen) > self._alpha
+        worths = self._first.sample_worth, self._second.sample_worth
+        return _chance(law, self._second.law(other), *worths, self._sample_sum) > self._alpha
 
     def _most(self, one: int, low: int, high: int, guess: int) -> int:
         law = self._first.law(one)
@@ -118,16 +118,16 @@ class Border:
 
         Between two totals there are no more hits than the greater has, and no more others than the smaller leaves.
         """
-        reached = max(self.value(*each) for each in self.others.items())
+        largest = max(self.value(*each) for each in self.others.items())
         stretches = [(-self.value(self._end - 1, self.others[0]), 0, self._end)] if self._end > 1 else []
-        while stretches and -stretches[0][0] - reached > SLACK * max(0.0, reached - self._seen):
+        while stretches and -stretches[0][0] - largest > SLACK * max(0.0, largest - self._sample_sum):
             _, low, high = heappop(stretches)
             middle = (low + high) // 2
-            reached = max(reached, self.at(middle, low, high))
+            largest = max(largest, self.at(middle, low, high))
             for left, right in ((low, middle), (middle, high)):
-                if right - left > 1 and self.value(right - 1, self.others[left]) > reached:
+                if right - left > 1 and self.value(right - 1, self.others[left]) > largest:
                     heappush(stretches, (-self.value(right - 1, self.others[left]), left, right))
-        return max(reached, -stretches[0][0]) if stretches else reached
+        return max(largest, -stretches[0][0]) if stretches else largest
 
     def highest(self) -> float:
         """The highest value found where the border, which bends little, is looked at ever more closely."""
@@ -163,11 +163,11 @@ def _last(stands: Callable[[int], bool], low: int, high: int, guess: int) -> int
 
 
 def _chance(
-    first: tuple[int, Floats], second: tuple[int, Floats], worth: float, other: float, seen: float
+    first: tuple[int, Floats], second: tuple[int, Floats], worth: float, other: float, sample_sum: float
 ) -> float:
-    """Chance that hits of both laws, times their worth, are ``seen`` at most."""
+    """Chance that hits of both laws, times their worth, are ``sample_sum`` at most."""
     (start, one), (begin, two) = first, second
-    left = seen - worth * (start + np.arange(len(one))) + TIE * max(worth, other)
+    left = sample_sum - worth * (start + np.arange(len(one))) + TIE * max(worth, other)
     if not other:
         return float(one[left >= 0.0].sum())
     upto = np.floor(left / other).astype(np.int64) - begin + 1

@@ -14,13 +14,13 @@ ALPHA = 0.025
 def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float:
     """The same limit by trying every pair of totals, with SciPy's law."""
     best = 0.0
-    hits = np.arange(first.drawn + 1), np.arange(second.drawn + 1)
-    worth = hits[0][:, None] * first.drawn_worth + hits[1] * second.drawn_worth
+    hits = np.arange(first.sample + 1), np.arange(second.sample + 1)
+    worth = hits[0][:, None] * first.sample_worth + hits[1] * second.sample_worth
     for one in range(first.whole + 1):
         for other in range(second.whole + 1):
             law = np.outer(
-                hypergeom.pmf(hits[0], first.whole, one, first.drawn),
-                hypergeom.pmf(hits[1], second.whole, other, second.drawn),
+                hypergeom.pmf(hits[0], first.whole, one, first.sample),
+                hypergeom.pmf(hits[1], second.whole, other, second.sample),
             )
             if law[worth <= seen + 1e-9].sum() > alpha:
                 best = max(best, one * first.worth + other * second.worth)
@@ -40,8 +40,8 @@ def by_every_pair(first: Side, second: Side, seen: float, alpha: float) -> float
 def test_the_limit_is_that_of_every_pair_of_totals(first: Side, second: Side, alpha: float) -> None:
     rng = np.random.default_rng(0)
     for _ in range(6):
-        hits = rng.integers(0, first.drawn + 1), rng.integers(0, second.drawn + 1)
-        seen = hits[0] * first.drawn_worth + hits[1] * second.drawn_worth
+        hits = rng.integers(0, first.sample + 1), rng.integers(0, second.sample + 1)
+        seen = hits[0] * first.sample_worth + hits[1] * second.sample_worth
         exact = by_every_pair(first, second, seen, alpha)
 
         limit = largest_sum(first, second, seen, alpha)
@@ -55,7 +55,9 @@ def test_no_set_of_ten_is_missed_more_often_than_said() -> None:
     hits = np.array([[sum(place < total for place in drawn) for drawn in combinations(range(10), 5)]
                      for total in range(11)])  # fmt: skip
     limits = {
-        (a, b): largest_sum(side, side, (a + b) * side.drawn_worth, ALPHA) for a in range(6) for b in range(6)
+        (a, b): largest_sum(side, side, (a + b) * side.sample_worth, ALPHA)
+        for a in range(6)
+        for b in range(6)
     }
     for one in range(11):
         for other in range(11):
@@ -75,8 +77,8 @@ def test_a_law_has_its_mean_and_variance_however_large_the_set() -> None:
         hits, rate = least + np.arange(len(law)), total / side.whole
 
         mean = float(law @ hits)
-        assert mean == pytest.approx(side.drawn * rate, rel=1e-6)
-        variance = side.drawn * rate * (1.0 - rate) * (side.whole - side.drawn) / (side.whole - 1)
+        assert mean == pytest.approx(side.sample * rate, rel=1e-6)
+        variance = side.sample * rate * (1.0 - rate) * (side.whole - side.sample) / (side.whole - 1)
         assert float(law @ (hits - mean) ** 2) == pytest.approx(variance, rel=1e-4)
 
 
@@ -89,7 +91,7 @@ def test_where_all_were_drawn_the_sum_is_known() -> None:
 def test_beyond_the_exact_search_the_limit_is_as_high() -> None:
     sides = Side(EXACT + 1, 700, 0.5 / (EXACT + 1)), Side(3000, 900, 0.5 / 3000)
     for share in (0.05, 0.4, 0.9):
-        seen = share * sum(each.drawn_worth * each.drawn for each in sides)
+        seen = share * sum(each.sample_worth * each.sample for each in sides)
 
         quick = largest_sum(*sides, seen, ALPHA)
         border = Border(*sides, seen, ALPHA)
