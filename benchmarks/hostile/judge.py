@@ -1,0 +1,133 @@
+"""How often a tool's statements about a world are wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from benchmarks.coverage import most_misses
+from benchmarks.hostile.question import NotAsked, Question, Statement
+from benchmarks.hostile.worlds import WORLDS, World
+
+ALPHA = 0.025
+EPSILON_ALPHA = 0.05
+NOISE = 1e-6
+MANY = 8000
+"""Records of a side from which on a world has a quarter of the runs."""
+
+FEW = 20
+"""Runs below which a tool is too slow to be asked again and again."""
+
+
+def adapter(name: str) -> ModuleType:
+    """The adapter of a tool by its name, or by a path that can be imported."""
+    return import_module(name if "." in name else f"benchmarks.hostile.tools.{name}")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Of so many runs, how many had each statement and how many of those were wrong; None: it is never made."""
+
+    runs: int
+    lower: int | None
+    upper: int | None
+    upper_of_any: int | None
+    epsilon: int | None
+    says_leak: int | None
+    value: tuple[float | None, float | None, float | None]
+    error: float | None
+    seconds: float
+
+    @property
+    def beyond(self) -> tuple[bool, bool, bool, bool]:
+        """Whether lower end, upper end, the same against any attacker, and epsilon err more than they may."""
+        ends = [
+            misses is not None and misses > most_misses(self.runs, ALPHA)
+            for misses in (self.lower, self.upper, self.upper_of_any)
+        ]
+        return (
+            ends[0],
+            ends[1],
+            ends[2],
+            self.epsilon is not None and self.epsilon > most_misses(self.runs, EPSILON_ALPHA),
+        )
+
+
+def judge(tool: str, place: int, share: float) -> Judgement | str:
+    """What came of it, or why the tool was not asked; every tool sees the same samples."""
+    module, world = adapter(tool), WORLDS[place]
+    size = max(world.sizes) if not world.looks else len(world.looks) * max(world.looks)
+    runs = max(2, round(share * module.RUNS * (0.25 if size >= MANY else 1.0)))
+    if world.looks and not hasattr(module, "follow") and module.RUNS < FEW:
+        return "too slow to be asked again and again"
+    rows, values, seconds = [], [], []
+    for run in range(runs):
+        question = world.question(np.random.default_rng([place, run]))
+        start = time.perf_counter()
+        try:
+            statements = list(_statements(module, world, question))
+        except NotAsked as reason:
+            return str(reason)
+        seconds.append(time.perf_counter() - start)
+        rows.append([_wrong(world, each) for each in statements])
+        last = statements[-1]
+        values.append((last.estimate, last.lower, last.upper))
+    ever = [[_any(column) for column in zip(*looks, strict=True)] for looks in rows]
+    misses = [_count(column) for column in zip(*ever, strict=True)]
+    estimate, lower, upper = (_mean(column) for column in zip(*values, strict=True))
+    errors = [abs(each[0] - world.truth) for each in values if each[0] is not None]
+    return Judgement(
+        runs,
+        *(misses[0], misses[1], misses[2], misses[3], misses[4]),
+        (estimate, lower, upper),
+        _mean(tuple(errors)) if errors else None,
+        float(np.mean(seconds)),
+    )
+
+
+def _statements(module: ModuleType, world: World, question: Question) -> Iterator[Statement]:
+    if not world.looks:
+        yield module.ask(question)
+    elif hasattr(module, "follow"):
+        starts = (0, *world.looks)
+        yield from module.follow(
+            [
+                Question(question.members[start:end], question.nonmembers[start:end], question.prior)
+                for start, end in zip(starts, world.looks, strict=False)
+            ]
+        )
+    else:
+        for look in world.looks:
+            yield module.ask(Question(question.members[:look], question.nonmembers[:look], question.prior))
+
+
+def _wrong(world: World, said: Statement) -> list[bool | None]:
+    """Whether each part of a statement is wrong; of the last one, whether it says that something leaks."""
+    truth = world.truth
+    covered = None if said.covers is None else world.laws.covered(world.prior, said.covers, said.cell_of)
+    return [
+        None if said.lower is None else said.lower > truth + NOISE,
+        None if said.upper is None or covered is None else said.upper < covered - NOISE,
+        None if said.upper is None else said.upper < truth - NOISE,
+        None if said.epsilon is None else said.epsilon > world.epsilon + NOISE,
+        said.leaks,
+    ]
+
+
+def _any(column: tuple[bool | None, ...]) -> bool | None:
+    """Whether it happened at any look."""
+    return None if None in column else any(column)
+
+
+def _count(column: tuple[bool | None, ...]) -> int | None:
+    return None if None in column else sum(map(bool, column))
+
+
+def _mean(column: tuple[float | None, ...]) -> float | None:
+    numbers = [each for each in column if each is not None]
+    return float(np.mean(numbers)) if len(numbers) == len(column) else None

@@ -1,0 +1,292 @@
+"""Worlds whose truth is known exactly: the mass of both sides at points, or in intervals too small to matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from benchmarks.clusters import copies, crossed, equal, people, shift
+from benchmarks.hostile.question import CellOf, Column, Covers, Question
+
+Floats = NDArray[np.float64]
+Sides = tuple[Column, Column]
+Draw = Callable[[np.random.Generator, int, int], Sides]
+Part = tuple[float, float, float]
+"""Share, mean and spread of a part of a mixture of normal laws."""
+
+GRID = np.linspace(-12.0, 33.0, 90_001)
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Both sides' laws of a score: masses at points, in the order of the score if it has one."""
+
+    points: Column | None
+    members: Floats
+    nonmembers: Floats
+
+    def advantage(self, prior: float) -> float:
+        """That of the best attacker."""
+        return float(np.abs(self._gain(prior)).sum())
+
+    def covered(self, prior: float, covers: Covers, cell_of: CellOf | None) -> float | None:
+        """The largest advantage of the attackers that an upper end is meant for; None if that is not known here."""
+        if covers is Covers.ANY:
+            return self.advantage(prior)
+        if covers is Covers.OWN_SCORE or self.points is None:
+            return None
+        gain = self._gain(prior)
+        cuts = 2.0 * np.concatenate([[0.0], gain.cumsum()]) - gain.sum()
+        """What the rule has that says "member" below the cut, and "nonmember" above."""
+        if covers is Covers.MEMBERS_ABOVE:
+            return float((-cuts).max())
+        values = [float(np.abs(cuts).max())]
+        if covers is Covers.TWO_CHANGES:
+            rise = (cuts - np.minimum.accumulate(cuts)).max()
+            fall = (np.maximum.accumulate(cuts) - cuts).max()
+            values += [float(rise - gain.sum()), float(fall + gain.sum())]
+        if cell_of is not None:
+            values.append(float(np.abs(np.bincount(1 + cell_of(self.points), gain)).sum()))
+        return max(values)
+
+    def epsilon(self) -> float:
+        """The larger log ratio of both laws."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(np.log(self.members / self.nonmembers))
+        return float(np.nanmax(ratio))
+
+    def _gain(self, prior: float) -> Floats:
+        return prior * self.members - (1.0 - prior) * self.nonmembers
+
+
+@dataclass(frozen=True)
+class World:
+    """How a question is drawn, and what is true. Of one with looks the tool is asked again after so many a side."""
+
+    name: str
+    sizes: tuple[int, int]
+    prior: float
+    laws: Laws
+    epsilon: float
+    question: Callable[[np.random.Generator], Question]
+    looks: tuple[int, ...] = ()
+
+    @property
+    def truth(self) -> float:
+        """The advantage of the best attacker."""
+        return self.laws.advantage(self.prior)
+
+    @property
+    def leaks(self) -> bool:
+        """Whether an attacker who sees the score does better than one who does not."""
+        return self.truth > abs(2.0 * self.prior - 1.0) + 1e-6
+
+
+def independent(
+    name: str,
+    laws: Laws,
+    draw: Draw,
+    sizes: tuple[int, int],
+    prior: float = 0.5,
+    epsilon: float | None = None,
+) -> World:
+    """Records of each side drawn one by one."""
+
+    def question(rng: np.random.Generator) -> Question:
+        members, nonmembers = draw(rng, *sizes)
+        return Question(members, nonmembers, prior)
+
+    return World(name, sizes, prior, laws, laws.epsilon() if epsilon is None else epsilon, question)
+
+
+def mixture_cdf(parts: Iterable[Part], at: Floats) -> Floats:
+    """Distribution function of a mixture of normal laws."""
+    return np.asarray(sum(share * ndtr((at - mean) / spread) for share, mean, spread in parts))
+
+
+def draw_mixture(rng: np.random.Generator, parts: tuple[Part, ...], n: int) -> Floats:
+    """Numbers of a mixture of normal laws."""
+    shares, means, spreads = (np.array(column) for column in zip(*parts, strict=True))
+    which = rng.choice(len(parts), n, p=shares)
+    return rng.normal(means[which], spreads[which])
+
+
+STANDARD: tuple[Part, ...] = ((1.0, 0.0, 1.0),)
+
+
+def normals(
+    name: str,
+    members: tuple[Part, ...],
+    sizes: tuple[int, int],
+    prior: float = 0.5,
+    *,
+    nonmembers: tuple[Part, ...] = STANDARD,
+) -> World:
+    """Mixtures of normal laws; if they differ, their ratio has no largest value."""
+    sides = [np.diff(mixture_cdf(parts, GRID), prepend=0.0, append=1.0) for parts in (members, nonmembers)]
+    points = np.concatenate([[GRID[0] - 1.0], (GRID[1:] + GRID[:-1]) / 2.0, [GRID[-1] + 1.0]])
+    return independent(
+        name,
+        Laws(points, *sides),
+        lambda rng, n, m: (draw_mixture(rng, members, n), draw_mixture(rng, nonmembers, m)),
+        sizes,
+        prior,
+        0.0 if members == nonmembers else math.inf,
+    )
+
+
+def ties(name: str, by: float, step: float, sizes: tuple[int, int]) -> World:
+    """Shifted normal scores, rounded to a multiple of the step."""
+    values = np.arange(-20, 21 + int(by / step)) * step
+    edges = (values[1:] + values[:-1]) / 2.0
+    sides = [np.diff(ndtr(edges - mean), prepend=0.0, append=1.0) for mean in (by, 0.0)]
+
+    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+        members, nonmembers = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
+        first, last = values[0] / step, values[-1] / step
+        return (
+            np.clip(np.round(members / step), first, last) * step,
+            np.clip(np.round(nonmembers / step), first, last) * step,
+        )
+
+    return independent(name, Laws(values, *sides), draw, sizes)
+
+
+def atom(name: str, share: float, by: float, sizes: tuple[int, int]) -> World:
+    """A share of either side's scores is 0; the others are normal, members' shifted."""
+    grid = GRID[np.abs(GRID) > 1e-9]
+    points = np.concatenate([grid - 1e-9, [0.0]])
+    order = np.argsort(points, kind="stable")
+    sides = []
+    for mean in (by, 0.0):
+        masses = (1.0 - share) * np.diff(ndtr(grid - mean), prepend=0.0)
+        masses[-1] += (1.0 - share) * ndtr(mean - grid[-1])
+        sides.append(np.append(masses, share)[order])
+
+    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+        scores = rng.normal(by, 1.0, n), rng.normal(0.0, 1.0, m)
+        return tuple(np.where(rng.random(len(each)) < share, 0.0, each) for each in scores)  # type: ignore[return-value]
+
+    return independent(name, Laws(points[order], *sides), draw, sizes, epsilon=0.0 if by == 0.0 else math.inf)
+
+
+def waves(name: str, periods: int, sizes: tuple[int, int], depth: float = 0.6) -> World:
+    """Uniform nonmembers, and members whose density waves around theirs."""
+    edges = np.linspace(0.0, 1.0, 200 * periods + 1)
+    turn = 2.0 * np.pi * periods
+    members = np.diff(edges) - depth * np.diff(np.cos(turn * edges)) / turn
+    laws = Laws((edges[1:] + edges[:-1]) / 2.0, members, np.diff(edges))
+
+    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+        tries = rng.random(4 * n + 200)
+        accepted = tries[(1.0 + depth) * rng.random(tries.size) < 1.0 + depth * np.sin(turn * tries)]
+        return accepted[:n], rng.random(m)
+
+    return independent(name, laws, draw, sizes, epsilon=-math.log(1.0 - depth))
+
+
+def categories(name: str, kinds: int, tilt: float, sizes: tuple[int, int]) -> World:
+    """Names of which few are frequent; of the rare ones every second is more frequent among members."""
+    nonmembers = 1.0 / (1.0 + np.arange(kinds)) ** 1.1
+    members = nonmembers * (1.0 + tilt * (np.arange(kinds) >= 10) * (-1.0) ** np.arange(kinds))
+    members, nonmembers = members / members.sum(), nonmembers / nonmembers.sum()
+    names = np.array([f"kind {place}" for place in np.random.default_rng(0).permutation(kinds)])
+
+    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+        return rng.choice(names, n, p=members), rng.choice(names, m, p=nonmembers)
+
+    return independent(name, Laws(names, members, nonmembers), draw, sizes)
+
+
+def parity(name: str, width: int, of: int, advantage: float, sizes: tuple[int, int]) -> World:
+    """Rows of normal numbers; the product of the first few signs is +1 more often among members."""
+    chances = np.array([1.0 + advantage, 1.0 - advantage]) / 2.0
+
+    def side(rng: np.random.Generator, n: int, even: float) -> Floats:
+        rows = rng.normal(size=(n, width))
+        rows[:, 0] = np.abs(rows[:, 0]) * np.sign(rows[:, 1:of]).prod(axis=1)
+        rows[:, 0] *= np.where(rng.random(n) < even, 1.0, -1.0)
+        return rows
+
+    return independent(
+        name,
+        Laws(None, chances, chances[::-1]),
+        lambda rng, n, m: (side(rng, n, chances[0]), side(rng, m, chances[1])),
+        sizes,
+    )
+
+
+def clusters(
+    name: str,
+    draw: Callable[[np.random.Generator], tuple[Floats, Floats, list[NDArray[np.int64]]]],
+    advantage: float,
+    rows: int,
+) -> World:
+    """Rows that are alike within persons, or within records and models."""
+    likened = normals(name, ((1.0, shift(advantage), 1.0),), (rows, rows))
+
+    def question(rng: np.random.Generator) -> Question:
+        members, nonmembers, labels = draw(rng)
+        return Question(members, nonmembers, 0.5, tuple(labels))
+
+    return World(name, (rows, rows), 0.5, likened.laws, likened.epsilon, question)
+
+
+def looks(name: str, by: float, batch: int, times: int) -> World:
+    """Scores that come batch by batch, and somebody who asks after each."""
+    all_at_once = normals(name, ((1.0, by, 1.0),), (batch * times, batch * times))
+    every = tuple(batch * (1 + i) for i in range(times))
+    return World(
+        name, all_at_once.sizes, 0.5, all_at_once.laws, all_at_once.epsilon, all_at_once.question, every
+    )
+
+
+def shifted(by: float) -> tuple[Part, ...]:
+    """Normal scores with this mean."""
+    return ((1.0, by, 1.0),)
+
+
+MEMORISED = ((0.02, 20.0, 1.0), (0.98, 0.0, 1.0))
+
+WORLDS = (
+    normals("no leak", STANDARD, (8, 8)),
+    normals("no leak", STANDARD, (1000, 1000)),
+    normals("no leak", STANDARD, (100_000, 100_000)),
+    normals("no leak", STANDARD, (200, 1800)),
+    normals("no leak, prior 0.01", STANDARD, (100, 9900), 0.01),
+    normals("no leak, prior 0.99", STANDARD, (9900, 100), 0.99),
+    ties("no leak, ties", 0.0, 1.0, (300, 300)),
+    atom("no leak, half the scores are 0", 0.5, 0.0, (500, 500)),
+    categories("no leak, 1,000 names", 1000, 0.0, (500, 500)),
+    normals("shift 0.5", shifted(0.5), (300, 300)),
+    normals("shift 0.5", shifted(0.5), (1000, 1000)),
+    normals("shift 0.2", shifted(0.2), (100_000, 100_000)),
+    normals("shift 1", shifted(1.0), (10, 10_000)),
+    normals("shift 1, prior 0.1", shifted(1.0), (1000, 1000), 0.1),
+    normals("shift 1, prior 0.9", shifted(1.0), (1800, 200), 0.9),
+    normals("shift 3, prior 0.01", shifted(3.0), (100, 9900), 0.01),
+    normals("shift 3, prior 0.99", shifted(3.0), (9900, 100), 0.99),
+    ties("shift 1, ties", 1.0, 1.0, (300, 300)),
+    atom("shift 0.5, half the scores are 0", 0.5, 0.5, (500, 500)),
+    normals("total leak", shifted(20.0), (8, 8)),
+    normals("total leak", shifted(20.0), (500, 500)),
+    normals("2% are memorised", MEMORISED, (1000, 1000)),
+    normals("2% are memorised", MEMORISED, (10_000, 10_000)),
+    normals("members spread wider", ((1.0, 0.0, 1.5),), (1000, 1000)),
+    categories("1,000 names, rare ones tilted", 1000, 0.9, (500, 500)),
+    waves("density crosses 6 times", 3, (5000, 5000)),
+    waves("density crosses 20 times", 10, (5000, 5000)),
+    parity("product of 2 signs", 2, 2, 0.2, (3000, 3000)),
+    parity("product of 3 signs among 8", 8, 3, 0.3, (3000, 3000)),
+    clusters("no leak, 40 persons of 50 rows", people(equal(40, 50), 0.5, 0.0), 0.0, 1000),
+    clusters("no leak, half the rows are copies", copies(500, 0.5, 0.0), 0.0, 500),
+    clusters("no leak, 100 records, 20 models", crossed(100, 20, (0.4, 0.2), 0.0, both=True), 0.0, 1000),
+    clusters("0.2, 100 persons of 20 rows", people(equal(100, 20), 0.5, 0.2), 0.2, 1000),
+    looks("no leak, asked 30 times", 0.0, 50, 30),
+    looks("shift 0.25, asked 30 times", 0.25, 50, 30),
+)
