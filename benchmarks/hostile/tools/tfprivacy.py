@@ -23,14 +23,14 @@ def ask(question: Question) -> Statement:
         raise NotAsked("one number a record, a prior of 1/2")
     n, m = len(question.members), len(question.nonmembers)
     tp, fp = above(question.members, question.nonmembers)
-    ratios = [_bailey(tp, fp, n, m), _bailey(m - fp, n - tp, m, n)]
-    ratios += [_bailey(fp, tp, m, n), _bailey(n - tp, m - fp, n, m)]
+    ratios = [bailey(tp, fp, n, m), bailey(m - fp, n - tp, m, n)]
+    ratios += [bailey(fp, tp, m, n), bailey(n - tp, m - fp, n, m)]
     bound = max(float(each.max()) for each in ratios)
     epsilon = float(np.log(bound)) if bound > 0.0 else 0.0
     return Statement(float(np.abs(tp / n - fp / m).max()), None, None, None, max(0.0, epsilon), epsilon > 0.0)
 
 
-def _bailey(
+def bailey(
     hits: Integers, others: Integers, n: int, m: int
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Lower limit of the ratio of hits / n to others / m: no others count as half of one, all records as half fewer."""
