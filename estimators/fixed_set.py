@@ -34,8 +34,8 @@ from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarg
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST = 10**9
-"""Records of a side beyond which a set is as good as without end."""
+MOST = 4 * 10**8
+"""Records of a side beyond which a set is as good as without end; NumPy deals fewer than 10^9 of both together."""
 
 PLACES = 4096
 """Cells, of equal mass, at which the rules that are judged may cut the score."""

@@ -190,6 +190,19 @@ def waves(name: str, periods: int, sizes: tuple[int, int], depth: float = 0.6) -
     return independent(name, laws, draw, sizes, epsilon=-math.log(1.0 - depth))
 
 
+def hole(name: str, width: float, sizes: tuple[int, int]) -> World:
+    """Uniform nonmembers, and members who are uniform, too, but never in the middle."""
+    edges = np.linspace(0.0, 1.0, 2001)
+    points = (edges[1:] + edges[:-1]) / 2.0
+    members = (np.abs(points - 0.5) > width / 2.0) / 2000.0 / (1.0 - width)
+
+    def draw(rng: np.random.Generator, n: int, m: int) -> Sides:
+        beside = rng.uniform(width / 2.0, 0.5, n)
+        return np.where(rng.random(n) < 0.5, 0.5 + beside, 0.5 - beside), rng.random(m)
+
+    return independent(name, Laws(points, members, np.diff(edges)), draw, sizes)
+
+
 def categories(name: str, kinds: int, tilt: float, sizes: tuple[int, int]) -> World:
     """Names of which few are frequent; of the rare ones every second is more frequent among members."""
     nonmembers = 1.0 / (1.0 + np.arange(kinds)) ** 1.1
@@ -279,8 +292,8 @@ WORLDS = (
     normals("2% are memorised", MEMORISED, (10_000, 10_000)),
     normals("members spread wider", ((1.0, 0.0, 1.5),), (1000, 1000)),
     categories("1,000 names, rare ones tilted", 1000, 0.9, (500, 500)),
-    waves("density crosses 6 times", 3, (5000, 5000)),
-    waves("density crosses 20 times", 10, (5000, 5000)),
+    waves("density crosses 5 times", 3, (5000, 5000)),
+    waves("density crosses 19 times", 10, (5000, 5000)),
     parity("product of 2 signs", 2, 2, 0.2, (3000, 3000)),
     parity("product of 3 signs among 8", 8, 3, 0.3, (3000, 3000)),
     clusters("no leak, 40 persons of 50 rows", people(equal(40, 50), 0.5, 0.0), 0.0, 1000),
@@ -289,4 +302,7 @@ WORLDS = (
     clusters("0.2, 100 persons of 20 rows", people(equal(100, 20), 0.5, 0.2), 0.2, 1000),
     looks("no leak, asked 30 times", 0.0, 50, 30),
     looks("shift 0.25, asked 30 times", 0.25, 50, 30),
+    normals("total leak, prior 0.01", shifted(20.0), (100, 9900), 0.01),
+    normals("total leak", shifted(20.0), (10_000, 10_000)),
+    hole("members have a hole", 0.3, (1000, 1000)),
 )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import SkipJsonSchema
 
+from estimators.fixed_set import MOST as MOST_OF_A_SET
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 from macekit.schemas.records import (
     CLUSTER,
@@ -178,14 +179,14 @@ class AdvantageQuestion(PriorQuestion):
     set_members: int | None = Field(
         None,
         ge=1,
-        le=10**9,
+        le=MOST_OF_A_SET,
         description="how many members the whole set has of which those sent were drawn at random, or are all: also "
         "states the advantage on exactly this set. If only the number of nonmembers is given, all members were sent",
     )
     set_nonmembers: int | None = Field(
         None,
         ge=1,
-        le=10**9,
+        le=MOST_OF_A_SET,
         description="how many nonmembers the whole set has; if only the number of members is given, all were sent",
     )
 

@@ -54,6 +54,9 @@ MOST_MEMBERSHIPS = 1001
 MOST_ROWS = 2**24
 """Rows of an answer to the second query, where groups have cells of their own."""
 
+MOST_CLUSTERED = 10**7
+"""Rows that clusters may have in all: what an engine counts of each cluster is rows again here."""
+
 LIMIT = 2**40
 
 
@@ -127,25 +130,83 @@ def parts_by_group(
     (place,) = layout.scores
     assert layout.group is not None  # it was named
     column = ScoreColumn(
-        frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], names[layout.group]
+        frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], (names[layout.group],)
     )
     account, sides = Account(), column.sides(layout, names)
     take_member(account, sides, layout, names)
     cells = column.cells(sides)
-    if any(label is None or label != label for label in cells.groups):
-        raise NotFinite("group: a row is missing; every row needs one", field="group")
+    labels = cells.labels_of(0, "group")
     whole = cells.part
-    rows: dict[object, list[int]] = {}
-    for at, label in enumerate(cells.groups):
-        rows.setdefault(label, []).append(at)
+    in_order = np.argsort(labels.numbers, kind="stable")
+    ends = np.cumsum(np.bincount(labels.numbers))
     groups = {
         label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
-        for label, at in rows.items()
+        for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
-    own = ColumnRead(
-        "group", names[layout.group], KINDS_OF_LABELS.get(type(cells.groups[0]), "numbers"), len(groups)
-    )
+    own = labels.read("group", names[layout.group])
     return groups, (column.read(whole, ""), *account.columns(), own)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRows:
+    """Scores of both sides, each with its cell's least value, and of each row, members' first, its labels."""
+
+    members: np.ndarray[Any, Any]
+    nonmembers: np.ndarray[Any, Any]
+    on_grid: bool
+    clusters: Mapping[str, np.ndarray[Any, Any]]
+    groups: np.ndarray[Any, Any] | None
+    columns: tuple[ColumnRead, ...]
+
+
+def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
+    """What a frame counts of each cluster, cell and side, as rows again: all that a question with ``cluster`` needs."""
+    lazy = lazy_of(frame)
+    with speaking_for(frame):
+        schema = lazy.collect_schema()
+    names = schema.names()
+    layout = roles(names, call)
+    (place,) = layout.scores
+    places = [*layout.clusters, *([] if layout.group is None else [layout.group])]
+    column = ScoreColumn(
+        frame,
+        lazy,
+        names[place],
+        names[layout.member],
+        on_grid,
+        schema[names[place]],
+        tuple(names[at] for at in places),
+    )
+    account, sides = Account(), column.sides(layout, names)
+    take_member(account, sides, layout, names)
+    if sum(sides.sizes) > MOST_CLUSTERED:
+        raise Problem(
+            "too-large",
+            f"cluster: {sum(sides.sizes)} rows; of a frame of {frame.engine} clusters may have at most "
+            f"{MOST_CLUSTERED} in all: take some of the clusters at random, with all their rows",
+            field="cluster",
+        )
+    cells = column.cells(sides)
+    part = cells.part
+    labels = [
+        cells.labels_of(i, "cluster" if i < len(layout.clusters) else "group") for i in range(len(places))
+    ]
+    order = np.lexsort([part.keys, *(each.numbers for each in labels)])
+    members, nonmembers = (np.repeat(order, each[order]) for each in (part.members, part.nonmembers))
+    values = np.ldexp(part.keys.astype(np.float64), part.exponent) if part.kind == "grid" else part.keys
+    rows = np.concatenate([members, nonmembers])
+    own = [
+        each.read("cluster" if i < len(layout.clusters) else "group", names[at])
+        for i, (at, each) in enumerate(zip(places, labels, strict=True))
+    ]
+    return ClusterRows(
+        values[members],
+        values[nonmembers],
+        part.kind == "grid",
+        {names[at]: each.numbers[rows] for at, each in zip(layout.clusters, labels, strict=False)},
+        None if layout.group is None else labels[-1].values[labels[-1].numbers[rows]],
+        (column.read(part, ""), *account.columns(), *own),
+    )
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:
@@ -194,10 +255,38 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """What the second query says, and the group of each cell."""
+    """What the second query says, and each column of labels of its cells."""
 
     part: Part
-    groups: list[object]
+    labels: tuple[pa.ChunkedArray, ...]
+
+    def labels_of(self, place: int, role: str) -> _Labelled:
+        """One column of labels, of which none is missing."""
+        import pyarrow as pa
+
+        encoded = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
+        distinct = encoded.dictionary.to_pylist()
+        if encoded.null_count or any(label != label for label in distinct):
+            raise NotFinite(f"{role}: a row is missing; every row needs one", field=role)
+        labels = np.array(distinct)
+        order = np.argsort(labels, kind="stable")  # engines give rows in any order
+        numbers = np.argsort(order)[encoded.indices.to_numpy()]
+        return _Labelled([distinct[at] for at in order], labels[order], numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """Labels in their order, and the place of each row's."""
+
+    distinct: list[object]
+    values: np.ndarray[Any, Any]
+    numbers: np.ndarray[Any, Any]
+
+    def read(self, role: str, name: str) -> ColumnRead:
+        """What the answer says of this column."""
+        return ColumnRead(
+            role, name, KINDS_OF_LABELS.get(type(self.distinct[0]), "numbers"), len(self.distinct)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +299,9 @@ class ScoreColumn:
     membership: str
     on_grid: bool
     dtype: Any
-    group: str | None = None
+    labels: tuple[str, ...] = ()
+    """Columns whose labels have cells of their own."""
+
     usable_too: tuple[ScoreColumn, ...] = ()
     """Columns beside it of a vector, whose rows have to be usable, too."""
 
@@ -279,9 +370,12 @@ class ScoreColumn:
         elif self.dtype == nw.Boolean:
             key = self.numbers()
         inside = self.is_member(members)
-        keys = [key.alias("key"), *([nw.col(self.group).alias("group")] if self.group else [])]
+        names = ["key", *_names_of_labels(len(self.labels))]
+        keys = [
+            key.alias("key"),
+            *(nw.col(own).alias(name) for own, name in zip(self.labels, names[1:], strict=True)),
+        ]
         finite_rows = self.lazy.select(*keys, _where(inside).alias("members"))
-        names = ["key", "group"] if self.group else ["key"]
         return finite_rows.group_by(*names).agg(nw.col("members").count(), nw.len().alias("n"))
 
     def sides(self, layout: Roles, names: list[str]) -> Sides:
@@ -309,7 +403,7 @@ class ScoreColumn:
         members = sides.members
         if self.kind == "grid":
             return self._on_grid(members, sides)
-        most = MOST_ROWS if self.group else MOST_VALUES
+        most = MOST_ROWS if self.labels else MOST_VALUES
         answer = self.collect(self.second(members, None).head(most + 1))
         if self.kind == "text":
             with _without_rows():
@@ -376,7 +470,13 @@ def _where(truth: Expr) -> Expr:
 def _cells(kind: PartKind, exponent: int, keys: np.ndarray[Any, Any], answer: pa.Table) -> _Cells:
     members = integers_of(answer["members"]).astype(np.int64)
     part = Part(kind, exponent, keys, members, integers_of(answer["n"]).astype(np.int64) - members)
-    return _Cells(part, answer["group"].to_pylist() if "group" in answer.column_names else [])
+    labels = _names_of_labels(len(answer.column_names))
+    return _Cells(part, tuple(answer[name] for name in labels if name in answer.column_names))
+
+
+def _names_of_labels(number: int) -> list[str]:
+    """What columns of labels are called in the second query."""
+    return [f"label_{i}" for i in range(number)]
 
 
 def _not_finite(which: str) -> NotFinite:

@@ -34,7 +34,7 @@ from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
 from macekit.sources.frame_vectors import counts_of_frame
-from macekit.sources.frames import Frame, count, parts_by_group
+from macekit.sources.frames import ClusterRows, Frame, count, parts_by_group, rows_by_cluster
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 LIMIT = 2**40
@@ -110,8 +110,12 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
         return counts_of_frame(frame, call, VectorQuestion.of(call.operation, options, textual=False)).body(
             options
         )
+    clustered = "cluster" in dict(call.query) and call.operation not in ("counts", "compare")
+    about = (
+        replace(call, query=tuple(each for each in call.query if each[0] != "cluster")) if clustered else call
+    )
     if not (
-        _are_counted(call, options) if call.operation == "counts" else counts_suffice(call, options)
+        _are_counted(call, options) if call.operation == "counts" else counts_suffice(about, options)
     ) and not _is_compared(call, options):
         raise Problem(
             "bad-option",
@@ -119,12 +123,23 @@ def _computed(frame: Frame, call: Call, options: Mapping[str, object]) -> Decode
             "only counts come back; collect the records, or a sample of them, and give that",
         )
     on_grid = _on_grid(call, options, textual=False)
+    if clustered:
+        return _with_clusters(rows_by_cluster(frame, call, on_grid), options)
     if "group" in dict(call.query) and call.operation in GROUPED:
         return _with_groups(*parts_by_group(frame, call, on_grid), options, textual=False)
     computed = count(frame, call, on_grid)
     samples = {query: Sample(counts=counts.to_dict()) for query, counts in computed.counts.items()}
     left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
     return DecodedBody(samples, left, columns=computed.columns)
+
+
+def _with_clusters(rows: ClusterRows, options: Mapping[str, object]) -> DecodedBody:
+    """The rows that a frame counted of each cluster."""
+    left = {name: value for name, value in options.items() if name not in HOW_COUNTED}
+    if rows.on_grid:
+        left["query"] = "continuous"  # few cells of a grid are no categories
+    sample = Sample(rows.members, rows.nonmembers)
+    return DecodedBody({"": sample}, left, groups=rows.groups, clusters=rows.clusters, columns=rows.columns)
 
 
 def _is_compared(call: Call, options: Mapping[str, object]) -> bool:

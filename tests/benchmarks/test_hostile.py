@@ -67,12 +67,14 @@ def test_other_truths_by_other_means() -> None:
     assert WORLDS[place("shift 0.5, half the scores are 0")].truth == pytest.approx(
         of_shift(0.5, 0.5) / 2, abs=1e-6
     )
+    assert WORLDS[place("members have a hole")].truth == pytest.approx(0.3)
     assert WORLDS[place("product of 2 signs")].truth == pytest.approx(0.2)
     assert WORLDS[place("product of 3 signs among 8")].epsilon == pytest.approx(log(1.3 / 0.7))
 
 
 @pytest.mark.parametrize(
-    ("name", "periods"), [("density crosses 6 times", 3), ("density crosses 20 times", 10)]
+    ("name", "periods"),
+    [("density crosses 5 times", 3), ("density crosses 19 times", 10)],
 )
 def test_waves_have_the_closed_form(name: str, periods: int) -> None:
     """|0.6 sin| / 2 has the mean 0.6 / pi, of which one cut, or one interval, takes a period's part."""
@@ -194,7 +196,7 @@ def test_a_tool_that_is_wrong_is_told_so() -> None:
     ],
 )
 def test_mace_is_not(name: str) -> None:
-    judged = judge("mace", place(name), 0.1)
+    judged = judge("mace", place(name), 0.04)
 
     assert isinstance(judged, Judgement)
     assert judged.beyond == (False, False, False, False)
@@ -215,14 +217,14 @@ def test_from_the_shell() -> None:
         "mace",
         LIAR,
         "--runs",
-        "0.05",
+        "0.02",
         "--jobs",
         "1",
     ]
     ran = subprocess.run([*command, "--worlds", "total leak"], capture_output=True, text=True, check=True)
 
     rows = [line for line in ran.stdout.splitlines() if line.startswith("| total leak")]
-    assert len(rows) == 2
+    assert len(rows) == 4
     assert all("[0.600, 0.610] below 100%!" in row for row in rows)
-    assert "| liar | 2 of 2 |" in ran.stdout
-    assert "| mace | 2 of 2 | 0 of 2 | 0 of 2 |" in ran.stdout
+    assert "| liar | 4 of 4 |" in ran.stdout
+    assert "| mace | 4 of 4 | 0 of 4 | 0 of 4 |" in ran.stdout

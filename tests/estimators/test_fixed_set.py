@@ -9,6 +9,7 @@ from estimators import AssessOptions, CellsTarget, Counts, Scores, ThresholdTarg
 from estimators.advantage import checked_ends
 from estimators.adversary.changes import best_by_changes
 from estimators.errors import MaceError, OptionError, OutOfRange
+from estimators.fixed_set import MOST
 
 
 def best_on(members: np.ndarray, nonmembers: np.ndarray, prior: float, data: Scores) -> float:
@@ -145,7 +146,7 @@ def test_a_set_that_cannot_be_is_refused_by_its_field() -> None:
     vectors = Scores.of(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)))
     refused: list[tuple[type[MaceError], str, dict[str, object]]] = [
         (OutOfRange, "set_members", {"set_members": 49}),
-        (OutOfRange, "set_nonmembers", {"set_nonmembers": 10**9 + 1}),
+        (OutOfRange, "set_nonmembers", {"set_nonmembers": MOST + 1}),
         (OutOfRange, "set_nonmembers", {"set_nonmembers": 0}),
     ]
     for error, name, options in refused:

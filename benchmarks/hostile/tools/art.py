@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.hostile.question import NotAsked, Question, Statement
 
 NAME = "ART"
-NEEDS = "adversarial-robustness-toolbox"
-RUNS = 5
+NEEDS = "adversarial-robustness-toolbox==1.20.1"
+RUNS = 10
 
 
 def ask(question: Question) -> Statement:

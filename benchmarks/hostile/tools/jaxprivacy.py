@@ -7,8 +7,8 @@ from importlib import import_module
 from benchmarks.hostile.question import Covers, NotAsked, Question, Statement
 
 NAME = "JAX-Privacy"
-NEEDS = "jax-privacy"
-RUNS = 40
+NEEDS = "jax-privacy==2.0.0"
+RUNS = 120
 
 
 def ask(question: Question) -> Statement:

@@ -10,7 +10,7 @@ from estimators.advantage import checked_ends
 from estimators.sequential import sequential_run
 
 NAME = "mace"
-RUNS = 100
+RUNS = 300
 
 
 def ask(question: Question) -> Statement:

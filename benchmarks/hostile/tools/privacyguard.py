@@ -14,7 +14,7 @@ from benchmarks.hostile.question import Column, Covers, NotAsked, Question, Stat
 from benchmarks.hostile.tools.roc import above
 
 NAME = "PrivacyGuard (formulas)"
-RUNS = 20
+RUNS = 40
 RESAMPLES = 1000
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.hostile.question import NotAsked, Question, Statement
 
 NAME = "Privacy Meter"
-NEEDS = "privacy-meter"
-RUNS = 40
+NEEDS = "privacy-meter==1.0.1"
+RUNS = 120
 
 
 def ask(question: Question) -> Statement:

@@ -7,7 +7,7 @@ from estimators import Scores
 from estimators.paper import algorithm_1
 
 NAME = "MACE paper"
-RUNS = 40
+RUNS = 120
 
 
 def ask(question: Question) -> Statement:

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.hostile.question import NotAsked, Question, Statement
 
 NAME = "SACRO-ML"
-NEEDS = "sacroml"
-RUNS = 4
+NEEDS = "sacroml==2.0.1"
+RUNS = 8
 
 
 def ask(question: Question) -> Statement:

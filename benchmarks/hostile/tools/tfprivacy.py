@@ -14,7 +14,7 @@ from benchmarks.hostile.question import NotAsked, Question, Statement
 from benchmarks.hostile.tools.roc import Integers, above
 
 NAME = "TF Privacy (formulas)"
-RUNS = 100
+RUNS = 300
 
 
 def ask(question: Question) -> Statement:
