@@ -55,7 +55,9 @@ def test_the_answer_is_that_of_the_same_rows_here(give: Give, labels: list[Any],
         in_order = records.sort_by([("person", "ascending"), ("loss", "ascending")])
 
     here = macekit.estimate(in_order, **NAMES, cluster=cluster)
-    there = macekit.estimate(give(shuffled(records)), **NAMES, cluster=cluster)  # engines give rows in any order
+    there = macekit.estimate(
+        give(shuffled(records)), **NAMES, cluster=cluster
+    )  # engines give rows in any order
 
     assert there.advantage == here.advantage
     assert there.provenance.input_sha256 == here.provenance.input_sha256
