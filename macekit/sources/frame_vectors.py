@@ -20,19 +20,16 @@ from estimators.sample.cells import Boxes
 from macekit.call import Call
 from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead
-from macekit.decoding.roles import roles
 from macekit.problems import Problem
 from macekit.sources.frames import (
+    Asked,
     Expr,
     Frame,
     ScoreColumn,
     Sides,
     as_number,
     integers_of,
-    lazy_of,
     narwhals,
-    speaking_for,
-    take_member,
 )
 from macekit.sources.vectors import VectorCounts, VectorQuestion, about_boxes, changed
 
@@ -50,19 +47,11 @@ class FrameVectors:
     @classmethod
     def of(cls, frame: Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        lazy = lazy_of(frame)
-        with speaking_for(frame):
-            schema = lazy.collect_schema()
-        names = schema.names()
-        layout = roles(names, call)
-        columns = tuple(
-            ScoreColumn(frame, lazy, names[place], names[layout.member], True, schema[names[place]])
-            for place in layout.scores
-        )
+        asked, account = Asked.of(frame, call), Account()
+        columns = tuple(asked.column(place, True) for place in asked.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
-        sides, account = replace(columns[0], usable_too=columns[1:]).sides(layout, names), Account()
-        take_member(account, sides, layout, names)
+        sides = asked.sides(replace(columns[0], usable_too=columns[1:]), account)
         read = [ColumnRead("score", column.score, "numbers", None) for column in columns]
         return cls(columns, sides, (*read, *account.columns()))
 

@@ -7,7 +7,7 @@ without a word - a null, a NaN, an infinity, a third membership - is counted by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -54,9 +54,6 @@ MOST_MEMBERSHIPS = 1001
 MOST_ROWS = 2**24
 """Rows of an answer to the second query, where groups have cells of their own."""
 
-MOST_CLUSTERED = 10**7
-"""Rows that clusters may have in all: what an engine counts of each cluster is rows again here."""
-
 LIMIT = 2**40
 
 
@@ -98,22 +95,53 @@ class FrameCounts:
     columns: tuple[ColumnRead, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A frame, and which of its columns have which part in a question."""
+
+    frame: Frame
+    lazy: Lazy
+    names: list[str]
+    types: list[Any]
+    layout: Roles
+
+    @classmethod
+    def of(cls, frame: Frame, call: Call) -> Asked:
+        """What a call says of a frame's columns."""
+        lazy = lazy_of(frame)
+        with speaking_for(frame):
+            schema = lazy.collect_schema()
+        names = schema.names()
+        return cls(frame, lazy, names, [*schema.values()], roles(names, call))
+
+    def column(self, place: int, on_grid: bool, labels: Iterable[int] = ()) -> ScoreColumn:
+        """One column of scores, with a cell of its own for each label of these columns."""
+        return ScoreColumn(
+            self.frame,
+            self.lazy,
+            self.names[place],
+            self.names[self.layout.member],
+            on_grid,
+            self.types[place],
+            tuple(self.names[each] for each in labels),
+        )
+
+    def sides(self, column: ScoreColumn, account: Account) -> Sides:
+        """How far a column's scores reach on both sides; the column of membership is accounted for."""
+        sides = column.sides(self.layout, self.names)
+        take_member(account, sides, self.layout, self.names)
+        return sides
+
+
 def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     """The counts of a frame, computed where it lies."""
-    lazy = lazy_of(frame)
-    with speaking_for(frame):
-        schema = lazy.collect_schema()
-    names = schema.names()
-    layout = roles(names, call)
-    queries = layout.queries or ("",)
-    account = Account()
+    asked, account = Asked.of(frame, call), Account()
+    queries = asked.layout.queries
     columns, counts = [], {}
-    for query, place in zip(queries, layout.scores, strict=True):
-        column = ScoreColumn(frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]])
-        sides = column.sides(layout, names)
-        take_member(account, sides, layout, names)
-        part = column.cells(sides).part
-        columns.append(column.read(part, names[place] if layout.queries else ""))
+    for query, place in zip(queries or ("",), asked.layout.scores, strict=True):
+        column = asked.column(place, on_grid)
+        part = column.cells(asked.sides(column, account)).part
+        columns.append(column.read(part, asked.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
     return FrameCounts(counts, (*columns, *account.columns()))
 
@@ -122,91 +150,20 @@ def parts_by_group(
     frame: Frame, call: Call, on_grid: bool
 ) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """The cells of each group of a frame, by its label, and the columns that were read."""
-    lazy = lazy_of(frame)
-    with speaking_for(frame):
-        schema = lazy.collect_schema()
-    names = schema.names()
-    layout = roles(names, call)
-    (place,) = layout.scores
-    assert layout.group is not None  # it was named
-    column = ScoreColumn(
-        frame, lazy, names[place], names[layout.member], on_grid, schema[names[place]], (names[layout.group],)
-    )
-    account, sides = Account(), column.sides(layout, names)
-    take_member(account, sides, layout, names)
-    cells = column.cells(sides)
-    labels = cells.labels_of(0, "group")
-    whole = cells.part
+    asked, account = Asked.of(frame, call), Account()
+    (place,), group = asked.layout.scores, asked.layout.group
+    assert group is not None  # it was named
+    column = asked.column(place, on_grid, [group])
+    cells = column.cells(asked.sides(column, account))
+    labels, whole = cells.labels_of(0, "group"), cells.part
     in_order = np.argsort(labels.numbers, kind="stable")
     ends = np.cumsum(np.bincount(labels.numbers))
     groups = {
         label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
         for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
-    own = labels.read("group", names[layout.group])
+    own = labels.read("group", asked.names[group])
     return groups, (column.read(whole, ""), *account.columns(), own)
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRows:
-    """Scores of both sides, each with its cell's least value, and of each row, members' first, its labels."""
-
-    members: np.ndarray[Any, Any]
-    nonmembers: np.ndarray[Any, Any]
-    on_grid: bool
-    clusters: Mapping[str, np.ndarray[Any, Any]]
-    groups: np.ndarray[Any, Any] | None
-    columns: tuple[ColumnRead, ...]
-
-
-def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
-    """What a frame counts of each cluster, cell and side, as rows again: all that a question with ``cluster`` needs."""
-    lazy = lazy_of(frame)
-    with speaking_for(frame):
-        schema = lazy.collect_schema()
-    names = schema.names()
-    layout = roles(names, call)
-    (place,) = layout.scores
-    places = [*layout.clusters, *([] if layout.group is None else [layout.group])]
-    column = ScoreColumn(
-        frame,
-        lazy,
-        names[place],
-        names[layout.member],
-        on_grid,
-        schema[names[place]],
-        tuple(names[at] for at in places),
-    )
-    account, sides = Account(), column.sides(layout, names)
-    take_member(account, sides, layout, names)
-    if sum(sides.sizes) > MOST_CLUSTERED:
-        raise Problem(
-            "too-large",
-            f"cluster: {sum(sides.sizes)} rows; of a frame of {frame.engine} clusters may have at most "
-            f"{MOST_CLUSTERED} in all: take some of the clusters at random, with all their rows",
-            field="cluster",
-        )
-    cells = column.cells(sides)
-    part = cells.part
-    labels = [
-        cells.labels_of(i, "cluster" if i < len(layout.clusters) else "group") for i in range(len(places))
-    ]
-    order = np.lexsort([part.keys, *(each.numbers for each in labels)])
-    members, nonmembers = (np.repeat(order, each[order]) for each in (part.members, part.nonmembers))
-    values = np.ldexp(part.keys.astype(np.float64), part.exponent) if part.kind == "grid" else part.keys
-    rows = np.concatenate([members, nonmembers])
-    own = [
-        each.read("cluster" if i < len(layout.clusters) else "group", names[at])
-        for i, (at, each) in enumerate(zip(places, labels, strict=True))
-    ]
-    return ClusterRows(
-        values[members],
-        values[nonmembers],
-        part.kind == "grid",
-        {names[at]: each.numbers[rows] for at, each in zip(layout.clusters, labels, strict=False)},
-        None if layout.group is None else labels[-1].values[labels[-1].numbers[rows]],
-        (column.read(part, ""), *account.columns(), *own),
-    )
 
 
 def queries(dialect: str, table: str, score: str, member: str, exponent: int) -> tuple[str, str]:

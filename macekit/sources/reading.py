@@ -33,8 +33,9 @@ from macekit.operations.counts import (
 from macekit.problems import Problem
 from macekit.schemas.query import WIDE
 from macekit.sources.blocks import Block, Source, blamed
+from macekit.sources.frame_clusters import ClusterRows, rows_by_cluster
 from macekit.sources.frame_vectors import counts_of_frame
-from macekit.sources.frames import ClusterRows, Frame, count, parts_by_group, rows_by_cluster
+from macekit.sources.frames import Frame, count, parts_by_group
 from macekit.sources.vectors import VectorQuestion, counts_of_vectors, emptied, in_order
 
 LIMIT = 2**40

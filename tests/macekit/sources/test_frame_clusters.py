@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import macekit
-from macekit.sources import frames
+from macekit.sources import frame_clusters
 from tests.macekit.sources.conftest import Give
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis and DuckDB's
@@ -118,7 +118,7 @@ def test_what_no_clusters_are_is_refused(give: Give, labels: list[Any], words: s
 def test_more_rows_than_are_taken_are_refused_with_a_way_out(
     give: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "MOST_CLUSTERED", len(NUMBERED) - 1)
+    monkeypatch.setattr(frame_clusters, "MOST_ROWS", len(NUMBERED) - 1)
 
     with pytest.raises(macekit.MaceProblem, match="take some of the clusters at random") as problem:
         macekit.estimate(give(NUMBERED), **NAMES, cluster="person")
