@@ -36,8 +36,8 @@ from pydantic import TypeAdapter
 
 from estimators import Scores, advantage, assess
 from estimators.paper import algorithm_1
-from estimators.report import fingerprint
 from estimators.sample.counting import finest
+from estimators.sample.digests import fingerprint
 from macekit.call import ARROW, JSON, NPY, Body, Call
 from macekit.decoding import decode
 from macekit.operations import perform

@@ -425,7 +425,7 @@ def _clustered(
 ) -> Ends:
     """The same by whole clusters; as without any where no two rows share a label."""
     data = require_scores(data)
-    clusters = Clusters.of(cluster, data.n_members, data.n_nonmembers, prior)
+    clusters = Clusters.of(cluster, data, prior)
     if clusters is None:
         plain = ends_of(data, prior, target, seed, shuffles)
         rows = data.n_members + data.n_nonmembers

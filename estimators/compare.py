@@ -533,7 +533,7 @@ def by_group(
     groups = group_counts(scores, member_groups, nonmember_groups, shared.cells)
     clusters = None
     if cluster is not None:
-        clusters = Clusters.of(cluster, scores.n_members, scores.n_nonmembers, prior)
+        clusters = Clusters.of(cluster, scores, prior)
     if clusters is None:
         return _each_alone(groups, prior, confidence, seed)
     labels = np.concatenate([labels_of(side, "groups") for side in (member_groups, nonmember_groups)])

@@ -205,8 +205,8 @@ def require_drawn_singly(
         )
     if isinstance(target, LearnedTarget) or (target is None and is_vector(data)):
         raise OptionError(
-            f"{field}: on a fixed set of vectors there is no interval for a learned score; score each record by one "
-            "number, or ask for CellsTarget",
+            f"{field}: on a fixed set there is no interval for a learned score; score each record by one number, "
+            "or ask for cells (CellsTarget, estimator histogram)",
             field=field,
         )
 
@@ -221,7 +221,7 @@ def _require_whole(name: str, whole: int, scored: int, side: str) -> None:
         )
     if whole > MOST:
         raise OutOfRange(
-            f"{name}: got {whole}, need at most {MOST}; of so large a set the interval is that of independent draws: "
+            f"{name}: got {whole}, need at most {MOST}; records drawn from so large a set are as good as independent: "
             "leave it out",
             field=name,
         )

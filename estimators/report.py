@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimators.advantage import Advantage, ChangesLimit, Ends, checked_ends, upper_by_changes
 from estimators.adversary.learned import LearnedScore
@@ -43,6 +41,7 @@ from estimators.paper import (
 from estimators.plan import Decision, Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.digests import fingerprint
 from estimators.sample.scores import Query, Scores
 from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
@@ -334,36 +333,6 @@ def coherent(result: Advantage, area: AreaUnderCurve | None, points: Sequence[Op
         class_rejected=True,
         cautions=(Caution("resolution_rejected", message), *result.cautions),
     )
-
-
-def fingerprint(data: Scores | Counts) -> str:
-    """SHA-256 of the scores or counts, so that an answer can be tied to its input a year later.
-
-    The same scores have the same one, however they are stored: numbers in four bytes or in eight, wide columns of text.
-    """
-    return digest(data.members, data.nonmembers)
-
-
-def digest(*columns: NDArray[np.generic]) -> str:
-    """SHA-256 of columns in their order."""
-    checksum = hashlib.sha256()
-    for each in columns:
-        column = _canonical(np.ascontiguousarray(each))
-        checksum.update(f"{column.dtype.str}{column.shape}".encode())
-        checksum.update(column.tobytes() if column.dtype.kind in "US" else column.data)
-    return checksum.hexdigest()
-
-
-def _canonical(column: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Integers in eight bytes, text no wider than its longest entry."""
-    if column.dtype.kind == "U":
-        longest = int(np.strings.str_len(column.astype(np.str_, copy=False)).max())
-        return column.astype(f"<U{longest}", copy=False)
-    if column.dtype.kind in "iu" and not (
-        column.dtype == np.uint64 and (column > np.uint64(2**63 - 1)).any()
-    ):
-        return column.astype("<i8", copy=False)
-    return column
 
 
 def _paper(

@@ -97,6 +97,10 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     if arguments.state is not None and getattr(arguments, "option:anytime") is False:
         raise Misuse("--no-sequential: does not go with --state")
     state_file = None if arguments.state is None else target_of_state(arguments.state)
+    if state_file is not None and os.path.realpath(arguments.output or "") == os.path.realpath(
+        state_file.path
+    ):
+        raise Misuse("--state, -o: are the same file; name another one for the answer")
     run = {} if state_file is None else read_state(state_file)
     answer = answer_question(question, arguments, run).content
     if state_file is not None:

@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
 from statistics import fmean
 
-from benchmarks.hostile.judge import Judgement, adapter, judge
+from benchmarks.hostile.judge import Broken, Judgement, adapter, checked_adapter, judge
 from benchmarks.hostile.worlds import WORLDS, World
 
 TOOLS = ("mace", "published", "jaxprivacy", "privacyguard", "tfprivacy", "sacroml", "privacymeter", "art")
@@ -41,12 +41,29 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if options.runs <= 0.0 or options.jobs < 1:
+        parser.error("--runs needs a share above 0, --jobs at least one process")
+    try:
+        for tool in options.tools:
+            checked_adapter(tool)
+    except Broken as error:
+        parser.error(f"--tools: {error}")
     tools = [tool for tool in options.tools if tool not in MODULES or find_spec(MODULES[tool])]
     places = [place for place, world in enumerate(WORLDS) if options.worlds in world.name]
+    if not places:
+        parser.error(
+            f"--worlds: none is called so; there are {', '.join(sorted({world.name for world in WORLDS}))}"
+        )
     plan = [(tool, place) for tool in tools for place in places]
     with ProcessPoolExecutor(options.jobs) as pool:
         tasks = {each: pool.submit(judge, *each, options.runs) for each in plan}
-        results = {each: task.result() for each, task in tasks.items()}
+        results: Results = {}
+        for each, task in tasks.items():
+            try:
+                results[each] = task.result()
+            except Broken as error:
+                print(f"{error}\n")
+                results[each] = "broken"
     show_tools(tools, places, results)
     show_worlds(tools, places, results)
     for tool in set(options.tools) - set(tools):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
@@ -26,7 +27,28 @@ FEW = 20
 
 def adapter(name: str) -> ModuleType:
     """The adapter of a tool by its name, or by a path that can be imported."""
-    return import_module(name if "." in name else f"benchmarks.hostile.tools.{name}")
+    ours = f"benchmarks.hostile.tools.{name}"
+    return import_module(ours if "." not in name and find_spec(ours) else name)
+
+
+class Broken(Exception):
+    """What is wrong with an adapter, or with what it said, and of which world."""
+
+
+def checked_adapter(name: str) -> ModuleType:
+    """The same, if it has all that an adapter needs.
+
+    Raises:
+        Broken: it cannot be imported, or lacks something.
+    """
+    try:
+        module = adapter(name)
+    except ImportError as error:
+        raise Broken(f"{name}: {error}") from None
+    lacking = [each for each in ("NAME", "RUNS", "ask") if not hasattr(module, each)]
+    if lacking:
+        raise Broken(f"{name}: an adapter needs {' and '.join(lacking)}")
+    return module
 
 
 @dataclass(frozen=True)
@@ -73,6 +95,10 @@ def judge(tool: str, place: int, share: float) -> Judgement | str:
             statements = list(_statements(module, world, question))
         except NotAsked as reason:
             return str(reason)
+        except Exception as error:
+            raise Broken(f"{tool} of {world.name!r}, run {run}: {type(error).__name__}: {error}") from error
+        for said in statements:
+            _require_statement(said, f"{tool} of {world.name!r}, run {run}")
         seconds.append(time.perf_counter() - start)
         rows.append([_wrong(world, each) for each in statements])
         last = statements[-1]
@@ -88,6 +114,16 @@ def judge(tool: str, place: int, share: float) -> Judgement | str:
         _mean(tuple(errors)) if errors else None,
         min(seconds),
     )
+
+
+def _require_statement(said: object, where: str) -> None:
+    """Refuse what could not be held against a truth."""
+    if not isinstance(said, Statement):
+        raise Broken(f"{where}: it said {said!r}; an adapter answers with a Statement")
+    for name in ("estimate", "lower", "upper", "epsilon"):
+        value = getattr(said, name)
+        if value is not None and value != value:
+            raise Broken(f"{where}: its {name} is NaN; leave out what the tool does not say")
 
 
 def _statements(module: ModuleType, world: World, question: Question) -> Iterator[Statement]:

@@ -271,7 +271,7 @@ def clustered_auc(scores: Scores, cluster: Labels, confidence: float = 0.95) -> 
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     require_data(scores, Scores)
     fine = finest(scores)
-    clusters = Clusters.of(cluster, scores.n_members, scores.n_nonmembers, 0.5)
+    clusters = Clusters.of(cluster, scores, 0.5)
     if clusters is None:
         return auc(fine, confidence)
     _require_order(fine)

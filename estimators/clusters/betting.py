@@ -259,7 +259,16 @@ def diagonals(clusters: Clusters, seed: int) -> list[tuple[Clusters, Integers]]:
             )
         column = np.unique(dealt[0][rows], return_inverse=True)[1]
         draws.append(
-            (Clusters(clusters.names[:1], (column,), clusters.is_member[rows], clusters.prior), rows)
+            (
+                Clusters(
+                    clusters.names[:1],
+                    (column,),
+                    clusters.is_member[rows],
+                    clusters.prior,
+                    np.arange(len(rows)),
+                ),
+                rows,
+            )
         )
     return draws
 

@@ -120,7 +120,7 @@ def _rules(
     if not fine.cells.ordered:
         return np.arange(fine.size), families_for(fine)
     starts = fine.group_starts(cells)
-    pilot_places = [at[pilot & side] for side in (clusters.is_member, ~clusters.is_member)]
+    pilot_places = [np.sort(at[pilot & side]) for side in (clusters.is_member, ~clusters.is_member)]
     if min(len(each) for each in pilot_places):
         pilot_places = [
             each if len(each) <= PILOT else rng.choice(each, PILOT, replace=False) for each in pilot_places

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from estimators.errors import DimensionMismatch, InputError, TooFewRecords
 from estimators.sample.counts import Counts
-from estimators.sample.scores import labels_of
+from estimators.sample.scores import Scores, labels_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,6 +28,9 @@ FEWEST_A_SIDE = 4
 FEW = 40
 """Clusters below which the variance between them is not trusted, and limits are found by betting."""
 
+ROUNDS = 3
+"""How often marks of rows and of clusters take up each other's: rows of crossed columns are told apart by both."""
+
 SHRINKAGE = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Correlations at which rows may be weighed, if at the estimated one few large clusters outweigh all others."""
 
@@ -36,16 +39,18 @@ SHRINKAGE = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 class Clusters:
     """The cluster of each row in one column or in two that cross, members' rows first.
 
-    ``columns`` has for each column a number for each row; ``names`` what they are called.
+    ``columns`` has for each column a number for each row; ``names`` what they are called. Neither the numbers nor
+    ``order``, in which rows are drawn, depend on what labels are or on the order in which rows came.
     """
 
     names: tuple[str, ...]
     columns: tuple[Integers, ...]
     is_member: Bools
     prior: float
+    order: Integers
 
     @classmethod
-    def of(cls, cluster: Labels, n_members: int, n_nonmembers: int, prior: float) -> Clusters | None:
+    def of(cls, cluster: Labels, scores: Scores, prior: float) -> Clusters | None:
         """Check the labels; None if no two rows share one, so that there is nothing to allow for.
 
         Raises:
@@ -53,8 +58,8 @@ class Clusters:
             InputError: a row without a label.
             TooFewRecords: one label for all rows, or too few of them.
         """
-        rows = n_members + n_nonmembers
-        is_member = np.arange(rows) < n_members
+        rows = scores.n_members + scores.n_nonmembers
+        is_member = np.arange(rows) < scores.n_members
         by_name = _by_name(cluster)
         columns = {
             name: _numbered(f"cluster {i + 1}" if len(by_name) > 1 else "cluster", labels, rows, is_member)
@@ -69,7 +74,8 @@ class Clusters:
         if not columns:
             return None
         names = names or list(columns)[:1]  # each within the other: the same clusters under two names
-        return cls(tuple(names), tuple(columns[name] for name in names), is_member, prior)
+        by_content, order = _by_content([columns[name] for name in names], scores)
+        return cls(tuple(names), by_content, is_member, prior, order)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -114,13 +120,14 @@ class Clusters:
         return float(total.sum() ** 2 / max((total**2).sum(), 1e-300))
 
     def lone_rows(self, seed: int) -> Integers:
-        """Rows of which no two share a label, drawn at random, the sides in turn: independent of each other."""
-        order = np.random.default_rng(seed).permutation(self.rows)
+        """Rows of which no two share a label, drawn at random, as many of either side as they allow."""
+        rng = np.random.default_rng(seed)
+        order = self.order[rng.permutation(self.rows)]
         member = self.is_member[order]
-        turn = np.where(member, 2 * np.cumsum(member), 2 * np.cumsum(~member) + 1)
-        order, member = order[np.argsort(turn)], member[np.argsort(turn)]
         if len(self.columns) == 1:
-            return np.sort(order[np.unique(self.columns[0][order], return_index=True)[1]])
+            column = self.columns[0][order]
+            mine = self._gives_member(rng)[column] == member
+            return np.sort(order[mine][np.unique(column[mine], return_index=True)[1]])
         queues = [order[of_side][::-1].tolist() for of_side in (member, ~member)]
         first, second = (column.tolist() for column in self.columns)
         labels_so_far: tuple[set[int], set[int]] = (set(), set())
@@ -133,6 +140,17 @@ class Clusters:
                 labels_so_far[1].add(second[row])
                 lone[side].append(row)
         return np.sort(np.array(lone[0] + lone[1], dtype=np.int64))
+
+    def _gives_member(self, rng: np.random.Generator) -> Bools:
+        """Whether each cluster gives a member: of those with rows of both sides as many as make the sides equal."""
+        has_member, has_nonmember = (
+            np.bincount(self.columns[0][side], minlength=self.numbers[0]) > 0 for side, _ in self.sides
+        )
+        both = rng.permutation(np.flatnonzero(has_member & has_nonmember))
+        more = np.count_nonzero(~has_member) - np.count_nonzero(~has_nonmember)
+        gives: Bools = has_member
+        gives[both[int(np.clip((len(both) + more + 1) // 2, 0, len(both))) :]] = False
+        return gives
 
     def weights(self, correlation: float) -> Floats:
         """Weight of each row, 1 on average: what rows of one cluster repeat is counted once.
@@ -226,6 +244,41 @@ def _numbered(where: str, values: ArrayLike, rows: int, is_member: Bools) -> Int
                 field="cluster",
             )
     return column
+
+
+def _by_content(columns: Sequence[Integers], scores: Scores) -> tuple[tuple[Integers, ...], Integers]:
+    """Clusters numbered by what their rows are, and an order of rows by it; those that are alike in all change nothing.
+
+    A cluster's mark is the sum of its rows' marks; a row's is made of its score and side, and then of its clusters'.
+    """
+    records = np.concatenate([scores.members, scores.nonmembers])
+    values = np.unique(records, axis=None if records.ndim == 1 else 0, return_inverse=True)[1]
+    sides = np.repeat(np.arange(2), [scores.n_members, scores.n_nonmembers])
+    mark = _scattered((2 * values.reshape(-1) + sides).astype(np.uint64))
+    for _ in range(ROUNDS):
+        of_clusters = [_sums(column, mark) for column in columns]
+        for column, each in zip(columns, of_clusters, strict=True):
+            mark = _scattered(mark + _scattered(each)[column])
+    return tuple(
+        np.argsort(np.argsort(each, kind="stable"))[column]
+        for column, each in zip(columns, of_clusters, strict=True)
+    ), np.argsort(mark, kind="stable")
+
+
+def _sums(column: Integers, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The sum over each cluster, modulo 2^64."""
+    order = np.argsort(column, kind="stable")
+    starts = np.cumsum(np.bincount(column)) - np.bincount(column)
+    sums: NDArray[np.uint64] = np.add.reduceat(marks[order], starts)
+    return sums
+
+
+def _scattered(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of SplitMix64 (Steele, Lea and Flood 2014): different numbers stay different, and look random."""
+    z = values + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def _within(column: Integers, other: Integers) -> bool:

@@ -15,9 +15,9 @@ LONE_ROWS = "lone_rows"
 
 
 def lone_rows(scores: Scores, cluster: Labels, seed: int = 0) -> Scores:
-    """Scores of rows of which no two share a label, drawn at random, the sides in turn: independent of each other.
+    """Scores of rows of which no two share a label, drawn at random: independent of each other.
 
-    Every function of this library may be asked of them.
+    As many are of either side as the labels allow. Every function of this library may be asked of them.
 
     Args:
         scores: Scores of both sides (``Scores.of``).
@@ -39,7 +39,7 @@ def lone_rows(scores: Scores, cluster: Labels, seed: int = 0) -> Scores:
     """
     require_count("seed", seed, 0)
     require_scores(scores)
-    clusters = Clusters.of(cluster, scores.n_members, scores.n_nonmembers, 0.5)
+    clusters = Clusters.of(cluster, scores, 0.5)
     return scores if clusters is None else lone_of(clusters, scores, seed)
 
 

@@ -21,6 +21,7 @@ from estimators.plan import (
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import FEWEST, evidence_in
 from estimators.sample.counting import resolution
+from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline
 
 FINEST = 2048
@@ -104,6 +105,13 @@ def plan_models(
     share = require_open_unit("member_share", member_share)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     require_count("records", records, 16)
+    members = round(share * records)
+    if min(members, records - members) < MIN_RECORDS:
+        raise OutOfRange(
+            f"member_share: {share:g} of {records} records a model are {members} members and {records - members} "
+            f"nonmembers; need at least {MIN_RECORDS} of each",
+            field="member_share",
+        )
     pool = _pool(_leaks(expected, spread, prior), records, prior, share)
 
     def settles(models: int) -> bool:
@@ -167,8 +175,8 @@ def _leaks(expected: float, spread: float, prior: float) -> NDArray[np.float64]:
 def _pool(leaks: NDArray[np.float64], records: int, prior: float, share: float) -> Trainings:
     """What models show that leak so much."""
     rng = np.random.default_rng(SEED)
-    members = max(8, round(share * records))
-    nonmembers = max(8, records - members)
+    members = round(share * records)
+    nonmembers = records - members
     size = max(FINEST, resolution(members + nonmembers))
     models = []
     for at, leak in enumerate(leaks):

@@ -18,6 +18,7 @@ from estimators.adversary.families import families_for
 from estimators.adversary.holdout import GROWTH
 from estimators.errors import (
     IncompatibleCells,
+    InputError,
     OptionError,
     OutOfRange,
     require_count,
@@ -28,11 +29,12 @@ from estimators.plan import Decision, decision
 from estimators.sample.cells import Cells, Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
+from estimators.sample.digests import fingerprint
 from estimators.sample.scores import Query, Scores
 from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.sequential.state import MOST_LOOKS, Look, State
+from estimators.sequential.state import MARK, MOST_LOOKS, Look, State
 from estimators.statement import IID, Guarantee, Interval, at_least, at_most, baseline, percent, sorted_into
 
 Integers = NDArray[np.int64]
@@ -65,6 +67,7 @@ class SequentialRun(State):
         blocks: Right guesses and records of each block: of members, then of nonmembers.
         rights: Right guesses of each family of rules so far, about members and about nonmembers.
         contradicted: Whether the records contradict the class of the upper end, which is then 1.
+        batches: Marks of the batches of scores that took many values, none of which comes again by chance.
 
     Example:
         >>> import numpy as np
@@ -155,11 +158,23 @@ class SequentialRun(State):
             batch: Scores of new records of both sides, or counts of them on the cells of the batches before.
 
         Raises:
-            MaceError: a batch that cannot be brought together with those before it, or of vectors.
+            MaceError: a batch that cannot be brought together with those before it, or of vectors; one that came
+                before, score by score.
         """
         require_data(batch, Scores, Counts)
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
+        if isinstance(batch, Scores) and batch.query is not Query.DISCRETE:
+            mark = fingerprint(batch)[:MARK]
+            if mark in self.batches:
+                raise InputError(
+                    "scores: this batch is one of those before, score by score; a run takes each record once",
+                    field="members",
+                )
+            return replace(self, batches=(*self.batches, mark))._after(batch)
+        return self._after(batch)
+
+    def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])
         first = self.counts is None and isinstance(batch, Scores) and batch.query is not Query.DISCRETE
         if not first or not isinstance(batch, Scores):
@@ -190,6 +205,10 @@ class SequentialRun(State):
             raise IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
+        if set(self.batches) & set(other.batches):
+            raise InputError(
+                "state: the runs have a batch in common; each record may be in one of them", field="state"
+            )
         first, second = self.rights, other.rights
         names = [*first, *(name for name in second if name not in first)]
         rights = {
@@ -207,6 +226,7 @@ class SequentialRun(State):
             rights=rights,
             looks=(),
             contradicted=False,
+            batches=self.batches + other.batches,
         )
         if len(self.looks) + len(other.looks) >= MOST_LOOKS:
             raise _too_many_looks()

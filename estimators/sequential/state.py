@@ -14,10 +14,13 @@ from estimators.sample.counts import Counts
 from estimators.sequential.placing import MERGEABLE
 
 KIND = "mace sequential run"
-VERSION = 2
+VERSION = 3
 
 MOST_LOOKS = 5_000
 """Looks of a run, so that its state stays small."""
+
+MARK = 16
+"""Digits of a batch's mark."""
 
 MOST_BLOCKS = 10_000
 MOST_FAMILIES = 64
@@ -53,6 +56,7 @@ class State:
     blocks: tuple[tuple[int, int, int, int], ...] = ()
     rights: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     contradicted: bool = False
+    batches: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, to be kept as JSON between two looks."""
@@ -72,6 +76,7 @@ class State:
             "blocks": [list(block) for block in self.blocks],
             "rights": {name: list(each) for name, each in self.rights.items()},
             "contradicted": self.contradicted,
+            "batches": list(self.batches),
         }
 
     @classmethod
@@ -107,7 +112,8 @@ class State:
             _starts(value["starts"], counts),
             tuple(_block(row) for row in _rows(value["blocks"], "blocks", 4, MOST_BLOCKS)),
             _rights(value["rights"]),
-            value["contradicted"] is True,
+            _truth(value["contradicted"], "contradicted"),
+            _marks(value["batches"]),
         )
         state._require_whole()
         return state
@@ -131,6 +137,8 @@ class State:
         sides = [self.counts.n_members, self.counts.n_nonmembers]
         if any(blocks > side for blocks, side in zip(n_judged, sides, strict=True)):
             raise _damaged("they have more records than the counts", "blocks")
+        if self.blocks and not self.rights:
+            raise _damaged("there are none of blocks that were guessed", "rights")
         if any(right > n for each in self.rights.values() for right, n in zip(each, n_judged, strict=True)):
             raise _damaged("they have more records than the blocks", "rights")
         if self.pilot is not None:
@@ -157,10 +165,24 @@ def _number(value: object, part: str) -> float:
 
 
 def _share(value: object, part: str) -> float:
-    share = _number(value, part)
-    if not 0.0 < share < 1.0:
+    if not isinstance(value, float) or not 0.0 < value < 1.0:
         raise _damaged("need a number strictly between 0 and 1", part)
-    return share
+    return value
+
+
+def _truth(value: object, part: str) -> bool:
+    if not isinstance(value, bool):
+        raise _damaged("need true or false", part)
+    return value
+
+
+def _marks(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or len(value) > MOST_LOOKS:
+        raise _damaged(f"need a list of at most {MOST_LOOKS}", "batches")
+    for mark in value:
+        if not isinstance(mark, str) or len(mark) != MARK or set(mark) - set("0123456789abcdef"):
+            raise _damaged(f"need marks of {MARK} digits", "batches")
+    return tuple(value)
 
 
 def _rows(value: object, part: str, length: int, most: int) -> Iterable[Sequence[object]]:

@@ -37,7 +37,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             field="cluster",
         )
     before = _run_of(q)
-    data = sample_of(body, q)
+    data = sample_of(body, q.model_copy(update={"query": _query_of(q, before)}))
     run = before.after(data)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
@@ -91,8 +91,28 @@ def _run_of(q: GateQuestion) -> SequentialRun:
                 field=name,
             )
     if run.max_advantage is None:
-        raise Problem("bad-option", "state: the run of this state decides nothing", field="state")
+        raise Problem(
+            "bad-option",
+            "state: its max_advantage is null, so there is nothing to decide; begin a new run with a limit",
+            field="state",
+        )
     return run
+
+
+def _query_of(q: GateQuestion, run: SequentialRun) -> str:
+    """How scores are read: as in the batches before."""
+    if run.counts is None:
+        return q.query
+    as_labels = run.counts.cells.kind != "intervals"
+    if q.query == ("continuous" if as_labels else "discrete"):
+        came = "labels" if as_labels else "numbers along a line"
+        raise Problem(
+            "bad-option",
+            f"query: the batches before were read as {came}, which cannot change on the way; leave it out, or begin a "
+            "new run",
+            field="query",
+        )
+    return "discrete" if as_labels else q.query
 
 
 def _limit(run: SequentialRun) -> LimitAnswer:

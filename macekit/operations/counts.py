@@ -10,9 +10,9 @@ import numpy as np
 
 from estimators import Counts, Query, Scores
 from estimators.adversary.learned import learn_score
-from estimators.report import fingerprint
 from estimators.risk.groups import GroupTable
 from estimators.sample.counting import by_category, by_edges, by_equal_mass, by_grid
+from estimators.sample.digests import fingerprint
 from estimators.sample.stream import CountStream
 from macekit.call import JSON, NPZ, Body, Call, Reply
 from macekit.catalogue import BY_NAME, SEVERAL

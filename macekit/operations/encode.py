@@ -31,8 +31,8 @@ from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import Difference
 from estimators.paper import PaperAdvantage, PaperMetric, RecordMetric, RecordRisk
-from estimators.report import fingerprint
 from estimators.sample.counts import Counts
+from estimators.sample.digests import fingerprint
 from estimators.sample.learned import LearnedCounts
 from estimators.sample.shape import Shape
 from estimators.theory.bounds import Bound

@@ -18,7 +18,7 @@ from estimators.adversary.learned import LearnedScore
 from estimators.clusters.lone import lone_caution
 from estimators.metric.estimate import is_line
 from estimators.paper import paper_metrics
-from estimators.report import fingerprint
+from estimators.sample.digests import fingerprint
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode

@@ -11,7 +11,7 @@ from estimators import VERSION
 from estimators.model import ModelAudit, audit_model, kind_of
 from estimators.queries import MODELS, encode_sides
 from estimators.queries.values import read_values
-from estimators.report import digest
+from estimators.sample.digests import digest
 from estimators.sides import labels_of_sides, one_row_each, part
 from estimators.split import SplitCheck, check_rows
 from estimators.statement import Caution

@@ -34,7 +34,7 @@ from estimators.density.bandwidth import (
     Silverman,
 )
 from estimators.paper import EqualWidth, Kernel
-from estimators.report import digest
+from estimators.sample.digests import digest
 from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.catalogue import FORMS, rendered

@@ -18,8 +18,8 @@ from estimators.queries import Query
 from estimators.queries.column import Column
 from estimators.queries.table import Rows
 from estimators.queries.values import as_texts, read_values
-from estimators.report import digest
 from estimators.riskiest import RiskiestLimit
+from estimators.sample.digests import digest
 from estimators.series import Series, Step
 from estimators.split import Control, SplitCheck
 from estimators.split import control as control_of

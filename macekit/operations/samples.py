@@ -47,7 +47,7 @@ def sample_of(body: DecodedBody, question: SampleQuestion) -> Scores | Counts:
 
 
 def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
-    """Whom each row belongs to, by column; labels of text and of numbers that say the same are the same."""
+    """Whom each row belongs to, by column."""
     if not body.clusters:
         return None
     if body.units is not None:
@@ -56,7 +56,7 @@ def clusters_of(body: DecodedBody) -> dict[str, ArrayLike] | None:
             "cluster: does not go with units, of which one record each is kept; name one of them",
             field="cluster",
         )
-    return {name: _in_order(labels_of(values, "cluster")) for name, values in body.clusters.items()}
+    return {name: labels_of(values, "cluster") for name, values in body.clusters.items()}
 
 
 def require_paired(cluster: Mapping[str, ArrayLike] | None, paired: bool) -> None:
@@ -77,17 +77,6 @@ def lone_of(data: Scores | Counts, cluster: Mapping[str, ArrayLike] | None, seed
     lone = lone_rows(require_scores(data), cluster, seed)
     require_one_number(lone, data)
     return lone
-
-
-def _in_order(labels: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Labels as numbers in the order in which they are met; as they are if one is blank, for that is refused."""
-    if labels.dtype.kind == "U" and (labels == "").any():
-        return labels
-    _, first, code = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    numbers: NDArray[np.int64] = place[code.reshape(-1)]
-    return numbers
 
 
 def submitted_scores(body: DecodedBody, data: Scores) -> ArgumentScores:
@@ -122,6 +111,13 @@ def queries_of(body: DecodedBody, query: str) -> dict[str, Scores | Counts]:
     """Several queries by name."""
     if len(body.samples) < 2 or "" in body.samples:
         raise Problem("missing-field", "queries: need at least 2, by name", field="queries")
+    if body.units is not None:
+        raise Problem(
+            "bad-option",
+            "units: several queries are stated of all records; say whose each is by cluster instead, or ask about each "
+            "query by itself",
+            field="units",
+        )
     samples = {
         name: data_of(sample, query, f"query {place}: ")
         for place, (name, sample) in enumerate(body.samples.items())

@@ -32,7 +32,7 @@ def junit(answer: Mapping[str, Any]) -> bytes:
     top = ET.Element("testsuites", totals)
     suite = ET.SubElement(top, "testsuite", totals)
     properties = ET.SubElement(suite, "properties")
-    source = answer["provenance"]
+    source = _source(answer)
     for name in ("method", "version", "n_members", "n_nonmembers", "input_sha256", "seed"):
         ET.SubElement(properties, "property", {"name": name, "value": escape_controls(str(source[name]))})
     for limit in limits:
@@ -96,7 +96,7 @@ LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning"}
 
 def summary(answer: Mapping[str, Any]) -> bytes:
     """The decision, its sentence, and a row for each limit; it begins and ends apart from what stands around it."""
-    source = answer["provenance"]
+    source = _source(answer)
     rows = [
         "| limit | at most | estimate | lower | upper | decision |",
         "| --- | ---: | ---: | ---: | ---: | --- |",
@@ -104,9 +104,8 @@ def summary(answer: Mapping[str, Any]) -> bytes:
     rows += [_row(limit) for limit in answer["limits"]]
     notes = [f"- {_escape(note['message'])}" for note in answer["warnings"]]
     scores = f"{source['n_members']} member and {source['n_nonmembers']} nonmember scores"
-    origin = (
-        f"{scores}; methods version {_escape(source['version'])}; input SHA-256 `{source['input_sha256']}`"
-    )
+    last = " of the last batch" if answer["anytime"] else ""
+    origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
     parts = [
         f"### mace gate: {answer['decision']}",
         _escape(answer["sentence"]),
@@ -115,6 +114,15 @@ def summary(answer: Mapping[str, Any]) -> bytes:
         f"{origin}. It speaks of this score at the resolution stated, not of the mechanism.",
     ]
     return ("\n" + "\n\n".join(parts) + "\n").encode()
+
+
+def _source(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the answer is from: of a run, the records of all batches."""
+    of_run = answer["anytime"] or {}
+    return {
+        **answer["provenance"],
+        **{name: of_run[name] for name in ("n_members", "n_nonmembers") if of_run},
+    }
 
 
 def annotation(answer: Mapping[str, Any]) -> str:

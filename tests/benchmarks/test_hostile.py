@@ -4,6 +4,7 @@ import subprocess
 import sys
 from itertools import product
 from math import log, pi
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 
-from benchmarks.hostile.judge import Judgement, judge
+from benchmarks.hostile.judge import Broken, Judgement, checked_adapter, judge
 from benchmarks.hostile.question import Column, Covers, NotAsked, Question
 from benchmarks.hostile.tools import privacyguard, published, tfprivacy
 from benchmarks.hostile.tools.roc import above
@@ -228,3 +229,39 @@ def test_from_the_shell() -> None:
     assert all("[0.600, 0.610] below 100%!" in row for row in rows)
     assert "| liar | 4 of 4 |" in ran.stdout
     assert "| mace | 4 of 4 | 0 of 4 | 0 of 4 |" in ran.stdout
+
+
+def test_an_adapter_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = {
+        "raising": "def ask(question): raise ValueError('boom')",
+        "silent": "def ask(question): return None",
+        "nan": "def ask(question): return Statement(float('nan'))",
+        "without": "",
+    }
+    for name, body in bodies.items():
+        text = f"from benchmarks.hostile.question import Statement\nNAME, RUNS = {name!r}, 2\n{body}\n"
+        (tmp_path / f"adapter_{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    for name, words in {
+        "raising": "ValueError: boom",
+        "silent": "it said None",
+        "nan": "its estimate is NaN",
+    }.items():
+        with pytest.raises(Broken, match=f"adapter_{name} of 'no leak', run 0: {words}"):
+            judge(f"adapter_{name}", place("no leak", 8), 1.0)
+    with pytest.raises(Broken, match="adapter_without: an adapter needs ask"):
+        checked_adapter("adapter_without")
+    with pytest.raises(Broken, match="No module named 'nosuch'"):
+        checked_adapter("nosuch")
+
+
+def test_what_cannot_be_asked_for_is_told_before_anything_runs() -> None:
+    for options, words in (
+        (["--worlds", "nowhere"], "none is called so"),
+        (["--runs", "0"], "a share above 0"),
+    ):
+        command = [sys.executable, "-m", "benchmarks.hostile", "--tools", "mace", *options]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ran.returncode == 2
+        assert words in ran.stderr

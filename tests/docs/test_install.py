@@ -36,7 +36,7 @@ LINE = re.compile(
 EXTRAS = re.compile(r"\b(mace[\w-]*)\[([a-z][\w,-]*)\]")
 """Our package with extras, wherever it is named."""
 
-OTHERS = frozenset({"anonymeter", "ibis-framework", "mlxtend", "torch", "uv"})
+OTHERS = frozenset({"anonymeter", "ibis-framework", "jax-privacy", "mlxtend", "torch", "uv"})
 """Packages of others that a line may install."""
 
 

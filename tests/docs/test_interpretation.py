@@ -177,6 +177,7 @@ def statements() -> list[str]:
         f"At prior 0.5, 5 of 100: {tell(baseline(0.5) + 2 * 5 / 100)}",
         "0.95 unless a rule says otherwise",
         "`mace gate monday.csv --max-advantage 0.1 --sequential --state run.json`",
+        "`mace estimate scores.csv --set-members 1000 --set-nonmembers 2000` | the one set of 1,000 and 2,000 records",
     ]
 
 

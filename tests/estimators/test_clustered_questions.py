@@ -101,7 +101,7 @@ def test_the_risk_of_all_records_at_once_holds() -> None:
 @pytest.mark.parametrize("number", [20, 60])
 def test_the_ends_of_a_fixed_rule_are_those_of_its_opposite_turned(number: int) -> None:
     scores, person, _ = people(0, number, 8, 0.5, 1.0)
-    clusters = Clusters.of(person, scores.n_members, scores.n_nonmembers, 0.5)
+    clusters = Clusters.of(person, scores, 0.5)
     assert clusters is not None
     fine = finest(scores)
     at = np.concatenate([fine.cells.locate(side) for side in (scores.members, scores.nonmembers)])

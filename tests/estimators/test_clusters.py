@@ -19,6 +19,7 @@ from estimators import (
     advantage,
     compare,
     difference,
+    lone_rows,
     one_per_unit,
     paired_difference,
 )
@@ -223,20 +224,19 @@ def test_the_choice_between_the_methods_is_made_by_numbers_of_rows_alone() -> No
         members = int((labels % 2 == 0).sum())
         for scale in (0.0, 1.0):
             score = scale * rng.normal(size=clusters)[labels] + rng.normal(size=len(labels))
-            design = Clusters.of(labels[order], members, len(labels) - members, 0.5)
+            scores = Scores.of(score[order][:members], score[order][members:])
+            design = Clusters.of(labels[order], scores, 0.5)
             assert design is not None
             assert design.by_betting is expected
-            result = advantage(
-                Scores.of(score[order][:members], score[order][members:]), cluster=labels[order]
-            )
+            result = advantage(scores, cluster=labels[order])
             assert (result.clusters.method == "betting") is expected  # type: ignore[union-attr]
 
 
 def test_no_rule_is_judged_on_a_cluster_that_it_has_seen() -> None:
     members, nonmembers, labels = crossed(30, 30, (0.3, 0.3), 0.3, True)(np.random.default_rng(0))
-    clusters = Clusters.of(labels, len(members), len(nonmembers), 0.5)
-    assert clusters is not None
     scores = Scores.of(members, nonmembers)
+    clusters = Clusters.of(labels, scores, 0.5)
+    assert clusters is not None
     fine = finest(scores)
     at = np.concatenate([fine.cells.locate(side) for side in (members, nonmembers)])
     guesses = guess_unseen(clusters, np.ones(clusters.rows), at, fine, 5, 900.0, 0, 3)
@@ -451,7 +451,7 @@ def test_lone_rows_share_no_label_and_are_of_both_sides(columns: int) -> None:
         f"column {i}": rng.integers(0, number, 600)
         for i, number in zip(range(columns), (50, 20), strict=False)
     }
-    clusters = Clusters.of(labels, 450, 150, 0.5)
+    clusters = Clusters.of(labels, Scores.of(rng.normal(size=450), rng.normal(size=150)), 0.5)
     assert clusters is not None
     drawn = [clusters.lone_rows(seed) for seed in range(40)]
     for rows in drawn:
@@ -485,3 +485,39 @@ def test_columns_that_leave_too_few_rows_apart_are_refused() -> None:
     with pytest.raises(TooFewRecords, match="no two share a label") as caught:
         advantage(scores, cluster={"person": person, "model": model})
     assert caught.value.field == "cluster"
+
+
+@pytest.mark.parametrize(("persons", "crossed"), [(20, False), (60, False), (60, True)])
+def test_neither_the_order_of_rows_nor_the_names_of_clusters_decide(persons: int, crossed: bool) -> None:
+    rng = np.random.default_rng(4)
+    person, model = np.repeat(np.arange(persons), 20), np.tile(np.arange(20), persons)
+    member = rng.random(len(person)) < 0.5
+    score = rng.normal(size=persons)[person] + rng.normal(size=len(person)) + member
+
+    def answers(order: np.ndarray, names: np.ndarray) -> tuple[list[float], list[float]]:
+        inside = member[order]
+        order = np.concatenate([order[inside], order[~inside]])
+        scores = Scores.of(score[order][: inside.sum()], score[order][inside.sum() :])
+        labels = {"person": names[person[order]]} | ({"model": names[model[order]]} if crossed else {})
+        result, lone = advantage(scores, cluster=labels), lone_rows(scores, labels)
+        ends = [result.lower, result.upper, result.value, clustered_auc(scores, labels).estimate.lower]
+        return ends, sorted([*lone.members, *lone.nonmembers])
+
+    ends, lone = answers(np.arange(len(person)), np.arange(persons))
+    for seed in range(3):
+        other = np.random.default_rng(seed)
+        names = np.array([f"name {i}" for i in other.permutation(persons)])
+        again = answers(other.permutation(len(person)), names)
+        assert again[0] == pytest.approx(ends, abs=1e-9)
+        assert again[1] == lone
+
+
+@pytest.mark.parametrize("members_only", [0, 3])
+def test_clusters_of_both_sides_give_as_many_rows_of_either(members_only: int) -> None:
+    model = np.repeat(np.arange(16), 30)
+    member = (np.arange(480) % 3 == 0) | (model < members_only)
+    order = np.argsort(~member, kind="stable")
+    scores = Scores.of(np.arange(float(member.sum())), np.arange(float((~member).sum())))
+    for seed in range(10):
+        lone = lone_rows(scores, model[order], seed)
+        assert (lone.n_members, lone.n_nonmembers) == (8, 8)

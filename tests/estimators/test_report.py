@@ -10,7 +10,8 @@ from estimators.adversary.learned import logistic
 from estimators.density.bandwidth import Fixed
 from estimators.metric.presets import preset
 from estimators.paper import EqualWidth, Kernel, algorithm_1, paper_metric
-from estimators.report import coherent, fingerprint
+from estimators.report import coherent
+from estimators.sample.digests import fingerprint
 from estimators.statement import Estimate, at_least, at_most
 from tests.oracles import categories, gaussian_shift, identical, vector_shift
 

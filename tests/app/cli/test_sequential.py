@@ -133,3 +133,29 @@ def test_planned_goes_with_a_state(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "--planned: it goes with --sequential" in done.stderr
+
+
+def test_what_a_pipeline_reads_is_about_all_batches(tmp_path: Path) -> None:
+    for seed, n in ((1, 40), (2, 60)):
+        look(
+            tmp_path,
+            batch(seed, 1.0, n),
+            "--max-advantage",
+            "0.9",
+            "--junit",
+            "g.xml",
+            "--summary",
+            f"{seed}.md",
+        )
+
+    assert '<property name="n_members" value="100" />' in (tmp_path / "g.xml").read_text()
+    assert "100 member and 100 nonmember scores" in (tmp_path / "2.md").read_text()
+    assert "SHA-256 of the last batch" in (tmp_path / "2.md").read_text()
+
+
+def test_the_answer_does_not_go_where_the_run_is_kept(tmp_path: Path) -> None:
+    status, _, error = look(tmp_path, batch(1, 1.0), "--max-advantage", "0.9", "-o", "run.json")
+
+    assert status == 2
+    assert "are the same file" in error
+    assert not (tmp_path / "run.json").exists()

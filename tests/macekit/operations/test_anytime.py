@@ -214,6 +214,8 @@ def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None
         "counts": {"counts": {"members": [12, 8], "nonmembers": [8, 12], "edges": [0.5]}},
     }[kind]
     state = asked("gate", {"anytime": True, "max_advantage": 0.2, "planned": 100, **records})["state"]
+    if kind == "numbers":
+        records = batch(1, n=20)
     rng = np.random.default_rng(0)
     places = _places(state)
     refusals = 0
@@ -231,11 +233,60 @@ def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None
     assert refusals > 4 * len(places)
 
 
-@pytest.mark.parametrize("version", [1, 3, "2", None, 10**30, True])
+@pytest.mark.parametrize("version", [1, 2, "3", None, 10**30, True])
 def test_a_state_of_another_version_says_so(version: object) -> None:
     state = asked("gate", FIRST)["state"] | {"version": version}
 
     problem = refused("gate", {"anytime": True, "state": state, **batch(1)})
 
     assert problem["field"] == "state"
-    assert "this mace reads version 2" in problem["detail"]
+    assert "this mace reads version 3" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("part", "junk"),
+    [
+        ("contradicted", 1),
+        ("contradicted", None),
+        ("rights", {}),
+        ("batches", ["0" * 15]),
+        ("batches", ["z" * 16]),
+    ],
+)
+def test_a_part_that_no_run_writes_is_named(part: str, junk: object) -> None:
+    state = asked("gate", FIRST)["state"] | {part: junk}
+
+    assert refused("gate", {"anytime": True, "state": state, **batch(1)})["field"] == f"state.{part}"
+
+
+def test_a_batch_that_came_before_is_not_counted_twice() -> None:
+    state = asked("gate", FIRST)["state"]
+    later = asked("gate", {"anytime": True, "state": state, **batch(1)})["state"]
+
+    for again in (batch(0), batch(1)):
+        problem = refused("gate", {"anytime": True, "state": later, **again})
+        assert "one of those before, score by score" in problem["detail"]
+    assert asked("gate", {"anytime": True, "state": later, **batch(2)})["anytime"]["looks"] == 3
+
+
+def test_few_labels_may_come_again_by_chance() -> None:
+    labels = {"members": ["a"] * 12 + ["b"] * 8, "nonmembers": ["b"] * 12 + ["a"] * 8}
+    state = asked("gate", {"anytime": True, "max_advantage": 0.2, **labels})["state"]
+
+    assert asked("gate", {"anytime": True, "state": state, **labels})["anytime"]["n_members"] == 40
+
+
+def test_how_scores_are_read_stays_as_it_was() -> None:
+    numbers = asked("gate", FIRST)["state"]
+    coded = {"members": [0.5, 0.25] * 20, "nonmembers": [0.25] * 40}
+    labels = asked("gate", {"anytime": True, "max_advantage": 0.2, "query": "discrete", **coded})["state"]
+
+    for state, query, records in ((numbers, "discrete", batch(1)), (labels, "continuous", coded)):
+        problem = refused("gate", {"anytime": True, "state": state, "query": query, **records})
+        assert problem["field"] == "query"
+        assert "cannot change on the way" in problem["detail"]
+    answer = asked("gate", {"anytime": True, "state": labels, **batch(1)})  # many numbers, each a label
+    assert answer["state"]["counts"]["cells"]["kind"] == "values"
+    text = {"members": ["a"] * 20, "nonmembers": ["b"] * 20}
+    problem = refused("gate", {"anytime": True, "state": labels, **text})
+    assert "the batches before had numbers as labels, this one has text" in problem["detail"]

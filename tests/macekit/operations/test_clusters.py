@@ -212,7 +212,7 @@ PAIRS = [row // 2 for row in range(60)]
         (
             {"cluster": [row % 5 for row in range(30)] + list(range(30))},
             "too-few-records",
-            "4 member rows can",
+            "5 member rows can",
         ),
         ({"cluster": PAIRS[:-1]}, "dimension-mismatch", "59 labels for 60 rows"),
         ({"cluster": {"members": PAIRS[:30]}}, "missing-field", "need members and nonmembers"),
