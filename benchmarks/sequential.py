@@ -1,6 +1,6 @@
 """A gate that is asked batch after batch: how often it is ever wrong, how wide it is, and how soon it may stop.
 
-    python -m benchmarks.sequential                           # three hours on one core
+    python -m benchmarks.sequential                           # three hours on two cores
     python -m benchmarks.sequential --runs 0.2                # the first table of docs/gate.md, half an hour
     python -m benchmarks.sequential --stopping --runs 0.4     # the second one, twenty minutes
 
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
+from zlib import crc32
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -27,7 +28,7 @@ from estimators.sequential import sequential_run
 from estimators.sequential.run import PLANNED
 
 RUNS = 200
-RUNS_OF_MANY_LOOKS = 10
+RUNS_OF_MANY_LOOKS = 100
 RUNS_UNTIL_STOPPED = 60
 LIMIT = 0.1
 
@@ -73,6 +74,9 @@ class World:
     truth: float
     draw: Callable[[np.random.Generator, int, int], Scores | Counts]
 
+    def __str__(self) -> str:
+        return f"{self.name}, {self.truth:.3g}"
+
 
 def bells(truth: float, rng: np.random.Generator, n: int, m: int) -> Scores:
     """Normal scores, members' shifted."""
@@ -109,7 +113,7 @@ Outcome = tuple[bool, bool, float]
 
 def one(world: World, batches: list[int], times: int, seed: int) -> Outcome:
     """Of one run: ever wrong below, ever above, width beside one look."""
-    rng = np.random.default_rng([11, seed])
+    rng = np.random.default_rng([11, crc32(f"{world}{len(batches)}{times}".encode()), seed])
     run, every = sequential_run(LIMIT, planned=(1 + times) * sum(batches), seed=seed), []
     for n in batches:
         every.append(world.draw(rng, n, times * n))
