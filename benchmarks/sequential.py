@@ -1,8 +1,8 @@
 """A gate that is asked batch after batch: how often it is ever wrong, how wide it is, and how soon it may stop.
 
-    python -m benchmarks.sequential                           # three hours on two cores
-    python -m benchmarks.sequential --runs 0.2                # the first table of docs/gate.md, half an hour
-    python -m benchmarks.sequential --stopping --runs 0.4     # the second one, twenty minutes
+    python -m benchmarks.sequential                           # an hour and a quarter on two cores
+    python -m benchmarks.sequential --runs 0.2                # the first table of docs/gate.md, a quarter of an hour
+    python -m benchmarks.sequential --stopping --runs 0.4     # the second one, twenty minutes on one core
 
 "ever": at any look of a run. The width is that after the last look, beside the interval of one look at all records.
 Until it stops: records at the first look with a verdict at 0.1, in the median, beside those of the oracle plan: `plan`,
