@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from estimators.advantage import Ends, checked_ends, is_vector, times
 from estimators.adversary.changes import best_by_changes
-from estimators.adversary.families import families_for
+from estimators.adversary.families import (
+    COARSE,
+    SEVERAL,
+    Cellwise,
+    Family,
+    OnGroups,
+    Smoothed,
+    Threshold,
+    TwoSided,
+    families_for,
+)
 from estimators.adversary.holdout import SHUFFLES, leaders_so_far, rules_from_past
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.limits.without_replacement import Side, largest_sum
@@ -174,11 +184,12 @@ def on_set(ends: Ends, set_members: int, set_nonmembers: int, confidence: float)
     value = lower = upper = max(floor, 2.0 * sample_sum - 1.0)
     if not complete:
         upper = min(1.0, max(floor, 2.0 * largest_sum(*sides, sample_sum, alpha) - 1.0))
-        learned, about = _learned(fine, sides, prior, alpha, seed, ends.counts.size)
+        learned, about = _learned(best, sides, prior, alpha, seed)
         # a rule that fits the scored records, if it errs on all others
         fit = sum(each.worth * each.sample for each in sides) - 1.0
         fit += best.advantage(*(each.worth for each in sides))
-        lower = min(upper, max(floor, fit, learned))
+        lower = max(floor, fit, learned)
+        lower, upper = min(lower, upper), max(lower, upper)  # if they cross, one of them is wrong
         value = min(upper, max(lower, (value + about) / 2.0))
     covers = (
         f"the optimal advantage on the records of the set; upper end: that of attackers who {best.attacker}"
@@ -256,6 +267,27 @@ class _Best:
             values.append(float(best_by_changes(_gain(self.fine, member, nonmember), self.changes)[-1]))
         return max(values)
 
+    def families(self) -> tuple[Counts, tuple[Family, ...]]:
+        """Rules of the class that may be learned, and the cells that they see: no rule is more than the class has."""
+        if not self.fine.cells.ordered:
+            return self.fine, families_for(self.fine)
+        own = np.empty(0, dtype=np.int64) if self.counts is None else _starts(self.fine, self.counts)
+        places = np.union1d(self.fine.group_starts(PLACES), own)
+        counts = self.fine.join(places)
+        few = [rule for most, rule in ((1, Threshold()), (2, TwoSided())) if most <= (self.changes or 0)]
+        if not own.size:
+            return counts, tuple(few)
+        starts = np.searchsorted(places, own)
+        every: list[Family] = [OnGroups(Cellwise("cells"), starts)]
+        if self.counts is not None and starts.size > SEVERAL:
+            coarse = starts[self.counts.group_starts(COARSE)]
+            every = [
+                OnGroups(Cellwise("coarse_cells"), coarse),
+                OnGroups(Smoothed(max(1.0, starts.size / 16)), starts),
+                *every,
+            ]
+        return counts, (*few, *every)
+
     def if_nothing_leaks(self, n_members: int, n_nonmembers: int, prior: float, seed: int) -> float:
         """What it is on average if members are drawn at random from a set like this one."""
         rng = np.random.default_rng(seed)
@@ -287,21 +319,21 @@ def _starts(fine: Counts, counts: Counts) -> Integers:
 
 
 def _learned(
-    fine: Counts, sides: tuple[Side, Side], prior: float, alpha: float, seed: int, cells: int
+    best: _Best, sides: tuple[Side, Side], prior: float, alpha: float, seed: int
 ) -> tuple[float, float]:
-    """What a rule that is learned from some scored records has on the set, at least and about.
+    """What a rule of the class that is learned from some scored records has on the set, at least and about.
 
     The others judge it, and stand for those that were not scored; on the first it is known what it does. The median
     over random orders of the records.
     """
-    counts = fine.join(fine.group_starts(PLACES)) if fine.cells.ordered else fine
+    counts, families = best.families()
     judging = [_judging_part(each) for each in sides]
     learning = [1.0 - each for each in judging]
     fractions = np.array(
         [[(1.0 - CHOOSING) * a, CHOOSING * a, b] for a, b in zip(learning, judging, strict=True)]
     )
     members, nonmembers = counts.shuffles(fractions, np.random.default_rng(seed), SHUFFLES)
-    guesses = rules_from_past(members, nonmembers, prior, families_for(counts, cells))
+    guesses = rules_from_past(members, nonmembers, prior, families)
     hits = np.einsum("fsbc,sbc->sfb", guesses, members[:, 1:])
     refusals = nonmembers[:, 1:].sum(axis=2)[:, None] - np.einsum("fsbc,sbc->sfb", guesses, nonmembers[:, 1:])
     leaders, _ = leaders_so_far(

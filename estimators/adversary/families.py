@@ -20,6 +20,9 @@ Guesses = NDArray[np.bool_]
 COARSE = 8
 """Groups of cells that the coarser of two cellwise rules sees: it overfits less."""
 
+SEVERAL = 12
+"""Groups of cells up to which there is no coarser rule."""
+
 
 class Family(Protocol):
     """A set of rules from which the best for a sample is taken."""
@@ -151,7 +154,7 @@ def families_for(counts: Counts, cells: int | None = None) -> tuple[Family, ...]
         return (Cellwise("cells"), UnseenLabels())
     starts = counts.group_starts(counts.size if cells is None else cells)
     every: list[Family] = [Cellwise("cells")]
-    if len(starts) > 12:
+    if len(starts) > SEVERAL:
         every = [
             OnGroups(Cellwise("coarse_cells"), counts.group_starts(COARSE)),
             OnGroups(Smoothed(max(1.0, len(starts) / 16)), starts),

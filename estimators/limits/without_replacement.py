@@ -1,8 +1,9 @@
 """Limits for what two rates of a fixed set make together, when records of each side were drawn without replacement.
 
 The number of hits among the drawn is hypergeometric. A pair of totals is refused if so small a sum, or a smaller one,
-has a chance of alpha at most; the limit is the largest sum of a pair that is not refused. It is exact for every set,
-every number drawn and every level: where all records of a side are drawn, its total is known.
+has a chance of alpha at most; the limit is at least the largest sum of a pair that is not refused, for every set, every
+number drawn and every level. It is little more for up to ``SEARCHED`` records of the smaller side; beyond, it is
+Chernoff's, which needs no search and is up to twice as far. Where all records of a side are drawn, its total is known.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,23 @@ BEYOND = 40.0
 TIE = 1e-9
 """Sums that differ by so small a part of a record are the same sum."""
 
-EXACT = 1024
-"""Records of the smaller side up to which every total is tried, or known not to matter."""
+NO_DIGITS = 1e-14
+"""And so are those that differ by as little as adding them may."""
 
-PLACES = 9
-"""Totals that are tried at a time where a side has more."""
+SEARCHED = 10_000
+"""Records of the smaller side up to which totals are searched for the limit."""
+
+MOST_TRIED = 2000
+"""Totals that are tried; if that is not enough for the slack, the limit has more."""
+
+STEPS = np.geomspace(1.0 / 64.0, 64.0, 25)
+"""How steep Chernoff's bounds are that are tried first, beside one that suits rates of one half."""
+
+PRICES = np.geomspace(0.5, 2.0, 25)
+"""What a part of the bound is worth, beside 1 over its steepness: 1 would be best for normal laws."""
+
+ROUNDS = 4
+"""How often the best of both are looked at more closely."""
 
 SLACK = 0.01
 """Part of the distance to what was observed that a limit may be above the exact one."""
@@ -75,11 +87,61 @@ def largest_sum(first: Side, second: Side, sample_sum: float, alpha: float) -> f
     """
     if first.whole > second.whole:  # totals of the fewer records are tried one by one
         first, second = second, first
-    border = Border(first, second, sample_sum, alpha)
-    if first.whole <= EXACT:
-        return border.exact_limit()
-    largest = border.highest()
-    return largest + SLACK * max(0.0, largest - sample_sum)
+    simple = chernoff_limit((first, second), sample_sum, alpha)
+    if first.whole > SEARCHED:
+        return simple
+    return min(simple, Border(first, second, sample_sum, alpha).limit())
+
+
+def chernoff_limit(sides: tuple[Side, Side], sample_sum: float, alpha: float) -> float:
+    """A limit that is never below the exact one, of sides of any size.
+
+    Hits among the drawn, and those among the others, have exponential moments at most as large as those of binomials
+    (Hoeffding 1963), whose logarithms are concave in the total. By weak duality each steepness and each price of the
+    bound give a limit; the least of those that are tried is taken.
+    """
+    spread = sum(
+        each.sample_worth**2 * each.sample * max(each.whole - each.sample, 1) / (4.0 * max(each.whole, 1))
+        for each in sides
+    )
+    if not spread:  # nobody was drawn
+        return sum(each.worth * each.whole for each in sides)
+    steep, price = STEPS / np.sqrt(spread), PRICES
+    least = sum(each.worth * each.whole for each in sides)
+    for _ in range(ROUNDS):
+        rate, ratio = np.meshgrid(steep, price, indexing="ij")
+        each_price = ratio / rate
+        values = each_price * (rate * sample_sum - np.log(alpha))
+        for side in sides:
+            values = values + _priced(side, rate, each_price)
+        at = np.unravel_index(np.argmin(values), values.shape)
+        least = min(least, float(values[at]))
+        steep, price = (_closer(grid, place) for grid, place in zip((steep, price), at, strict=True))
+    return least
+
+
+def _closer(grid: Floats, place: np.intp) -> Floats:
+    """As many numbers between the neighbours of one."""
+    low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
+    return np.geomspace(low, high, len(grid))
+
+
+def _priced(side: Side, steep: Floats, price: Floats) -> Floats:
+    """Largest over rates of what a side is worth, and the price of the logarithm of its moment."""
+    whole, drawn, left = side.whole, side.sample, side.whole - side.sample
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if drawn <= left:
+            fall = -np.expm1(-steep * side.sample_worth)
+            best = (
+                (1.0 - price * drawn * fall / (whole * side.worth)) / fall if drawn else np.ones_like(steep)
+            )
+            rate = np.clip(best, 0.0, 1.0)
+            return np.asarray(whole * side.worth * rate + price * drawn * np.log1p(-fall * rate))
+        rise = np.expm1(steep * side.sample_worth)
+        cost = price * steep * side.sample_worth - side.worth  # of a hit among all, beyond what it is worth
+        best = np.where(cost > 0.0, (price * left * rise / (whole * cost) - 1.0) / rise, 1.0)
+        rate = np.clip(np.nan_to_num(best, nan=0.0), 0.0, 1.0)
+        return np.asarray(-whole * cost * rate + price * left * np.log1p(rise * rate))
 
 
 class Border:
@@ -113,14 +175,16 @@ class Border:
             self.others[one] = self._most(one, lower, upper, guess)
         return self.value(one, self.others[one])
 
-    def exact_limit(self) -> float:
+    def limit(self, most: int = MOST_TRIED) -> float:
         """The highest value, or little more: stretches in which it cannot lie are left out, the others halved.
 
         Between two totals there are no more hits than the greater has, and no more others than the smaller leaves.
         """
         largest = max(self.value(*each) for each in self.others.items())
         stretches = [(-self.value(self._end - 1, self.others[0]), 0, self._end)] if self._end > 1 else []
-        while stretches and -stretches[0][0] - largest > SLACK * max(0.0, largest - self._sample_sum):
+        for _ in range(most):
+            if not stretches or -stretches[0][0] - largest <= SLACK * max(0.0, largest - self._sample_sum):
+                break
             _, low, high = heappop(stretches)
             middle = (low + high) // 2
             largest = max(largest, self.at(middle, low, high))
@@ -128,19 +192,6 @@ class Border:
                 if right - left > 1 and self.value(right - 1, self.others[left]) > largest:
                     heappush(stretches, (-self.value(right - 1, self.others[left]), left, right))
         return max(largest, -stretches[0][0]) if stretches else largest
-
-    def highest(self) -> float:
-        """The highest value found where the border, which bends little, is looked at ever more closely."""
-        low, high = 0, self._end
-        while True:
-            places = np.unique(np.linspace(low, high, PLACES).round().astype(np.int64)).tolist()
-            values = [self.value(low, self.others[low])]
-            for before, place in pairwise(places):
-                values.append(self.at(place, before, high))
-            best = int(np.argmax(values))
-            if high - low < PLACES:
-                return max(self.value(*each) for each in self.others.items())
-            low, high = places[max(0, best - 1)], places[min(len(places) - 1, best + 1)]
 
 
 def _last(stands: Callable[[int], bool], low: int, high: int, guess: int) -> int:
@@ -167,7 +218,7 @@ def _chance(
 ) -> float:
     """Chance that hits of both laws, times their worth, are ``sample_sum`` at most."""
     (start, one), (begin, two) = first, second
-    left = sample_sum - worth * (start + np.arange(len(one))) + TIE * max(worth, other)
+    left = sample_sum - worth * (start + np.arange(len(one))) + max(TIE * max(worth, other), NO_DIGITS)
     if not other:
         return float(one[left >= 0.0].sum())
     upto = np.floor(left / other).astype(np.int64) - begin + 1

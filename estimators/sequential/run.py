@@ -26,7 +26,7 @@ from estimators.errors import (
     require_open_unit,
 )
 from estimators.plan import Decision, decision
-from estimators.sample.cells import Cells, Intervals
+from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.digests import fingerprint
@@ -286,11 +286,15 @@ class SequentialRun(State):
         totals = history.sum(axis=1)
         if not totals.all():
             return {"constant": (int(members.sum()), 0) if self.prior > 0.5 else (0, int(nonmembers.sum()))}
-        past = Counts.trusted(history[0], history[1], cells)
+        past, at = Counts.trusted(history[0], history[1], cells), np.arange(cells.size)
+        if isinstance(cells, Values):  # values that are new have no part in the rules; one is guessed as the next below
+            known = np.flatnonzero(history.any(axis=0))
+            past = Counts.trusted(history[0][known], history[1][known], cells.select(known))
+            at = np.maximum(np.searchsorted(known, at, side="right") - 1, 0)
         gain = past.weights(self.prior)[None]
         right_guesses = {}
         for family in families_for(past, resolution(past.n_records)):
-            guess = family.fit(gain, self.prior > 0.5)[0]
+            guess = family.fit(gain, self.prior > 0.5)[0][at]
             right_guesses[family.name] = (int(members[guess].sum()), int(nonmembers[~guess].sum()))
         return right_guesses
 

@@ -1,4 +1,4 @@
-"""SACRO-ML: its worst-case attack, ten random forests on held-out records, and their p-values of the AUC."""
+"""SACRO-ML: its worst-case attack, ten random forests on held-out records, and their p-values of the AUC (its dummies are off)."""
 
 from __future__ import annotations
 

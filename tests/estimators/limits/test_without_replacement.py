@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from estimators.limits.without_replacement import EXACT, Border, Side, largest_sum
+from estimators.limits.without_replacement import SEARCHED, Border, Side, chernoff_limit, largest_sum
 
 ALPHA = 0.025
 
@@ -88,15 +88,58 @@ def test_where_all_were_drawn_the_sum_is_known() -> None:
     assert largest_sum(side, side, 41 * side.worth, ALPHA) == pytest.approx(41 * side.worth, abs=1e-12)
 
 
-def test_beyond_the_exact_search_the_limit_is_as_high() -> None:
-    sides = Side(EXACT + 1, 700, 0.5 / (EXACT + 1)), Side(3000, 900, 0.5 / 3000)
-    for share in (0.05, 0.4, 0.9):
-        seen = share * sum(each.sample_worth * each.sample for each in sides)
+def test_the_search_finds_the_highest_of_many_peaks() -> None:
+    """Few drawn, or few left out, make the border a staircase with many: every total of the first side is tried."""
+    for first, second, shares in (
+        (Side(1025, 700, 0.5 / 1025), Side(3000, 900, 0.5 / 3000), (0.4,)),
+        (Side(2419, 2395, 0.1 / 2419), Side(3335, 3302, 0.9 / 3335), (0.95,)),
+        (Side(2087, 10, 0.5 / 2087), Side(4808, 2404, 0.5 / 4808), (0.85,)),
+        (Side(1829, 37, 0.5 / 1829), Side(1863, 1844, 0.5 / 1863), (0.96,)),
+    ):
+        for share in shares:
+            seen = share * sum(each.sample_worth * each.sample for each in (first, second))
 
-        quick = largest_sum(*sides, seen, ALPHA)
-        border = Border(*sides, seen, ALPHA)
-        low, high = min(border.others), max(border.others)
-        exact = max(border.at(one, low, high) for one in range(low, high + 1))
+            limit = largest_sum(first, second, seen, ALPHA)
+            border = Border(first, second, seen, ALPHA)
+            low, high = min(border.others), max(border.others)
+            exact = max(border.at(one, low, high) for one in range(low, high + 1))
 
-        assert exact <= quick
-        assert quick - exact <= 0.02 * (exact - seen)
+            assert exact - 1e-12 <= limit
+            assert limit - exact <= 0.011 * (exact - seen)
+
+
+@pytest.mark.parametrize("alpha", [0.025, 0.0005])
+def test_chernoffs_limit_is_above_and_not_far(alpha: float) -> None:
+    for first, second in (
+        (Side(40, 20, 0.5 / 40), Side(40, 20, 0.5 / 40)),
+        (Side(30, 29, 0.1 / 30), Side(50, 10, 0.9 / 50)),
+        (Side(900, 300, 0.5 / 900), Side(700, 650, 0.5 / 700)),
+        (Side(800, 800, 0.5 / 800), Side(800, 400, 0.5 / 800)),
+        (Side(3000, 1500, 0.01 / 3000), Side(9000, 4000, 0.99 / 9000)),
+    ):
+        for share in (0.0, 0.03, 0.5, 0.9, 1.0):
+            seen = share * sum(each.sample_worth * each.sample for each in (first, second))
+            exact = Border(*sorted((first, second), key=lambda side: side.whole), seen, alpha).limit()
+
+            simple = chernoff_limit((first, second), seen, alpha)
+
+            assert simple >= exact - 0.01 * (exact - seen) - 1e-12  # the search may be so far above
+            step = max(first.sample_worth, second.sample_worth)
+            assert simple - seen <= 2.1 * (exact - seen) + 2.0 * step
+
+
+def test_of_large_sets_the_limit_is_no_less_than_normal_and_not_far() -> None:
+    """The normal limit, with the variance of drawing without replacement at equal rates, for sets of any size."""
+    for whole, drawn in ((SEARCHED + 1, 5000), (10**6, 10**5), (10**6, 10**6 - 1000), (4 * 10**8, 10**7)):
+        side = Side(whole, drawn, 0.5 / whole)
+        variance = 2.0 * (0.5**2) * 0.24 / drawn * (whole - drawn) / (whole - 1)
+
+        limit = largest_sum(side, side, 0.4, ALPHA)
+
+        assert 1.96 * variance**0.5 < limit - 0.4 < 2.1 * 1.96 * variance**0.5
+
+
+def test_a_side_of_which_nobody_was_drawn_may_be_all_hits() -> None:
+    side = Side(20_000, 0, 0.5 / 20_000)
+
+    assert largest_sum(side, side, 0.0, ALPHA) == pytest.approx(1.0)

@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 from estimators import Counts, Scores, advantage
 from estimators.errors import IncompatibleCells, InputError, MaceError, OptionError, OutOfRange
+from estimators.sample.cells import Values
 from estimators.sequential import SequentialRun, sequential_run
 
 LABELS = np.array(list("abcdefgh"))
@@ -207,3 +208,29 @@ def test_what_it_says() -> None:
     assert run.sentence.startswith("Fail after 2 looks at 1100 records")
     assert "at every look at once" in run.interval.guarantee.covers
     assert run.interval.guarantee.finite_sample
+
+
+def test_values_that_are_new_have_no_part_in_the_rules_that_guess_them() -> None:
+    """Guesses of every family about known values are the same, however many new ones lie between them."""
+    rng = np.random.default_rng(5)
+    values = np.arange(60.0)
+    history = rng.integers(0, 900, (2, 60))
+    members, nonmembers = rng.integers(0, 5, 60), rng.integers(0, 5, 60)
+    run = sequential_run(prior=0.4)
+
+    alone = run._guesses(history, members, nonmembers, Values(values))
+
+    new = np.unique(rng.uniform(20.0, 30.0, 25))  # nobody of this block has one of them
+    every = np.union1d(values, new)
+    wide = np.zeros((4, len(every)), np.int64)
+    wide[:, np.searchsorted(every, values)] = [*history, members, nonmembers]
+    assert run._guesses(wide[:2], wide[2], wide[3], Values(every)) == alone
+    assert len(alone) > 3
+
+
+def test_a_new_value_is_guessed_as_the_next_below() -> None:
+    values, history = np.array([1.0, 2.0, 2.5, 3.0]), np.array([[0, 0, 0, 20], [20, 0, 0, 0]])
+
+    right = sequential_run()._guesses(history, np.array([0, 3, 4, 0]), np.array([0, 5, 6, 0]), Values(values))
+
+    assert set(right.values()) == {(0, 11)}
