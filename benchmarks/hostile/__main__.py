@@ -74,9 +74,10 @@ def show_tools(tools: list[str], places: list[int], results: Results) -> None:
     """One row a tool: in how many worlds each statement is wrong too often, and what it finds."""
     print(
         "| tool | worlds | lower end above the truth | upper end below its own attackers | below the best attacker "
-        "| epsilon above the truth | says a leak where none is | where one is | mean error | seconds |"
+        "| epsilon above the truth | the same of clusters, copies, looks | says a leak where none is | where one is "
+        "| mean error | seconds |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for tool in tools:
         asked = [
             (WORLDS[place], result)
@@ -86,8 +87,17 @@ def show_tools(tools: list[str], places: list[int], results: Results) -> None:
         if not asked:
             continue
         cells = [
-            _of([judged.beyond[i] for _, judged in asked if _made(judged)[i] is not None]) for i in range(4)
+            _of(
+                [
+                    judged.beyond[i]
+                    for world, judged in asked
+                    if world.independent and _made(judged)[i] is not None
+                ]
+            )
+            for i in range(4)
         ]
+        others = [judged for world, judged in asked if not world.independent and any(_stated(judged))]
+        cells.append(_of([any(judged.beyond[i] for i in (0, 1, 3)) for judged in others]))
         cells += [
             _rate([(judged.says_leak, judged.runs) for world, judged in asked if world.leaks is leaks])
             for leaks in (False, True)
@@ -133,6 +143,11 @@ def _cell(world: World, result: Judgement | str) -> str:
 
 def _made(judged: Judgement) -> tuple[int | None, int | None, int | None, int | None]:
     return judged.lower, judged.upper, judged.upper_of_any, judged.epsilon
+
+
+def _stated(judged: Judgement) -> list[bool]:
+    """Whether there is a lower end, an upper one, a bound of epsilon."""
+    return [_made(judged)[i] is not None for i in (0, 1, 3)]
 
 
 def _of(wrong: list[bool]) -> str:

@@ -75,6 +75,12 @@ class World:
     epsilon: float
     question: Callable[[np.random.Generator], Question]
     looks: tuple[int, ...] = ()
+    clustered: bool = False
+
+    @property
+    def independent(self) -> bool:
+        """Whether records are independent and the tool is asked once, as every tool assumes."""
+        return not self.looks and not self.clustered
 
     @property
     def truth(self) -> float:
@@ -247,7 +253,7 @@ def clusters(
         members, nonmembers, labels = draw(rng)
         return Question(members, nonmembers, 0.5, tuple(labels))
 
-    return World(name, (rows, rows), 0.5, likened.laws, likened.epsilon, question)
+    return World(name, (rows, rows), 0.5, likened.laws, likened.epsilon, question, clustered=True)
 
 
 def looks(name: str, by: float, batch: int, times: int) -> World:

@@ -1,4 +1,4 @@
-"""SACRO-ML: its worst-case attack, ten random forests on held-out records, and their p-values of the AUC (its dummies are off)."""
+"""SACRO-ML: its worst-case attack, ten forests on held-out records (no dummies), and their p-values of the AUC."""
 
 from __future__ import annotations
 
