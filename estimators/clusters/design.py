@@ -256,13 +256,11 @@ def _by_content(columns: Sequence[Integers], scores: Scores) -> tuple[tuple[Inte
     sides = np.repeat(np.arange(2), [scores.n_members, scores.n_nonmembers])
     mark = _scattered((2 * values.reshape(-1) + sides).astype(np.uint64))
     for _ in range(ROUNDS):
-        of_clusters = [_sums(column, mark) for column in columns]
-        for column, each in zip(columns, of_clusters, strict=True):
+        for column, each in zip(columns, [_sums(column, mark) for column in columns], strict=True):
             mark = _scattered(mark + _scattered(each)[column])
-    return tuple(
-        np.argsort(np.argsort(each, kind="stable"))[column]
-        for column, each in zip(columns, of_clusters, strict=True)
-    ), np.argsort(mark, kind="stable")
+    places = [np.argsort(np.argsort(_sums(column, mark), kind="stable")) for column in columns]
+    by_content = tuple(each[column] for column, each in zip(columns, places, strict=True))
+    return by_content, np.argsort(mark, kind="stable")
 
 
 def _sums(column: Integers, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -12,7 +12,7 @@ from macekit.call import Call
 from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead
 from macekit.problems import Problem
-from macekit.sources.frames import Asked, Frame
+from macekit.sources.frames import Frame, FrameTable
 
 MOST_ROWS = 10**7
 """Rows that clusters may have in all: what an engine counts of each cluster is rows again here."""
@@ -32,11 +32,11 @@ class ClusterRows:
 
 def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     """All that a question with ``cluster`` needs of a frame's rows, in an order that is not the engine's."""
-    asked, account = Asked.of(frame, call), Account()
-    (place,), clusters, group = asked.layout.scores, asked.layout.clusters, asked.layout.group
+    table, account = FrameTable.of(frame, call), Account()
+    (place,), clusters, group = table.layout.scores, table.layout.clusters, table.layout.group
     labelled = [("cluster", at) for at in clusters] + ([] if group is None else [("group", group)])
-    column = asked.column(place, on_grid, [at for _, at in labelled])
-    sides = asked.sides(column, account)
+    column = table.column(place, on_grid, [at for _, at in labelled])
+    sides = table.sides(column, account)
     if sum(sides.sizes) > MOST_ROWS:
         raise Problem(
             "too-large",
@@ -51,12 +51,12 @@ def rows_by_cluster(frame: Frame, call: Call, on_grid: bool) -> ClusterRows:
     members, nonmembers = (np.repeat(order, each[order]) for each in (part.members, part.nonmembers))
     values = np.ldexp(part.keys.astype(np.float64), part.exponent) if part.kind == "grid" else part.keys
     rows = np.concatenate([members, nonmembers])
-    own = [each.read(role, asked.names[at]) for (role, at), each in zip(labelled, labels, strict=True)]
+    own = [each.read(role, table.names[at]) for (role, at), each in zip(labelled, labels, strict=True)]
     return ClusterRows(
         values[members],
         values[nonmembers],
         part.kind == "grid",
-        {asked.names[at]: each.numbers[rows] for at, each in zip(clusters, labels, strict=False)},
+        {table.names[at]: each.numbers[rows] for at, each in zip(clusters, labels, strict=False)},
         None if group is None else labels[-1].values[labels[-1].numbers[rows]],
         (column.read(part, ""), *account.columns(), *own),
     )

@@ -22,9 +22,9 @@ from macekit.decoding.account import Account
 from macekit.decoding.body import ColumnRead
 from macekit.problems import Problem
 from macekit.sources.frames import (
-    Asked,
     Expr,
     Frame,
+    FrameTable,
     ScoreColumn,
     Sides,
     as_number,
@@ -47,11 +47,11 @@ class FrameVectors:
     @classmethod
     def of(cls, frame: Frame, call: Call) -> FrameVectors:
         """Those that a question names, if every row can be used."""
-        asked, account = Asked.of(frame, call), Account()
-        columns = tuple(asked.column(place, True) for place in asked.layout.scores)
+        table, account = FrameTable.of(frame, call), Account()
+        columns = tuple(table.column(place, True) for place in table.layout.scores)
         for column in columns:
             assert column.kind == "grid"  # text was refused
-        sides = asked.sides(replace(columns[0], usable_too=columns[1:]), account)
+        sides = table.sides(replace(columns[0], usable_too=columns[1:]), account)
         read = [ColumnRead("score", column.score, "numbers", None) for column in columns]
         return cls(columns, sides, (*read, *account.columns()))
 

@@ -96,7 +96,7 @@ class FrameCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FrameTable:
     """A frame, and which of its columns have which part in a question."""
 
     frame: Frame
@@ -106,7 +106,7 @@ class Asked:
     layout: Roles
 
     @classmethod
-    def of(cls, frame: Frame, call: Call) -> Asked:
+    def of(cls, frame: Frame, call: Call) -> FrameTable:
         """What a call says of a frame's columns."""
         lazy = lazy_of(frame)
         with speaking_for(frame):
@@ -135,13 +135,13 @@ class Asked:
 
 def count(frame: Frame, call: Call, on_grid: bool) -> FrameCounts:
     """The counts of a frame, computed where it lies."""
-    asked, account = Asked.of(frame, call), Account()
-    queries = asked.layout.queries
+    table, account = FrameTable.of(frame, call), Account()
+    queries = table.layout.queries
     columns, counts = [], {}
-    for query, place in zip(queries or ("",), asked.layout.scores, strict=True):
-        column = asked.column(place, on_grid)
-        part = column.cells(asked.sides(column, account)).part
-        columns.append(column.read(part, asked.names[place] if queries else ""))
+    for query, place in zip(queries or ("",), table.layout.scores, strict=True):
+        column = table.column(place, on_grid)
+        part = column.cells(table.sides(column, account)).part
+        columns.append(column.read(part, table.names[place] if queries else ""))
         counts[query] = counts_of_parts([part])
     return FrameCounts(counts, (*columns, *account.columns()))
 
@@ -150,11 +150,11 @@ def parts_by_group(
     frame: Frame, call: Call, on_grid: bool
 ) -> tuple[dict[object, list[Part]], tuple[ColumnRead, ...]]:
     """The cells of each group of a frame, by its label, and the columns that were read."""
-    asked, account = Asked.of(frame, call), Account()
-    (place,), group = asked.layout.scores, asked.layout.group
+    table, account = FrameTable.of(frame, call), Account()
+    (place,), group = table.layout.scores, table.layout.group
     assert group is not None  # it was named
-    column = asked.column(place, on_grid, [group])
-    cells = column.cells(asked.sides(column, account))
+    column = table.column(place, on_grid, [group])
+    cells = column.cells(table.sides(column, account))
     labels, whole = cells.labels_of(0, "group"), cells.part
     in_order = np.argsort(labels.numbers, kind="stable")
     ends = np.cumsum(np.bincount(labels.numbers))
@@ -162,7 +162,7 @@ def parts_by_group(
         label: [Part(whole.kind, whole.exponent, whole.keys[at], whole.members[at], whole.nonmembers[at])]
         for label, at in zip(labels.distinct, np.split(in_order, ends[:-1]), strict=True)
     }
-    own = labels.read("group", asked.names[group])
+    own = labels.read("group", table.names[group])
     return groups, (column.read(whole, ""), *account.columns(), own)
 
 
@@ -217,22 +217,22 @@ class _Cells:
     part: Part
     labels: tuple[pa.ChunkedArray, ...]
 
-    def labels_of(self, place: int, role: str) -> _Labelled:
+    def labels_of(self, place: int, role: str) -> _LabelColumn:
         """One column of labels, of which none is missing."""
         import pyarrow as pa
 
-        encoded = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
-        distinct = encoded.dictionary.to_pylist()
-        if encoded.null_count or any(label != label for label in distinct):
+        codes = pa.chunked_array([self.labels[place].combine_chunks()]).dictionary_encode().chunk(0)
+        distinct = codes.dictionary.to_pylist()
+        if codes.null_count or any(label != label for label in distinct):
             raise NotFinite(f"{role}: a row is missing; every row needs one", field=role)
         labels = np.array(distinct)
         order = np.argsort(labels, kind="stable")  # engines give rows in any order
-        numbers = np.argsort(order)[encoded.indices.to_numpy()]
-        return _Labelled([distinct[at] for at in order], labels[order], numbers)
+        numbers = np.argsort(order)[codes.indices.to_numpy()]
+        return _LabelColumn([distinct[at] for at in order], labels[order], numbers)
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
+class _LabelColumn:
     """Labels in their order, and the place of each row's."""
 
     distinct: list[object]

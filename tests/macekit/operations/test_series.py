@@ -110,3 +110,18 @@ def test_what_is_no_series_is_refused(question: dict[str, Any], field: str, word
 
     assert problem["field"] == field
     assert words in problem["detail"]
+
+
+@pytest.mark.parametrize("operation", ["compare", "series", "compare-releases"])
+def test_units_have_no_part_where_several_queries_are_stated(operation: str) -> None:
+    values = [[float(i % 7), float(i % 5)] for i in range(80)]
+    queries = {
+        name: {"members": [row[at] for row in values[:40]], "nonmembers": [row[at] for row in values[40:]]}
+        for at, name in enumerate(("first", "second"))
+    }
+    units = {"members": [i // 4 for i in range(40)], "nonmembers": [10 + i // 4 for i in range(40)]}
+
+    problem = refused(operation, {"queries": queries, "units": units})
+
+    assert problem["field"] == "units", problem
+    assert "by cluster instead" in problem["detail"]
