@@ -114,6 +114,7 @@ def chernoff_limit(sides: tuple[Side, Side], sample_sum: float, alpha: float) ->
         values = each_price * (rate * sample_sum - np.log(alpha))
         for side in sides:
             values = values + _priced(side, rate, each_price)
+        values = np.where(np.isnan(values), np.inf, values)  # too steep for floats
         at = np.unravel_index(np.argmin(values), values.shape)
         least = min(least, float(values[at]))
         steep, price = (_closer(grid, place) for grid, place in zip((steep, price), at, strict=True))
@@ -122,8 +123,8 @@ def chernoff_limit(sides: tuple[Side, Side], sample_sum: float, alpha: float) ->
 
 def _closer(grid: Floats, place: np.intp) -> Floats:
     """As many numbers between the neighbours of one."""
-    low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
-    return np.geomspace(low, high, len(grid))
+    low, high = max(0, int(place) - 1), min(len(grid) - 1, int(place) + 1)
+    return np.geomspace(grid[low], grid[high], len(grid))
 
 
 def _priced(side: Side, steep: Floats, price: Floats) -> Floats:
