@@ -116,7 +116,7 @@ class Clusters:
         for side, prior in self.sides:
             rows = side if among is None else side & among
             mass = np.bincount(column[rows], weights[rows], len(total))
-            total += prior**2 * mass / max(mass.sum(), 1e-300) ** 2
+            total += prior**2 * mass / max(mass.sum(), 1e-150) ** 2
         return float(total.sum() ** 2 / max((total**2).sum(), 1e-300))
 
     def lone_rows(self, seed: int) -> Integers:
