@@ -287,9 +287,7 @@ class SequentialRun(State):
         if not totals.all():
             return {"constant": (int(members.sum()), 0) if self.prior > 0.5 else (0, int(nonmembers.sum()))}
         past, at = Counts.trusted(history[0], history[1], cells), np.arange(cells.size)
-        if isinstance(
-            cells, Values
-        ):  # a new value has no part in the rules, and is guessed as the next below
+        if isinstance(cells, Values):  # a new one has no part in the rules: it is guessed as the next below
             known = np.flatnonzero(history.any(axis=0))
             past = Counts.trusted(history[0][known], history[1][known], cells.select(known))
             at = np.maximum(np.searchsorted(known, at, side="right") - 1, 0)

@@ -37,7 +37,7 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             field="cluster",
         )
     before = _run_of(q)
-    data = sample_of(body, q.model_copy(update={"query": _query_of(q, before)}))
+    data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
     run = before.after(data)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
@@ -99,9 +99,9 @@ def _run_of(q: GateQuestion) -> SequentialRun:
     return run
 
 
-def _query_of(q: GateQuestion, run: SequentialRun) -> str:
-    """How scores are read: as in the batches before."""
-    if run.counts is None:
+def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
+    """How scores are read: as in the batches before; counts were read already."""
+    if run.counts is None or any(each.counts is not None for each in body.samples.values()):
         return q.query
     as_labels = run.counts.cells.kind != "intervals"
     if q.query == ("continuous" if as_labels else "discrete"):

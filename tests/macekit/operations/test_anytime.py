@@ -290,3 +290,10 @@ def test_how_scores_are_read_stays_as_it_was() -> None:
     text = {"members": ["a"] * 20, "nonmembers": ["b"] * 20}
     problem = refused("gate", {"anytime": True, "state": labels, **text})
     assert "the batches before had numbers as labels, this one has text" in problem["detail"]
+
+
+def test_a_run_of_counts_of_labels_goes_on() -> None:
+    counts = {"counts": {"members": [20, 30, 10], "nonmembers": [30, 20, 10]}}
+    state = asked("gate", {"anytime": True, "max_advantage": 0.2, **counts})["state"]
+
+    assert asked("gate", {"anytime": True, "state": state, **counts})["anytime"]["n_members"] == 120
