@@ -28,7 +28,7 @@ COPY macekit macekit
 COPY app app
 RUN /opt/build/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheel . \
     && /opt/build/bin/python -m pip --python /opt/mace/bin/python install --compile --no-deps --no-index \
-    --find-links /wheel --prefix /opt/project mace-audit
+    --find-links /wheel --prefix /opt/project macekit
 COPY scripts/sbom.py scripts/pins.py scripts/licences.py scripts/
 RUN /opt/build/bin/python scripts/sbom.py --prefix /opt/mace ${OTEL:+--otel} --output /opt/project/sbom.cdx.json
 

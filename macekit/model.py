@@ -641,7 +641,7 @@ def _clone_trainer(model: Any) -> Trainer:
         from sklearn.base import clone
     except ModuleNotFoundError:
         raise NotInstalled(
-            "shadows: cloning a model needs the package scikit-learn; pip install 'mace-audit[learned]', or give fit",
+            "shadows: cloning a model needs the package scikit-learn; pip install 'macekit[learned]', or give fit",
             field="shadows",
         ) from None
     if not hasattr(model, "get_params") or not hasattr(model, "fit"):

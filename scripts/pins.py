@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements"
-PROJECT = "mace-audit"
+PROJECT = "macekit"
 
 EXTRAS = {
     "run": ("learned", "report", "serve"),

@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
             return OUR_MISTAKE
         print(
-            f"mace: needs {error.name}, which is not installed; pip install 'mace-audit[serve]'",
+            f"mace: needs {error.name}, which is not installed; pip install 'macekit[serve]'",
             file=sys.stderr,
         )
         return 1

@@ -140,5 +140,5 @@ def traces(endpoint: str | None) -> Traces:
         return Spans.to(endpoint if parts.path.strip("/") else endpoint.rstrip("/") + SIGNAL)
     except ImportError:
         raise BadSettings(
-            "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace-audit[otel]'"
+            "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'"
         ) from None

@@ -493,7 +493,7 @@ def _build(learner: Learner, seed: int) -> Any:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
         raise NotInstalled(
-            "estimator: needs the package scikit-learn; pip install 'mace-audit[learned]'", field="estimator"
+            "estimator: needs the package scikit-learn; pip install 'macekit[learned]'", field="estimator"
         ) from None
 
 

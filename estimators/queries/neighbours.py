@@ -313,7 +313,7 @@ def _engine(points: Floats, base: Floats, k: int, metric: str, engine: str | Non
         if package and not _has(package):
             extra = {"scan": "learned", "faiss": "neighbours"}[engine]
             raise NotInstalled(
-                f"engine: {engine} needs a package that is missing; pip install 'mace-audit[{extra}]'",
+                f"engine: {engine} needs a package that is missing; pip install 'macekit[{extra}]'",
                 field="engine",
             )
         return engine, None

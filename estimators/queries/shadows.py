@@ -459,7 +459,7 @@ def _learned_quantile(
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
         raise NotInstalled(
-            "quantile_regression: needs the package scikit-learn; pip install 'mace-audit[learned]'",
+            "quantile_regression: needs the package scikit-learn; pip install 'macekit[learned]'",
             field="query",
         ) from None
     model = HistGradientBoostingRegressor(

@@ -212,6 +212,6 @@ def _accountant(name: str, field: str) -> Any:
         if (error.name or "").partition(".")[0] != "dp_accounting":
             raise
         raise NotInstalled(
-            "accounting: needs the package dp-accounting; pip install 'mace-audit[accounting]'",
+            "accounting: needs the package dp-accounting; pip install 'macekit[accounting]'",
             field=field,
         ) from None

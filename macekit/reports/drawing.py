@@ -45,7 +45,7 @@ def _engine() -> Any:
         import vl_convert
     except ModuleNotFoundError:
         raise Problem(
-            "not-installed", "a picture needs the package vl-convert-python; pip install 'mace-audit[report]'"
+            "not-installed", "a picture needs the package vl-convert-python; pip install 'macekit[report]'"
         ) from None
     return vl_convert
 

@@ -82,7 +82,7 @@ def narwhals() -> Any:
     except ModuleNotFoundError:
         raise Problem(
             "not-installed",
-            "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with mace-audit",
+            "frames of Spark, Dask, Ibis and SQLFrame need narwhals, which is installed with macekit",
         ) from None
     return narwhals
 

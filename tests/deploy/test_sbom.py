@@ -113,11 +113,11 @@ def test_it_says_what_depends_on_what_down_to_the_last_part(bill: dict[str, Any]
     needs = {names[each["ref"]]: {names[purl] for purl in each["dependsOn"]} for each in bill["dependencies"]}
 
     assert set(needs) == set(purls)
-    assert {"numpy", "scipy", "uvicorn", "scikit-learn", "dp-accounting", "redoc"} <= needs["mace-audit"]
-    assert "starlette" not in needs["mace-audit"]
+    assert {"numpy", "scipy", "uvicorn", "scikit-learn", "dp-accounting", "redoc"} <= needs["macekit"]
+    assert "starlette" not in needs["macekit"]
     assert {"starlette", "pydantic"} <= needs["fastapi"]
     assert needs["numpy"] == set()
-    reached, waiting = set[str](), ["mace-audit"]
+    reached, waiting = set[str](), ["macekit"]
     while waiting:
         name = waiting.pop()
         reached.add(name)

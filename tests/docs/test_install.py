@@ -69,7 +69,7 @@ def said(pattern: re.Pattern[str]) -> dict[Path, list[re.Match[str]]]:
 
 
 def test_the_wheel_is_named_and_numbered_as_the_project_says(wheel: Path, metadata: Message) -> None:
-    assert metadata["Name"] == "mace-audit"
+    assert metadata["Name"] == "macekit"
     assert metadata["Version"] == __version__
     named = re.findall(r"wheels/(\S+\.whl)", (ROOT / "examples/github-actions/membership.yml").read_text())
     assert named == [wheel.name]

@@ -97,7 +97,7 @@ def test_what_an_extra_holds_is_asked_for_by_its_name(tmp_path: Path) -> None:
 
         problem = done.stderr.splitlines()[-1]
         assert "MaceProblem" in problem, done.stderr
-        assert f"pip install 'mace-audit[{extra}]'" in problem, done.stderr
+        assert f"pip install 'macekit[{extra}]'" in problem, done.stderr
 
 
 def test_the_service_asks_for_its_extra_in_one_line(tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_the_service_asks_for_its_extra_in_one_line(tmp_path: Path) -> None:
         assert done.returncode == 1
         (line,) = done.stderr.splitlines()
         assert line.startswith("mace: needs ")
-        assert line.endswith("pip install 'mace-audit[serve]'")
+        assert line.endswith("pip install 'macekit[serve]'")

@@ -3,7 +3,7 @@
     .venv/bin/python -m examples.theory.mip.section52 -o examples/theory/mip/section52.svg
 
 The stored text of the paper has lost every number of this section (n, d, the values of M, the errors), so they are
-ours here, and what can be checked are its statements about who is better. Needs mace-audit[accounting].
+ours here, and what can be checked are its statements about who is better. Needs macekit[accounting].
 """
 
 from __future__ import annotations

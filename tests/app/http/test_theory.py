@@ -166,7 +166,7 @@ def test_an_accountant_that_is_not_installed_is_told_with_the_way_to_get_it(
     found = here(Call("theory/dp"), json.dumps(body).encode())
 
     assert found["type"] == "urn:mace:problem:not-installed"
-    assert "pip install 'mace-audit[accounting]'" in found["detail"]
+    assert "pip install 'macekit[accounting]'" in found["detail"]
 
 
 def test_a_question_posted_as_another_format_than_it_has_is_refused(service: Running) -> None:

@@ -152,8 +152,7 @@ def test_a_missing_package_is_said_at_the_start() -> None:
     said = subprocess.check_output([sys.executable, "-c", code], text=True)
 
     assert (
-        said
-        == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'mace-audit[otel]'\n"
+        said == "MACE_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: pip install 'macekit[otel]'\n"
     )
 
 

@@ -133,7 +133,7 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
 
-    with pytest.raises(NotInstalled, match=r"pip install 'mace-audit\[accounting\]'") as of_orders:
+    with pytest.raises(NotInstalled, match=r"pip install 'macekit\[accounting\]'") as of_orders:
         renyi_curve([(2.0, 1.0)])
     with pytest.raises(NotInstalled) as of_noise:
         NoisySteps(1.0, 4, 0.5).promise(Adjacency.REPLACE)
