@@ -29,7 +29,7 @@ def log(result: Result, prefix: str = "membership", run_id: str | None = None) -
     """Log an answer to a run of MLflow: the active one if none is named, else one of its own.
 
     Metrics are named ``membership/advantage/upper``; the report, the JSON and the charts lie in a folder called as the
-    prefix. All of it is made before any of it is logged.
+    prefix. Without the extra `report` there are no charts. All of it is made before any of it is logged.
 
     Args:
         result: The answer to log, of any question that has a report.
@@ -83,10 +83,12 @@ def metrics_of(result: Result) -> dict[str, float]:
 
 def _write(result: Result, folder: Path) -> None:
     """The artefacts, as they will lie."""
+    from macekit.reports.drawing import missing_engine
+
     result.to_json(folder / "answer.json")
     result.to_html(folder / "report.html")
     (folder / "charts").mkdir()
-    for chart in result.charts():
+    for chart in () if missing_engine() else result.charts():
         chart.save(folder / "charts" / f"{chart.name}.png")
 
 

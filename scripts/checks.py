@@ -19,6 +19,7 @@ from pathlib import Path
 
 import licences
 import names
+import platforms
 import sbom
 import wheels
 from packaging.utils import canonicalize_name
@@ -198,6 +199,12 @@ STEPS = (
     Step("licences", "every licence is one we accept", accepted_licences),
     Step("sbom", "the bill of materials is whole, and valid CycloneDX", sbom.complaints),
     Step("wheel", "built twice, in two places, the wheel is the same bytes", wheels.complaints),
+    Step(
+        "platforms",
+        "the base installs from wheels alone on every Python and platform",
+        platforms.complaints,
+        only_if="MACE_AUDIT_ONLINE",
+    ),
     Step("advisories", "no pin has a published vulnerability", advisories, only_if="MACE_AUDIT_ONLINE"),
 )
 

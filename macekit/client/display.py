@@ -151,13 +151,15 @@ class Chart:
         """The chart as SVG."""
         from macekit.reports.drawing import svg
 
-        return svg((self.figure,)).decode()
+        with as_mace_problems():
+            return svg((self.figure,)).decode()
 
     def to_png(self) -> bytes:
         """The chart as PNG."""
         from macekit.reports.drawing import png
 
-        return png((self.figure,))
+        with as_mace_problems():
+            return png((self.figure,))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it to a file, as SVG or PNG by its suffix.
@@ -185,7 +187,12 @@ class Chart:
         return f"<Chart {self.name}: {self.title}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"image/svg+xml": self.to_svg(), "text/plain": f"{self.title}. {self.description}"}
+        from macekit.reports.drawing import missing_engine
+
+        words, missing = f"{self.title}. {self.description}", missing_engine()
+        if missing is not None:
+            return {"text/plain": f"{words} ({missing})"}
+        return {"image/svg+xml": self.to_svg(), "text/plain": words}
 
 
 # --- notebook -----------------------------------------------------------------------------------------------
@@ -207,7 +214,11 @@ def html(operation: str, answer: Mapping[str, Any], chart: Chart | None) -> str:
 
 
 def _picture(chart: Chart) -> str:
-    """An image keeps its styles to itself, and runs nothing."""
+    """An image keeps its styles to itself, and runs nothing; where nothing can be drawn, what to install."""
+    from macekit.reports.drawing import missing_engine
+
+    if missing := missing_engine():
+        return f"<p>{escape(missing)}</p>"
     data = b64encode(chart.to_svg().encode()).decode()
     return (
         f'<img alt="{escape(f"{chart.title}. {chart.description}")}" src="data:image/svg+xml;base64,{data}">'

@@ -50,6 +50,15 @@ def _engine() -> Any:
     return vl_convert
 
 
+def missing_engine() -> str | None:
+    """What to install before anything can be drawn; None where nothing is missing."""
+    try:
+        _engine()
+    except Problem as problem:
+        return problem.detail
+    return None
+
+
 @cache
 def _make_room() -> None:
     """Raise a memory limit that the engine would exceed, once."""

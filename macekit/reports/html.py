@@ -13,7 +13,7 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from macekit.reports.drawing import inline_svg
+from macekit.reports.drawing import inline_svg, missing_engine
 from macekit.reports.formatting import format_number, numeric, words
 from macekit.reports.model import (
     Block,
@@ -58,7 +58,8 @@ def html(report: Report) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f"<title>{_text(_title(report))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<header>\n<h1>{_text(report.title)}</h1>\n{_headline(report.headline)}{_block(report.facts)}</header>\n"
+        f"<header>\n<h1>{_text(report.title)}</h1>\n{_headline(report.headline)}{_block(report.facts)}"
+        f"{_missing_pictures(report)}</header>\n"
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n'
         f"<main>\n{''.join(map(_section, report.sections))}</main>\n"
         "<footer><p>Every number here is a number of the answer&#x27;s JSON, rounded; a report holds nothing "
@@ -90,6 +91,13 @@ def _sentence(quote: Quote, style: str = "sentence") -> str:
         f'<p class="{style}"><bdi class="said" data-path="{escape(quote.path)}">'
         f"<strong>{escape(first + stop)}</strong>{escape(rest)}</bdi></p>\n"
     )
+
+
+def _missing_pictures(report: Report) -> str:
+    """Where nothing can be drawn here: what to install, once for all figures."""
+    has_figures = any(isinstance(block, Figure) for _, block in report.blocks())
+    missing = missing_engine() if has_figures else None
+    return "" if missing is None else f'<p class="note">This report has no pictures: {_text(missing)}</p>\n'
 
 
 def _section(section: Section) -> str:
@@ -142,10 +150,14 @@ def _figure(figure: Figure) -> str:
     """The drawing, what it shows in words, and the numbers behind it."""
     name = f"figure-{figure.name}"
     narrow = ' class="narrow"' if figure.spec.get("width", WIDE) < WIDE else ""
-    return (
-        f'<figure id="{name}"{narrow}><figcaption>{_text(figure.title)}</figcaption>'
+    drawing = (
         f'<div class="drawing" tabindex="0" role="region" aria-label="Chart: {_text(figure.title)}">'
         f"{inline_svg(figure, name)}</div>"
+        if missing_engine() is None
+        else ""
+    )
+    return (
+        f'<figure id="{name}"{narrow}><figcaption>{_text(figure.title)}</figcaption>{drawing}'
         f'<p class="description">{_text(figure.description)}</p>'
         f"<details><summary>The numbers behind “{_text(figure.title)}”</summary>"
         f"{_table(figure.table, f'Numbers: {figure.title}')}</details>"

@@ -19,7 +19,19 @@ class Missing(MetaPathFinder):
 sys.meta_path.insert(0, Missing())
 """
 
-SERVE = {"fastapi", "httptools", "prometheus_client", "pydantic_settings", "starlette", "uvicorn", "uvloop"}
+SERVE = {
+    "cryptography",
+    "fastapi",
+    "httptools",
+    "limits",
+    "prometheus_client",
+    "pydantic_settings",
+    "simdjson",
+    "starlette",
+    "uvicorn",
+    "uvloop",
+}
+"""What only the service needs."""
 
 SAMPLE = "counts={'members': [20, 30, 50], 'nonmembers': [50, 40, 10], 'edges': [0.2, 0.7]}"
 
@@ -87,9 +99,50 @@ def test_macekit_answers_and_the_command_decides_without_any_extra(tmp_path: Pat
     assert done.stdout.startswith('"section"')
 
 
+def test_without_pictures_a_report_is_whole_and_says_once_what_to_install(tmp_path: Path) -> None:
+    done = python(
+        f"import macekit\nresult = macekit.report({SAMPLE})\n"
+        "result.to_html('report.html')\n"
+        "print(result._repr_html_().count('[report]'), 'src=' in result._repr_html_())\n"
+        "print(*result.plot()._repr_mimebundle_())\n",
+        tmp_path,
+        {"vl_convert"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["1 False", "text/plain"]
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("pip install") == page.count("This report has no pictures: ") == 1
+    assert "pip install &#x27;macekit[report]&#x27;" in page
+    assert "<svg" not in page
+    assert page.count("<figure id=") == page.count("<summary>The numbers behind") > 3
+
+
+def test_without_pictures_the_command_writes_its_reports_and_says_so_once(tmp_path: Path) -> None:
+    done = python(
+        "from app.cli import main\n"
+        "statuses = [main(['demo']), main(['report', 'mace-demo/scores.csv', '-o', 'again.html'])]\n"
+        "statuses += [main(['plan', '--expected', '0.2', '--width', '0.1', '-o', 'plan.html'])]\n"
+        "sys.exit(str(statuses))\n",
+        tmp_path,
+        SERVE | {"vl_convert", "sklearn"},
+    )
+
+    hints = [line for line in done.stderr.splitlines() if "pip install" in line]
+    assert done.stderr.splitlines()[-1] == "[0, 0, 0]", done.stderr
+    assert "Traceback" not in done.stderr
+    hint = "a picture needs the package vl-convert-python; pip install 'macekit[report]'"
+    assert hints == [f"mace: the report has no pictures: {hint}"] * 2  # a plan has none anywhere
+    files = sorted(file.name for file in (tmp_path / "mace-demo").iterdir())
+    assert files == ["answer.json", "report.html", "scores.csv"]
+    for page in ("mace-demo/report.html", "again.html"):
+        assert (tmp_path / page).read_text().count("This report has no pictures: ") == 1
+    assert "pictures" not in (tmp_path / "plan.html").read_text()
+
+
 def test_what_an_extra_holds_is_asked_for_by_its_name(tmp_path: Path) -> None:
     cases = {
-        "report": ("vl_convert", f"macekit.estimate({SAMPLE}).to_html()"),
+        "report": ("vl_convert", f"macekit.estimate({SAMPLE}).plot().to_png()"),
         "learned": ("sklearn", VECTORS + "macekit.estimate(**sides, estimator={'kind': 'learned'})"),
     }
     for extra, (package, code) in cases.items():

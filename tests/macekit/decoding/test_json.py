@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,20 @@ from hypothesis import strategies as st
 
 from estimators import Counts
 from estimators.errors import MixedTypes, NotFinite, RaggedRows
+from macekit.decoding import json as reader
 from macekit.decoding.columns import COLUMNS
-from macekit.decoding.json import NotPlainError, read_careful, read_fast
+from macekit.decoding.json import read_careful
+from macekit.decoding.simd import NotPlainError, read_fast
 from macekit.problems import Problem
 from tests.macekit.decoding.support import REFUSALS, read
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["simdjson", "no simdjson"], autouse=True)
+def has_simdjson(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Everything here holds with simdjson installed, and without."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "HAS_SIMDJSON", request.param)
+        yield
 
 
 def plain(value: Any) -> Any:
@@ -37,13 +48,6 @@ def equal(found: Any, meant: Any) -> bool:
     if isinstance(found, float):
         return found == float(meant) and math.copysign(1, found) == math.copysign(1, float(meant))
     return type(found) is type(meant) and found == meant
-
-
-def quick_or_careful(body: bytes) -> dict[str, Any]:
-    try:
-        return read_fast(body)
-    except NotPlainError:
-        return read_careful(body)
 
 
 numbers = st.one_of(
@@ -73,7 +77,7 @@ def test_any_array_is_what_was_written_or_an_error(document: dict[str, Any]) -> 
     body = json.dumps(document).encode()
 
     try:
-        found = quick_or_careful(body)
+        found = reader.read(memoryview(body))
     except REFUSALS:
         return
 
@@ -180,48 +184,48 @@ def test_a_bad_value_is_named_by_its_field_and_index(body: bytes, kind: type, fi
     assert (caught.value.field, caught.value.index) == (field, index)
 
 
-@pytest.mark.parametrize(
-    ("body", "slug", "match"),
-    [
-        (b"", "incomplete-body", "empty"),
-        (b"  \n", "incomplete-body", "empty"),
-        (b"[1, 2]", "malformed-body", "no object"),
-        (b"3", "malformed-body", "no object"),
-        (b'{"members": [1, 2}', "malformed-body", "at byte 17"),
-        ('{"ä": [1, 2}'.encode(), "malformed-body", "at byte 12"),
-        (b'\xef\xbb\xbf{"members": [1, 2}', "malformed-body", "at byte 20"),
-        (b'{"members": [1, 2]} x', "malformed-body", "at byte 20"),
-        (b'{"members": [1, 2]}\0', "malformed-body", "at byte 19"),
-        (b'{"members": [1, 2', "incomplete-body", "at byte 17"),
-        (b'{"query": "au', "incomplete-body", "at byte"),
-        (b'{"query": "\xff"}', "malformed-body", "not UTF-8 at byte 11"),
-        (b'{"query": "\\ud800"}', "malformed-body", "surrogate"),
-        (b'{"\\udc00": 1}', "malformed-body", "surrogate"),
-        (b'{"members": ["a", "\\ud800"]}', "malformed-body", "record 1"),
-        (b'{"prior": 0.5, "prior": 0.6}', "malformed-body", "twice"),
-        (b'{"members": [1], "members": [2]}', "malformed-body", "members occurs twice"),
-        (b'{"a\\u0000b": 1, "a": 2}', "unknown-field", "NUL"),
-        (b'{"prior": NaN}', "out-of-range", "NaN"),
-        (b'{"prior": 1e999}', "out-of-range", "1e308"),
-        (b'{"operating_points": [0.1, NaN]}', "out-of-range", "NaN"),
-        (b'{"members": [' + b"1" * 5000 + b"]}", "out-of-range", "thousands of digits"),
-        (b'{"members": 3}', "wrong-type", "need a list"),
-        (b'{"members": [null]}', "wrong-type", "record 0 is missing"),
-        (b'{"members": [[1, "2"]]}', "wrong-type", "row 0 holds a value that is text"),
-        (b'{"counts": [1]}', "wrong-type", "counts"),
-        (b'{"queries": [1]}', "wrong-type", "queries"),
-        (b'{"queries": {"a": 1}}', "wrong-type", r"queries\[0\]"),
-        (b'{"queries": {"a": {"member": [1]}}}', "unknown-field", "did you mean 'members'"),
-        (b'{"queries": {"": {"members": [1]}}}', "out-of-range", "0 characters"),
-        (b'{"queries": {"' + b"q" * 201 + b'": {"members": [1]}}}', "out-of-range", "201 characters"),
-        (b'{"members": [1], "queries": {"a": {"members": [1]}}}', "bad-option", "queries"),
-        (b'{"groups": {"members": [1]}}', "missing-field", "groups"),
-        (b'{"units": {"member": [1]}}', "unknown-field", "units"),
-        (b"[" * 10**6, "malformed-body", "deeper"),
-        (b'{"a":' * 10**5, "malformed-body", "deeper"),
-        (b'{"a":' * 100 + b"1" + b"}" * 100, "malformed-body", "deeper"),
-    ],
-)
+UNREADABLE = [
+    (b"", "incomplete-body", "empty"),
+    (b"  \n", "incomplete-body", "empty"),
+    (b"[1, 2]", "malformed-body", "no object"),
+    (b"3", "malformed-body", "no object"),
+    (b'{"members": [1, 2}', "malformed-body", "at byte 17"),
+    ('{"ä": [1, 2}'.encode(), "malformed-body", "at byte 12"),
+    (b'\xef\xbb\xbf{"members": [1, 2}', "malformed-body", "at byte 20"),
+    (b'{"members": [1, 2]} x', "malformed-body", "at byte 20"),
+    (b'{"members": [1, 2]}\0', "malformed-body", "at byte 19"),
+    (b'{"members": [1, 2', "incomplete-body", "at byte 17"),
+    (b'{"query": "au', "incomplete-body", "at byte"),
+    (b'{"query": "\xff"}', "malformed-body", "not UTF-8 at byte 11"),
+    (b'{"query": "\\ud800"}', "malformed-body", "surrogate"),
+    (b'{"\\udc00": 1}', "malformed-body", "surrogate"),
+    (b'{"members": ["a", "\\ud800"]}', "malformed-body", "record 1"),
+    (b'{"prior": 0.5, "prior": 0.6}', "malformed-body", "twice"),
+    (b'{"members": [1], "members": [2]}', "malformed-body", "members occurs twice"),
+    (b'{"a\\u0000b": 1, "a": 2}', "unknown-field", "NUL"),
+    (b'{"prior": NaN}', "out-of-range", "NaN"),
+    (b'{"prior": 1e999}', "out-of-range", "1e308"),
+    (b'{"operating_points": [0.1, NaN]}', "out-of-range", "NaN"),
+    (b'{"members": [' + b"1" * 5000 + b"]}", "out-of-range", "thousands of digits"),
+    (b'{"members": 3}', "wrong-type", "need a list"),
+    (b'{"members": [null]}', "wrong-type", "record 0 is missing"),
+    (b'{"members": [[1, "2"]]}', "wrong-type", "row 0 holds a value that is text"),
+    (b'{"counts": [1]}', "wrong-type", "counts"),
+    (b'{"queries": [1]}', "wrong-type", "queries"),
+    (b'{"queries": {"a": 1}}', "wrong-type", r"queries\[0\]"),
+    (b'{"queries": {"a": {"member": [1]}}}', "unknown-field", "did you mean 'members'"),
+    (b'{"queries": {"": {"members": [1]}}}', "out-of-range", "0 characters"),
+    (b'{"queries": {"' + b"q" * 201 + b'": {"members": [1]}}}', "out-of-range", "201 characters"),
+    (b'{"members": [1], "queries": {"a": {"members": [1]}}}', "bad-option", "queries"),
+    (b'{"groups": {"members": [1]}}', "missing-field", "groups"),
+    (b'{"units": {"member": [1]}}', "unknown-field", "units"),
+    (b"[" * 10**6, "malformed-body", "deeper"),
+    (b'{"a":' * 10**5, "malformed-body", "deeper"),
+    (b'{"a":' * 100 + b"1" + b"}" * 100, "malformed-body", "deeper"),
+]
+
+
+@pytest.mark.parametrize(("body", "slug", "match"), UNREADABLE)
 def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(body: bytes, slug: str, match: str) -> None:
     with pytest.raises(Problem, match=match) as caught:
         read(body)
