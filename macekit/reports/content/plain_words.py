@@ -123,7 +123,7 @@ def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterat
     if _tails(exposure := result["exposure"]):
         yield "the epsilon of this score's two distributions is at least ", exposure["score_epsilon"].number()
     if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
-        yield flags["records"].number("count"), " records are flagged"
+        yield flags["records"].number("count"), " records lie where scores speak for membership more than chance would"
 
 
 def _beside_half(roc: AnswerPath) -> bool:
