@@ -141,9 +141,7 @@ class ReleaseSize:
         if next_step.decision is Decision.FAIL:
             return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
         start = opening(next_step.decision, next_step.records_needed is not None)
-        return (
-            f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
-        )
+        return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
 
     @property
     def _limit_words(self) -> str:

@@ -161,11 +161,15 @@ Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is read first: the decision, if one was asked for, the sentence, and what neither must hide."""
+    """What is read first: the decision, if one was asked for, the sentence, and what neither must hide.
+
+    A warning that is not ``severe`` is shown calmly.
+    """
 
     decision: Decision
     sentence: Quote
     warning: Quote | None = None
+    severe: bool = True
 
 
 @dataclass(frozen=True, slots=True)

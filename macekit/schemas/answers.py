@@ -227,7 +227,8 @@ class FlagsAnswer(TypedDict):
     rate: Annotated[
         float,
         Field(
-            description="share of the flagged that may lie in cells whose scores do not speak for membership, on average"
+            description="share of the flagged that may lie in cells whose scores do not speak for membership, on "
+            "average"
         ),
     ]
     over: str
@@ -235,8 +236,8 @@ class FlagsAnswer(TypedDict):
     member_share: Annotated[
         float | None,
         Field(
-            description="share of the flagged that are members at the prior: an estimate, the mean of their posteriors; "
-            "null if none is flagged"
+            description="share of the flagged that are members at the prior: an estimate, the mean of their "
+            "posteriors; null if none is flagged"
         ),
     ]
 

@@ -77,8 +77,10 @@ def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
         (
             "A flag is a statement about a cell. On average over many such samples, at most ",
             risk["flags"]["rate"].number("percent"),
-            f" of the flagged {risk['flags']['over'].value} are flagged without cause; in one sample it may be more, and "
-            "records of one cell may differ. A flag makes no record a member",
+            " of the flagged ",
+            risk["flags"]["over"].untrusted(),
+            " are flagged without cause; in one sample it may be more, and records of one cell may differ. A flag makes "
+            "no record a member",
             *_of_them_members(risk["flags"]),
             ".",
         ),
