@@ -80,6 +80,11 @@ class RiskiestLimit:
     records_needed: int | None = None
     cautions: tuple[Caution, ...] = ()
 
+    @property
+    def opening(self) -> str:
+        """How a sentence about it begins."""
+        return opening(self.decision, self.records_needed is not None)
+
 
 def limits_of(
     max_advantage: float | None = None,

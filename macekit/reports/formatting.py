@@ -58,24 +58,26 @@ def field_name(path: str) -> str:
     return next((part for part in reversed(path.split(".")) if not part.isdecimal()), "")
 
 
-def _is_lower(path: str) -> bool:
+def is_lower(path: str) -> bool:
+    """Whether a number is the lower end of an interval, by the name of its place."""
     name = field_name(path)
     return name in BOUNDS or name.endswith("lower")
 
 
-def _is_upper(path: str) -> bool:
+def is_upper(path: str) -> bool:
+    """Whether it is an upper end."""
     return field_name(path).endswith("upper")
 
 
 def _outward(number: Number) -> Callable[[float], str]:
     """Ends of intervals are rounded outward, so that what is read holds; anything else to the nearest."""
-    return at_least if _is_lower(number.path) else at_most if _is_upper(number.path) else three
+    return at_least if is_lower(number.path) else at_most if is_upper(number.path) else three
 
 
 def _guesses(number: Number, value: float) -> str:
     """Right guesses in a hundred: with so many digits that only what is certain reads as all, or as none."""
     path = number.path
-    towards = ROUND_FLOOR if _is_lower(path) else ROUND_CEILING if _is_upper(path) else ROUND_HALF_EVEN
+    towards = ROUND_FLOOR if is_lower(path) else ROUND_CEILING if is_upper(path) else ROUND_HALF_EVEN
     exact = 50 * (1 + Decimal(repr(value)))
     candidates = (exact.quantize(Decimal(1).scaleb(-digits), towards) for digits in range(1, FINEST))
     nearest = next((each for each in candidates if each not in (0, 100) or each == exact), exact)

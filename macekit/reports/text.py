@@ -10,7 +10,7 @@ from typing import Any
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
-from macekit.reports.formatting import LOWER, UPPER, field_name, numeric, words
+from macekit.reports.formatting import is_lower, is_upper, numeric, words
 from macekit.reports.model import (
     READ,
     AnswerPath,
@@ -145,8 +145,7 @@ def _number(path: str, value: Any) -> Cell:
         return "yes" if value else "no"
     if isinstance(value, int):
         return Number(value, path, "count")
-    name = field_name(path)
-    return Number(value, path, "floor" if name in LOWER else "ceiling" if name in UPPER else "plain")
+    return Number(value, path, "floor" if is_lower(path) else "ceiling" if is_upper(path) else "plain")
 
 
 def _label(name: str) -> str:

@@ -72,9 +72,9 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
 
     expected = (
         f"With 95% confidence the best attacker who reads this score has an advantage between "
-        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end covers attackers who "
-        f"change their guess at most twice along the score, or see it sorted into {result.resolution} cells of similar "
-        "values; no others."
+        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers who "
+        f"accuse on one side of a cut, or inside or outside one range, or who sort the score into {result.resolution} "
+        "steps. A more intricate rule may do better."
     )
     assert result.sentence == expected
 
@@ -344,5 +344,8 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
     two = advantage(scores)
 
     assert two.upper < truth
-    assert "change their guess at most twice along the score" in two.sentence
+    assert (
+        "or inside or outside one range, or who sort the score into 19 steps. A more intricate"
+        in two.sentence
+    )
     assert advantage(scores, target=CellsTarget(changes=20)).upper > truth

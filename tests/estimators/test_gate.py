@@ -190,7 +190,7 @@ def test_a_learned_score_passes_only_where_it_was_accepted_by_name() -> None:
 
     assert undecided.decision is Decision.INCONCLUSIVE
     assert undecided.records_needed is None
-    assert undecided.sentence.startswith("Inconclusive: learned score: the upper end is not above 1, but ")
+    assert undecided.sentence.startswith("Undecided: learned score: the upper end is not above 1, but ")
     assert "accept the learned score by name" in undecided.sentence
     assert "Learned score: the upper end is not above 1" in of_two.sentence
     assert passed.decision is Decision.PASS

@@ -136,8 +136,8 @@ def _in_words(value: Mapping[str, Any], indices: Sequence[int]) -> str:
         f"Of {many(len(indices), 'cell')}, membership is shown most surely by one whose signed risk is "
         f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
         f"{together}.{higher} Without any leakage it would be {three(value['baseline'])} everywhere. Drawn is the "
-        "signed risk: where it is low the score speaks for a nonmember, which exposes no member. Each interval drawn holds for its "
-        "cell alone."
+        "signed risk: where it is low the score speaks for a nonmember, which exposes no member. Each interval drawn "
+        "holds for its cell alone."
     )
 
 

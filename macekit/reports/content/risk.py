@@ -79,8 +79,8 @@ def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
             risk["flags"]["rate"].number("percent"),
             " of the flagged ",
             risk["flags"]["over"].untrusted(),
-            " are flagged without cause; in one sample it may be more, and records of one cell may differ. A flag makes "
-            "no record a member",
+            " are flagged without cause; in one sample it may be more, and records of one cell may differ. A flag "
+            "makes no record a member",
             *_of_them_members(risk["flags"]),
             ".",
         ),

@@ -228,9 +228,7 @@ def test_a_few_nonmembers_among_the_copies_do_not_hide_them() -> None:
     result = exposure(counts)
 
     assert result.alarm
-    assert result.finding == (
-        "200 of 5,000 members and 5 of 5,000 nonmembers have scores beyond one cut, at the high end"
-    )
+    assert result.finding == "200 of 5,000 members and 5 of 5,000 nonmembers score above one cut"
     assert result.score_epsilon > 2.0
 
 
@@ -263,8 +261,8 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
 
     assert caution.code == "rare_exposure"
     assert caution.message == (
-        "50 of 5,000 members have scores that no nonmember has, at the high end: such a score makes membership at "
-        "least 90.3% probable at a prior of 0.5, which an advantage, being an average, hides"
+        "50 of 5,000 members score higher than every nonmember: such a score makes an attacker at least 90.3% sure of "
+        "membership, in place of 50%, which an advantage, being an average, hides"
     )
 
 
