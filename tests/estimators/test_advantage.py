@@ -71,10 +71,10 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
     result = ask(gaussian_shift(0.2), 1000, 1000)
 
     expected = (
-        f"With 95% confidence the best attacker who reads this score has an advantage between "
-        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers who "
-        f"accuse on one side of a cut, or inside or outside one range, or who sort the score into {result.resolution} "
-        "steps. A more intricate rule may do better."
+        "With 95% confidence the best attacker who reads this score has an advantage between "
+        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers "
+        f"who accuse on one side of a cut, or inside or outside one range, or who sort the score into "
+        f"{result.resolution} steps. A more intricate rule may do better."
     )
     assert result.sentence == expected
 
@@ -345,7 +345,7 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
 
     assert two.upper < truth
     assert (
-        "or inside or outside one range, or who sort the score into 19 steps. A more intricate"
+        "or inside or outside one range, or who sort the score into 18 steps. A more intricate"
         in two.sentence
     )
     assert advantage(scores, target=CellsTarget(changes=20)).upper > truth

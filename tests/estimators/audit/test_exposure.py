@@ -212,13 +212,13 @@ def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
     assert sentence.startswith(
         f"{pure.tail.members} of 2,000 members lie in one cell of vectors, in which no nonmember lies."
     )
-    assert "such a vector makes membership" in sentence
-    assert "such a vector makes membership" in caution
+    assert "Such a vector makes an attacker at least" in sentence
+    assert "such a vector makes an attacker at least" in caution
     assert "best cell of these vectors" in pure.guarantee.covers
     assert mixed.tail is not None
     assert mixed.tail.label == counts.size - 1
     assert mixed.sentence.startswith(
-        f"80 of {some[0].sum()} members and 5 of {some[1].sum()} nonmembers lie in one cell of vectors. With"
+        f"80 of {some[0].sum()} members and 5 of {some[1].sum()} nonmembers lie in one cell of vectors. Such"
     )
     assert "label" not in sentence + caution + mixed.sentence + pure.guarantee.covers
 

@@ -104,8 +104,8 @@ def test_a_rate_without_a_lower_end_is_of_accusing_every_score_above_a_threshold
     [
         (
             "advantage, scores",
-            "accuse on one side of a cut, or inside or outside one range, or who sort the score into 4 steps. A step is",
-            "95% confidence, for attackers who accuse on one side of a cut, or inside or outside one range, or who sort",
+            "accuse on one side of a cut, or inside or outside one range, or who sort the score into 4 steps. A step",
+            "95% confidence, for attackers who accuse on one side of a cut, or inside or outside one range, or who",
         ),
         (
             "advantage, options",
