@@ -209,7 +209,8 @@ def _lines(table: Table, width: int) -> list[str]:
     for name, group in groupby(rows, lambda row: row[0]):
         lines += [name] if grouped else []
         lines += [line for row in group for line in line_of(row)]
-    return lines + ([f"{table.more:,} more rows are in the JSON."] if table.more else [])
+    more = [f"{table.more:,} more rows are in the JSON."] if table.more else []
+    return [*lines, *more, *wrap(table.note, width)]
 
 
 def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> list[int]:

@@ -226,7 +226,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Fact(
             "Records flagged",
             flags["records"].number("count"),
-            ("membership is more likely than the threshold says",),
+            ("by their cells, membership is likelier than the threshold says",),
         ),
         Fact("Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))),
         Fact(
