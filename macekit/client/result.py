@@ -120,7 +120,7 @@ class Result:
         ✕ FAIL
         <BLANKLINE>
         Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
-        Acceptable at most  0.100  the threshold
+        Acceptable at most    0.1  the threshold
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
