@@ -191,7 +191,7 @@ def _table(answer: AnswerPath) -> Table:
         rows_of.append(_row(f"as published ({answer.value['paper']['statistic']})", answer["paper"]))
     rows_of.append(("baseline: no leakage", answer["baseline"].number(), "", ""))
     if answer.value.get("verdict"):
-        rows_of.append(("threshold", answer["verdict"]["threshold"].number(), "", ""))
+        rows_of.append(("threshold", answer["verdict"]["threshold"].number("exact"), "", ""))
     if answer.value.get("claim"):
         ceiling = answer["claim"]["advantage_ceiling"].number()
         rows_of.append(("ceiling of the claimed epsilon", ceiling, "", ""))
