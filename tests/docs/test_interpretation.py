@@ -168,8 +168,8 @@ def statements() -> list[str]:
         f"least {tell(SEVERE)} times as often as nonmembers. At even odds an attacker is then right at least"
         f" {tell(100 * SEVERE / (SEVERE + 1))} times in 100",
         f"of {tell(95)}% for both ends each is left {tell(5 / 2)}%, so that one holds with {tell(100 - 5 / 2)}%",
-        f"of the demo's {2 * SIDE} records {even['records']} are flagged, and about {even['member_share']:.0%} of these are"
-        f" members at a prior of 0.5, about {rare['member_share']:.0%} at a prior of 0.1",
+        f"of the demo's {2 * SIDE} records {even['records']} are flagged, and about {even['member_share']:.0%} of these"
+        f" are members at a prior of 0.5, about {rare['member_share']:.0%} at a prior of 0.1",
         f"{tell(0.01)} at a false positive rate of 0 in this example",
         "with 95% confidence nothing can be shown at",
         f"a rate of 0.001 with fewer than {fewest_nonmembers(0.001):,} nonmembers, at 0.01 with fewer than"

@@ -266,6 +266,48 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
     )
 
 
+@pytest.mark.parametrize("prior", [0.5, 0.01])
+def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_times_in_four(
+    prior: float,
+) -> None:
+    for alone in (8, 12, 15, 18, 20, 50, 500):
+        counts = Counts.of([5000 - alone, alone], [5000, 0], edges=[1.0])
+        at_even_odds = exposure(counts).tail
+
+        result = exposure(counts, prior=prior)
+
+        assert result.alarm
+        assert at_even_odds is not None
+        assert result.severe == (at_even_odds.precision_lower >= 0.75), alone
+
+
+def test_what_is_no_alarm_is_not_severe() -> None:
+    assert not exposure(Counts.of([5000, 5000], [5000, 5000], edges=[1.0])).severe
+
+
+@pytest.mark.parametrize(
+    ("members", "nonmembers", "says"),
+    [
+        ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember. Such a score makes"),
+        ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember. Such a score makes"),
+        (
+            [60, 940],
+            [4, 996],
+            "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut. Such a score makes",
+        ),
+    ],
+)
+def test_the_sentence_says_who_how_surely_and_with_which_confidence(
+    members: list[int], nonmembers: list[int], says: str
+) -> None:
+    result = exposure(Counts.of(members, nonmembers, edges=[1.0]), prior=0.2)
+
+    assert result.sentence.startswith(says)
+    assert result.sentence.endswith(
+        "sure of membership, in place of 20%, with 97.5% confidence (one end of a 95% interval)."
+    )
+
+
 def test_nothing_shown_says_what_could_have_been() -> None:
     quiet = exposure(Counts.of([500, 500], [500, 500], edges=[0.0]))
     tiny = exposure(Counts.of([1, 1], [1, 1], edges=[0.0]))
