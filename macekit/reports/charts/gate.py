@@ -92,7 +92,7 @@ def _row(limit: Mapping[str, Any]) -> Spec:
     texts = (
         (short_label(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
         (f"at most {exactly(most)}", -12, 31, "right", "normal"),
-        (limit.get("agrees", limit["decision"]), PLOT + 12, 12, "left", "bold"),
+        (_decision(limit), PLOT + 12, 12, "left", "bold"),
         (_interval(limit), PLOT + 12, 31, "left", "normal"),
     )
     layers += [_text(*parts) for parts in texts]
@@ -115,10 +115,14 @@ def _interval(limit: Mapping[str, Any]) -> str:
     return f"[{at_least(limit['lower'])}, {end}"
 
 
+def _decision(limit: Mapping[str, Any]) -> str:
+    """The decision for people, or whether a measurement agrees with what is allowed."""
+    return str(limit.get("agrees") or WORDS[limit["decision"]].word.lower())
+
+
 def _limit_in_words(limit: Mapping[str, Any]) -> str:
     upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
-    verdict = limit.get("agrees", limit["decision"])
-    return f"{verdict}, at least {at_least(limit['lower'])}, {upper}, against {exactly(limit['maximum'])}."
+    return f"{_decision(limit)}, at least {at_least(limit['lower'])}, {upper}, against {exactly(limit['maximum'])}."
 
 
 def _table(every: list[AnswerPath]) -> Table:
@@ -127,7 +131,7 @@ def _table(every: list[AnswerPath]) -> Table:
             short_label(limit.value["name"].replace("_", " ")),
             limit["maximum"].number("exact"),
             *(limit[column].number() for column in ("estimate", "lower", "upper")),
-            limit.value["decision"],
+            _decision(limit.value),
         )
         for limit in every
     ]
