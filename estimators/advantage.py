@@ -52,7 +52,8 @@ from estimators.statement import (
     at_most,
     baseline,
     percent,
-    sorted_into,
+    rules_along,
+    rules_covered,
 )
 from estimators.targets import (
     CellsTarget,
@@ -173,15 +174,23 @@ class Advantage:
     @property
     def attacker(self) -> str:
         """Whom the upper end covers, in words to put after "attackers who"."""
-        if self.target.name == "threshold":
-            return "accuse the scores on one side of a threshold"
-        if self.target.name == "two_sided":
-            return "accuse the scores inside one interval, or those outside it"
+        assumed = {"threshold": 1, "two_sided": 2}.get(self.target.name)
+        if assumed is not None:
+            return rules_along(assumed)
         score = "the learned score" if self.target.name == "learned" else "the score"
-        cells = sorted_into(self.resolution)
-        if self.changes is None:
-            return f"see {score} {cells}"
-        return f"change their guess {times(self.changes)} along the score, or see it {cells}"
+        return rules_covered(self.changes, self.resolution, score)
+
+    @property
+    def coverage(self) -> str:
+        """Whom the upper end covers and who may do better, in one or two sentences."""
+        if self.upper >= 1.0:
+            return "The upper end holds for any attacker."
+        better = "A more intricate rule may do better."
+        if self.target.name == "learned":
+            better = "Whoever reads more from the vector may do better."
+        elif self.target.name == "cells" and self.changes is None:
+            better = "A finer rule may do better."  # of labels there is none, and then none does
+        return f"The upper end holds for attackers who {self.attacker}. {better}"
 
     @property
     def scope(self) -> str:
@@ -198,7 +207,7 @@ class Advantage:
         return (
             f"With {percent(interval.confidence)} confidence the best attacker who reads this {reader} has an "
             f"advantage {bound}, {self.over}{self.excess}. "
-            f"The upper end covers attackers who {self.attacker}; no others.{clusters}"
+            f"{self.coverage}{clusters}"
         )
 
 
@@ -253,8 +262,8 @@ def advantage(
         >>> result = advantage(scores, prior=0.5, confidence=0.95)
         >>> print(result.sentence)
         With 95% confidence the best attacker who reads this score has an advantage between 0.114 and 0.228, over a coin
-        toss. The upper end covers attackers who change their guess at most twice along the score, or see it sorted into
-        13 cells of similar values; no others.
+        toss. The upper end holds for attackers who accuse on one side of a cut, or inside or outside one range, or who
+        sort the score into 13 steps. A more intricate rule may do better.
         >>> result.lower < 0.197 < result.upper  # the true advantage of these two distributions
         True
     """

@@ -100,7 +100,7 @@ class MaxExposed:
         about = f"the share of members whose score makes membership {precision:g} probable"
         # where nobody is seen to be exposed, the upper end falls as one over the number of records
         records = records_needed(estimate, most, sample.records, 0.5 if value else 1.0)
-        verdict = decide(about, estimate, most, records)
+        verdict = decide(about, estimate, most, records, sample.records)
         return JudgedLimit("exposed", about, estimate, verdict, sample.cautions)
 
 

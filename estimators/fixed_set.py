@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.advantage import Ends, checked_ends, is_vector, times
+from estimators.advantage import Ends, checked_ends, is_vector
 from estimators.adversary.changes import best_by_changes
 from estimators.adversary.families import (
     COARSE,
@@ -37,7 +37,7 @@ from estimators.statement import (
     at_most,
     baseline,
     percent,
-    sorted_into,
+    rules_covered,
 )
 from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget
 
@@ -106,7 +106,7 @@ class SetAdvantage:
         interval = self.estimate.interval
         bound = f"between {at_least(interval.lower)} and {at_most(interval.upper)}"
         if interval.lower == interval.upper:
-            bound = f"of {interval.lower:.4f}"
+            bound = f"of {interval.lower:.3f}"
         of = f"{self.members} members and {self.nonmembers} nonmembers"
         if self.scored == (self.members, self.nonmembers):
             start = (
@@ -119,7 +119,8 @@ class SetAdvantage:
             )
         return (
             f"{start}. On such a set it would be {self.if_nothing_leaks:.3f} on average if nothing leaked. The "
-            f"upper end covers attackers who {self.attacker}; nothing is said of other records."
+            f"upper end holds for attackers who {self.attacker}; a finer rule may do better. Nothing is said of other "
+            "records."
         )
 
 
@@ -160,8 +161,8 @@ def advantage_on_set(
         >>> print(advantage_on_set(scores, 1000, 1000).sentence)
         Of exactly these 1000 members and 1000 nonmembers, 800 and 800 were scored: with 95% confidence the best
         attacker has an advantage between 0.149 and 0.214 on all of them. On such a set it would be 0.063 on average if
-        nothing leaked. The upper end covers attackers who change their guess at most twice along the score, or see it
-        sorted into 12 cells of similar values; nothing is said of other records.
+        nothing leaked. The upper end holds for attackers who accuse on one side of a cut, or inside or outside one
+        range, or who sort the score into 12 steps; a finer rule may do better. Nothing is said of other records.
     """
     confidence = require_open_unit("confidence", confidence)
     require_drawn_singly(data, target, clustered=False)
@@ -255,10 +256,7 @@ class _Best:
     @property
     def attacker(self) -> str:
         """Which rules, in words to put after "attackers who"."""
-        ways = [] if self.changes is None else [f"change their guess {times(self.changes)} along the score"]
-        return ", or ".join(
-            [*ways, *([] if self.counts is None else [f"see it {sorted_into(self.counts.size)}"])]
-        )
+        return rules_covered(self.changes, None if self.counts is None else self.counts.size)
 
     def advantage(self, member: float, nonmember: float) -> float:
         """The gain of the best rule, a member being worth so much and a nonmember so much."""

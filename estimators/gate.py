@@ -18,7 +18,7 @@ from estimators.clusters.ends import ClusterSummary
 from estimators.clusters.lone import lone_caution, lone_rows, require_one_number, require_scores
 from estimators.errors import OptionError, OutOfRange, require_count, require_number, require_open_unit
 from estimators.maxima import GateSample, JudgedLimit, Limit, MaxAdvantage
-from estimators.plan import NONE_SETTLES, Decision, overall
+from estimators.plan import Decision, opening, overall, what_settles
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.learned import LearnedCounts
@@ -77,9 +77,8 @@ class Judgement:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know first, each once: signs of a wrong input, then exposed members whom no limit may have shown."""
-        tails = () if self.decision is Decision.FAIL else self.exposure.cautions
         of_limits = [caution for each in self.limits for caution in each.cautions]
-        return tuple(dict.fromkeys((*self.doubts, *tails, *of_limits)))
+        return tuple(dict.fromkeys((*self.doubts, *self.exposure.cautions, *of_limits)))
 
     @property
     def sentence(self) -> str:
@@ -87,7 +86,7 @@ class Judgement:
         decision, of = self.decision, len(self.limits)
         limits, sure = self._which(decision), percent(self.confidence)
         if of == 1:
-            return f"{decision.value.capitalize()}: {limits[0].verdict.reason}."
+            return f"{limits[0].verdict.opening}: {limits[0].verdict.reason}."
         if decision is Decision.PASS:
             return (
                 f"Pass: with {sure} confidence this score keeps within all {of} limits, for the attackers that each "
@@ -97,15 +96,14 @@ class Judgement:
             reasons = "; ".join(each.verdict.reason for each in limits)
             return f"Fail: {len(limits)} of {of} limits are exceeded: {reasons}."
         records = self.records_needed
-        advice = (
-            f"{NONE_SETTLES} all" if records is None else f"about {records} records in all would settle all"
-        )
+        sent = self.provenance.n_members + self.provenance.n_nonmembers
         learned = [
             f" {each.verdict.reason.capitalize()}."
             for each in limits
             if each.verdict.learned_score_accepted is False
         ]
-        return f"Inconclusive: {len(limits)} of {of} limits are open; {advice} of them.{''.join(learned)}"
+        start = f"{opening(decision, records is not None)}: {len(limits)} of {of} limits are open"
+        return f"{start}; {what_settles(records, sent, 'all of them')}.{''.join(learned)}"
 
     def _which(self, decision: Decision) -> list[JudgedLimit]:
         return [each for each in self.limits if each.verdict.decision is decision]

@@ -117,7 +117,7 @@ class GateSample:
             maximum: The largest value that is acceptable.
             records: Records of both sides that would settle it, if that is known.
         """
-        plain = decide(about, estimate, maximum, records)
+        plain = decide(about, estimate, maximum, records, self.records)
         return (
             plain if self.learned is None else of_learned_score(plain, self.adversaries.accept_learned_score)
         )

@@ -14,7 +14,7 @@ from estimators.errors import OutOfRange, require_count, require_number, require
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
-from estimators.statement import Caution, Estimate, at_least, at_most, baseline, percent
+from estimators.statement import Caution, Estimate, at_least, at_most, baseline, exactly, percent, roughly
 from estimators.targets import LearnedTarget
 
 MOST_RECORDS = 10**8
@@ -83,6 +83,11 @@ class Verdict:
     records_needed: int | None
     learned_score_accepted: bool | None = None
 
+    @property
+    def opening(self) -> str:
+        """How a sentence about it begins."""
+        return opening(self.decision, self.records_needed is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -126,9 +131,10 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
         >>> from estimators import Counts, advantage, verdict
         >>> result = advantage(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]))
         >>> print(verdict(result, 0.1).reason)
-        with 95% confidence the advantage is at least 0.2315, above 0.1
+        with 95% confidence the advantage is at least 0.231, above 0.1
         >>> print(verdict(result, 0.3).reason)
-        the interval [0.2315, 0.5253] contains the threshold 0.3; about 664 records in all would settle it
+        with 95% confidence the advantage may be anything from 0.231 to 0.526, your limit is 0.3; about 664 records in
+        all would settle it, you sent 200
     """
     threshold = require_number("threshold", threshold)
     if not -1.0 <= threshold <= 1.0:
@@ -142,7 +148,8 @@ def judge_advantage(
     result: Advantage, estimate: Estimate, threshold: float, records: int | None, about: str = "the advantage"
 ) -> Verdict:
     """``decide`` about an advantage: that of a learned score says so first, and passes only where it was accepted."""
-    plain = decide(about, estimate, threshold, records, result.scope)
+    sent = result.provenance.n_members + result.provenance.n_nonmembers
+    plain = decide(about, estimate, threshold, records, sent, result.scope)
     if not isinstance(result.target, LearnedTarget):
         return plain
     return of_learned_score(plain, result.target.accept_learned_score)
@@ -155,9 +162,9 @@ def of_learned_score(plain: Verdict, accepted: bool) -> Verdict:
     if outcome is not plain.decision:
         records = None
         reason = (
-            f"the upper end is not above {plain.threshold:g}, but it is that of one score that was learned here, and "
-            "an attacker may read more from the vector; to pass by it, accept the learned score by name (estimator "
-            "learned, accept_learned_score)"
+            f"the upper end is not above {exactly(plain.threshold)}, but it is that of one score that was learned "
+            "here, and an attacker may read more from the vector; to pass by it, accept the learned score by "
+            "name (estimator learned, accept_learned_score)"
         )
     return Verdict(plain.threshold, outcome, f"learned score: {reason}", records, accepted)
 
@@ -174,6 +181,13 @@ def decision(lower: float, upper: float, threshold: float) -> Decision:
     return Decision.FAIL if lower - threshold > NEAR else Decision.INCONCLUSIVE
 
 
+def opening(outcome: Decision, more_would_settle: bool) -> str:
+    """How a sentence about a decision begins: an open one is for want of data only if more of them would settle it."""
+    if outcome is Decision.INCONCLUSIVE:
+        return "Not enough data" if more_would_settle else "Undecided"
+    return outcome.value.capitalize()
+
+
 def overall(decisions: Iterable[Decision]) -> Decision:
     """The decision over several limits: fail if any fails, pass if all pass, else inconclusive."""
     distinct = set(decisions)
@@ -184,35 +198,49 @@ def beneath_baseline(threshold: float, baseline: float) -> tuple[Caution, ...]:
     """A threshold that is exceeded without any leak."""
     if baseline - threshold <= NEAR:
         return ()
-    message = (
-        f"the limit of {threshold:g} lies below {baseline:.3g}, which guessing without the score reaches"
-    )
+    message = f"the limit of {exactly(threshold)} lies below {baseline:.3g}, which guessing without the score reaches"
     return (Caution("limit_below_baseline", message),)
 
 
-def decide(what: str, estimate: Estimate, threshold: float, records: int | None, scope: str = "") -> Verdict:
-    """What an interval of anything says about a threshold; ``records`` are those that settle it if it is open.
+def decide(
+    what: str, estimate: Estimate, threshold: float, records: int | None, sent: int, scope: str = ""
+) -> Verdict:
+    """What an interval of anything says about a threshold.
 
-    ``scope`` is what the upper end alone is limited to, which a pass must not leave unsaid.
+    Args:
+        what: What is limited, in words.
+        estimate: Its interval.
+        threshold: The limit.
+        records: Records of both sides that settle it if it is open; None if in practice no number of them does.
+        sent: Records of both sides that there are.
+        scope: What the upper end alone is limited to, which a pass must not leave unsaid.
     """
     lower, upper, sure = estimate.lower, estimate.upper, percent(estimate.interval.confidence)
-    decided = decision(lower, upper, threshold)
+    decided, limit = decision(lower, upper, threshold), exactly(threshold)
     if decided is Decision.PASS:
-        high = at_most(upper, 4, threshold)
-        reason = f"with {sure} confidence {what}{scope} is at most {high}, not above {threshold:g}"
+        high = at_most(upper, within=threshold)
+        reason = f"with {sure} confidence {what}{scope} is at most {high}, not above {limit}"
         return Verdict(threshold, decided, reason, None)
     if decided is Decision.FAIL:
         reason = (
-            f"with {sure} confidence {what} is at least {at_least(lower, 4, threshold)}, above {threshold:g}"
+            f"with {sure} confidence {what} is at least {at_least(lower, beyond=threshold)}, above {limit}"
         )
         return Verdict(threshold, decided, reason, None)
-    advice = (
-        f"about {records} records in all would settle it" if records is not None else f"{NONE_SETTLES} it"
-    )
-    low = at_least(lower, 4)
-    where = f"[{low}, {at_most(upper, 4)}]" if np.isfinite(upper) else f"from {low} on"
-    reason = f"the interval {where} contains the threshold {threshold:g}; {advice}"
-    return Verdict(threshold, decided, reason, records)
+    reason = f"with {sure} confidence {what} may be {anything_between(lower, upper)}, your limit is {limit}"
+    return Verdict(threshold, decided, f"{reason}; {what_settles(records, sent)}", records)
+
+
+def anything_between(lower: float, upper: float) -> str:
+    """Both ends of an open interval, in words."""
+    low = at_least(lower)
+    return f"anything from {low} to {at_most(upper)}" if np.isfinite(upper) else f"anything from {low} on"
+
+
+def what_settles(records: int | None, sent: int, what: str = "it") -> str:
+    """How many records would settle what is open, and how many there are."""
+    if records is None:
+        return f"{NONE_SETTLES} {what}"
+    return f"about {roughly(records)} records in all would settle {what}, you sent {sent:,}"
 
 
 def records_needed(estimate: Estimate, threshold: float, records: int, rate: float = 0.5) -> int | None:
@@ -277,7 +305,7 @@ def plan_verdict(
     def enough(result: Advantage) -> bool:
         return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
 
-    purpose = f"to decide at a threshold of {threshold:g}"
+    purpose = f"to decide at a threshold of {exactly(threshold)}"
     return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
 
 
@@ -340,7 +368,7 @@ def plan_width(
     def enough(result: Advantage) -> bool:
         return result.estimate.interval.width <= width
 
-    purpose = f"for an interval no wider than {width:g}"
+    purpose = f"for an interval no wider than {exactly(width)}"
     return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
 
 

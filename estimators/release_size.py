@@ -20,7 +20,7 @@ from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure, exposure
 from estimators.errors import OptionError, OutOfRange, require_count, require_open_unit
 from estimators.exposed import AT_PRECISION
-from estimators.plan import Decision, overall
+from estimators.plan import Decision, opening, overall
 from estimators.queries.nested import nested_scores
 from estimators.queries.query import choose
 from estimators.queries.synthetic import CATALOGUE, WITH_REFERENCE
@@ -30,7 +30,7 @@ from estimators.sample.doubts import DOUBTS
 from estimators.sample.scores import Scores
 from estimators.series import Series, Step, judge_series
 from estimators.sides import one_row_each, part
-from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, percent
+from estimators.statement import IID, VERSION, Caution, Provenance, at_least, at_most, exactly, percent
 from estimators.synthetic import (
     Copies,
     count_copies,
@@ -127,32 +127,28 @@ class ReleaseSize:
         next_step, what = series.first_open, self._limit_words
         if next_step is None:
             return (
-                f"With {series.sure} confidence {_rows(int(steps[-1].label), total)} keep {what}, and so does every "
+                f"With {series.sure} {_rows(int(steps[-1].label), total)} keep {what}, and so does every "
                 "smaller size that was asked for."
             )
         why = f"{_rows(int(next_step.label), total).capitalize()}: {next_step.reason}"
         if self.largest is not None:
             beyond = "exceed it" if next_step.decision is Decision.FAIL else "are not shown to"
             return (
-                f"With {series.sure} confidence {_rows(self.largest, total)}, in the order that was drawn, keep "
+                f"With {series.sure} {_rows(self.largest, total)}, in the order that was drawn, keep "
                 f"{what}; more of them {beyond}. {why}."
             )
-        one = f"{series.max_advantage:g}" if not self.limits[0] else ""
+        one = exactly(series.max_advantage) if not self.limits[0] else ""
         if next_step.decision is Decision.FAIL:
-            return (
-                f"No size: with {series.sure} confidence even the smallest exceeds {one or 'a limit'}. {why}."
-            )
-        return (
-            f"Not enough data: not even the smallest size is shown with {series.sure} confidence to keep "
-            f"{one or 'every limit'}. {why}."
-        )
+            return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
+        start = opening(next_step.decision, next_step.records_needed is not None)
+        return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
 
     @property
     def _limit_words(self) -> str:
         """What is limited, in words."""
         own = [] if self.series.max_advantage is None else [("advantage", self.series.max_advantage)]
         every_limit = [*own, *((limit.name, limit.maximum) for limit in self.limits[0])]
-        words = [f"{LIMIT_WORDS[name]} at or below {maximum:g}" for name, maximum in every_limit]
+        words = [f"{LIMIT_WORDS[name]} at or below {exactly(maximum)}" for name, maximum in every_limit]
         return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 

@@ -38,7 +38,7 @@ from estimators.paper import (
     discrete_advantage,
     paper_metric,
 )
-from estimators.plan import Decision, Verdict, beneath_baseline, verdict
+from estimators.plan import Verdict, beneath_baseline, verdict
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.digests import fingerprint
@@ -158,7 +158,7 @@ class Assessment:
         """The result in plain words, the decision first if one was asked for."""
         sentence = self.advantage.sentence
         if self.verdict is not None:
-            sentence = f"{self.verdict.decision.value.capitalize()}: {self.verdict.reason}. {sentence}"
+            sentence = f"{self.verdict.opening}: {self.verdict.reason}. {sentence}"
         return sentence if self.on_this_set is None else f"{sentence} {self.on_this_set.sentence}"
 
 
@@ -184,9 +184,9 @@ def assess(
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
         >>> assessment = assess(counts, AssessOptions(threshold=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
-        Fail: with 95% confidence the advantage is at least 0.3587, above 0.1. With 95% confidence the best attacker who
-        reads this score has an advantage between 0.358 and 0.441, over a coin toss. The upper end covers attackers who
-        see the score sorted into 3 cells of similar values; no others.
+        Fail: with 95% confidence the advantage is at least 0.358, above 0.1. With 95% confidence the best attacker who
+        reads this score has an advantage between 0.358 and 0.441, over a coin toss. The upper end holds for attackers
+        who see which of 3 groups of similar values the score falls in. A finer rule may do better.
         >>> print(assessment.claim.decision)
         contradicted
     """
@@ -250,7 +250,6 @@ def assess(
     beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
     tails = exposure(fine, options.confidence, options.prior)
     decision = None if options.threshold is None else verdict(result, options.threshold)
-    first = () if decision and decision.decision is Decision.FAIL else tails.cautions
     parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
     elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(
@@ -271,7 +270,7 @@ def assess(
                 fine.doubts,
                 () if learned is None else (learned.caution,),
                 lone_caution(data, submitted, "advantages and the area under the ROC curve use"),
-                first,
+                tails.cautions,
                 beneath,
                 result.cautions,
                 missing,

@@ -23,7 +23,7 @@ from estimators.compare import Comparison, GroupAdvantage, RankedQuery, by_group
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
 from estimators.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
-from estimators.plan import Decision, overall
+from estimators.plan import Decision, opening, overall
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import individual_risk
 from estimators.sample.counting import finest
@@ -79,6 +79,11 @@ class RiskiestLimit:
     reason: str
     records_needed: int | None = None
     cautions: tuple[Caution, ...] = ()
+
+    @property
+    def opening(self) -> str:
+        """How a sentence about it begins."""
+        return opening(self.decision, self.records_needed is not None)
 
 
 def limits_of(
@@ -263,9 +268,11 @@ def verdict_of(
     columns, score = split is not None and split.differs, control is not None and control.differs
     or_drift = decision is Decision.FAIL and (columns or score)
     word = OR_DRIFT if or_drift else decision.value
+    settled = all(limit.records_needed is not None for limit in limits if limit.decision is decision)
+    start = f"{OR_DRIFT[0].upper()}{OR_DRIFT[1:]}" if or_drift else opening(decision, settled)
     reasons = "; ".join(limit.reason for limit in limits if limit.decision is decision)
     tail = f" {_of_drift(what, control)}" if or_drift else ""
-    return AuditVerdict(decision, or_drift, word, f"{word[0].upper()}{word[1:]}: {reasons}.{tail}")
+    return AuditVerdict(decision, or_drift, word, f"{start}: {reasons}.{tail}")
 
 
 def _of_drift(what: str, control: Control | None) -> str:

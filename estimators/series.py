@@ -33,6 +33,8 @@ from estimators.statement import (
     at_least,
     at_most,
     baseline,
+    exactly,
+    one_end,
     percent,
 )
 
@@ -127,15 +129,13 @@ class Series:
                 "higher lower end."
             )
         sure, last, failed = self.sure, self.last_passed, self.first_failed
-        limit = f"{self.max_advantage:g}"
+        limit = exactly(self.max_advantage)
         if last is None:
-            words = f"No step is shown with {sure} confidence to keep the advantage at or below {limit}"
+            words = f"No step is shown with {sure} to keep the advantage at or below {limit}"
         elif self.first_open is None:
-            words = (
-                f"With {sure} confidence all {len(self.steps)} steps keep the advantage at or below {limit}"
-            )
+            words = f"With {sure} all {len(self.steps)} steps keep the advantage at or below {limit}"
         else:
-            words = f"With {sure} confidence every step up to {last.label!r} keeps the advantage at or below {limit}"
+            words = f"With {sure} every step up to {last.label!r} keeps the advantage at or below {limit}"
         if failed is not None:
             words += f"; {failed.label!r} is the first that is shown to be above: {failed.reason}"
         elif self.first_open is not None:
@@ -145,7 +145,7 @@ class Series:
     @property
     def sure(self) -> str:
         """The confidence of one end, in words."""
-        return percent((1.0 + self.confidence) / 2.0)
+        return one_end(self.confidence)
 
 
 def advantage_series(
@@ -306,22 +306,22 @@ def _step(
 
 def _decided(step: Step, ends: Mapping[str, Ends], most: float, passes: bool, confidence: float) -> Step:
     """The step with its decision: by its own upper end and those before it, or by the lower end of the band."""
-    band, above, sure = step.estimate, step.decisive_upper, percent((1.0 + confidence) / 2.0)
+    band, above, sure = step.estimate, step.decisive_upper, percent(confidence)
     about = "the advantage" if len(ends) == 1 else f"the advantage, which is largest for {step.query},"
+    limit, high = exactly(most), at_most(above, within=most)
     if passes:
-        reason = f"with {sure} confidence {about} is at most {at_most(above, 4, most)}, not above {most:g}"
+        reason = f"with {sure} confidence {about} is at most {high}, not above {limit}"
         return replace(step, decision=Decision.PASS, reason=reason)
     if band.lower - most > NEAR:
-        reason = f"with {sure} confidence {about} is at least {at_least(band.lower, 4, most)}, above {most:g}"
+        low = at_least(band.lower, beyond=most)
+        reason = f"with {sure} confidence {about} is at least {low}, above {limit}"
         return replace(step, decision=Decision.FAIL, reason=reason)
     if above <= most:
-        reason = (
-            f"its upper end, {at_most(above, 4, most)}, is not above {most:g}, but a step before it is not shown to "
-            "keep the limit"
-        )
+        reason = f"its upper end, {high}, is not above {limit}, but a step before it is not shown to keep the limit"
         return replace(step, decision=Decision.INCONCLUSIVE, reason=reason)
     source = next(iter(ends.values())).source
     alone = Estimate(band.value, Interval(band.lower, above, confidence, band.interval.guarantee))
-    records = records_needed(alone, most, source.n_members + source.n_nonmembers)
-    reason = decide(about, alone, most, records).reason
+    sent = source.n_members + source.n_nonmembers
+    records = records_needed(alone, most, sent)
+    reason = decide(about, alone, most, records, sent).reason
     return replace(step, decision=Decision.INCONCLUSIVE, reason=reason, records_needed=records)

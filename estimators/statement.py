@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_UP, Context, Decimal
-from math import inf, isfinite
+from math import floor, inf, isfinite, log10
 
 VERSION = "2"
 """Version of the methods: a number in the output that changes moves it (see CHANGELOG.md).
@@ -155,9 +155,10 @@ UNIMODAL = (
 
 
 def at_least(value: float, digits: int = 3, beyond: float = -inf) -> str:
-    """A lower end as it is said: rounded down, so that what is said holds if the number does.
+    """A lower end as it is said: rounded down to three digits, so that what is said holds if the number does.
 
-    Digits are added until it also reads as larger than ``beyond``, which the number is.
+    Every text and report writes lower ends so, and upper ones by ``at_most``: one number reads alike wherever it
+    stands. Digits are added only until it also reads as larger than ``beyond``, which the number is.
     """
     text = _rounded(value, digits, ROUND_FLOOR)
     return text if float(text) > beyond or digits >= DIGITS else at_least(value, digits + 1, beyond)
@@ -182,6 +183,28 @@ def figures_down(value: float) -> str:
 def exactly(value: float) -> str:
     """``4.0`` as ``4``, ``0.03224109`` with all its digits: read back, it is the same float."""
     return repr(float(value)).removesuffix(".0")
+
+
+def percent_at_least(share: float) -> str:
+    """A lower limit as a percentage: at least three figures, rounded down, and never as certain."""
+    return f"{at_least(100.0 * share, _digits(share))}%"
+
+
+def percent_at_most(share: float) -> str:
+    """An upper limit likewise, rounded up."""
+    return f"{at_most(100.0 * share, _digits(share))}%"
+
+
+def _digits(share: float) -> int:
+    """Digits after the point that leave a small percentage three figures, and tell a large one from 100%."""
+    if share <= 0.5:
+        return max(1, 2 - floor(log10(100.0 * (share or 1.0))))
+    return max(1, 1 - floor(log10(100.0 * ((1.0 - share) or 1.0))))
+
+
+def roughly(number: int) -> str:
+    """A number of records that somebody is to collect, in three figures, rounded up: 11,300 for 11,254."""
+    return f"{int(Context(prec=3, rounding=ROUND_CEILING).plus(Decimal(number))):,}"
 
 
 def _figures(value: float, towards: str) -> str:
@@ -218,6 +241,40 @@ def percent(share: float) -> str:
     return f"{(exact if rounded == 1 else rounded).scaleb(2).normalize():f}%"
 
 
+def one_end(confidence: float) -> str:
+    """The confidence of one end of an interval, and why it is another number than that of both ends."""
+    return f"{percent((1.0 + confidence) / 2.0)} confidence (one end of a {percent(confidence)} interval)"
+
+
 def sorted_into(cells: int) -> str:
     """How finely an attacker reads a score, for readers who have never heard of cells."""
-    return f"sorted into {cells} {'cell' if cells == 1 else 'cells'} of similar values"
+    return f"sorted into {_groups(cells)}"
+
+
+def rules_along(changes: int) -> str:
+    """Rules that change their guess at most so often along a score, in words to put after "attackers who"."""
+    return {
+        0: "guess the same of every record",
+        1: "accuse on one side of a cut",
+        2: "accuse on one side of a cut, or inside or outside one range",
+    }.get(changes, f"change their guess at most {changes} times along the score")
+
+
+def rules_covered(changes: int | None, cells: int | None, score: str = "the score") -> str:
+    """Those of a class that an upper end covers, in words to put after "attackers who".
+
+    Args:
+        changes: How often they may change their guess along the score, at any places; None if only cells are covered.
+        cells: Into how many cells the score is sorted for them; None if only changes are covered.
+        score: What they read.
+    """
+    if changes is None:
+        return "read the score" if cells is None else f"see which of {_groups(cells)} {score} falls in"
+    along = rules_along(changes)
+    if cells is None:
+        return along
+    return f"{along}, or who sort {score} into {cells} {'step' if cells == 1 else 'steps'}"
+
+
+def _groups(cells: int) -> str:
+    return f"{cells} {'group' if cells == 1 else 'groups'} of similar values"

@@ -55,7 +55,7 @@ from estimators.sample.scores import MIN_RECORDS, Scores
 from estimators.sample.scores import Query as ScoreKind
 from estimators.sides import labels_of_sides, one_row_each, part, rows_of
 from estimators.split import SPLIT_LEARNERS, Control, SplitCheck, check_rows
-from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, percent
+from estimators.statement import IID, VERSION, Caution, Estimate, Guarantee, Interval, Provenance, one_end
 
 OF_COPIES = Guarantee(
     "how many of these training rows stand in the release and would not by chance; upper end: all that stand in it",
@@ -101,10 +101,9 @@ class Copies:
         )
         if not ends.lower:
             return f"{stand}; chance may explain them all." if self.members else f"{stand}."
-        sure = percent((1.0 + ends.confidence) / 2.0)
         return (
-            f"{stand}: with {sure} confidence at least {ends.lower:,.0f} training rows were copied beyond what chance "
-            "explains."
+            f"{stand}: with {one_end(ends.confidence)} at least {ends.lower:,.0f} training rows were copied beyond "
+            "what chance explains."
         )
 
 
@@ -137,7 +136,8 @@ class SyntheticAudit:
         >>> audit.copies.members, audit.verdict.word
         (25, 'fail')
         >>> print(audit.sentence)
-        Fail: with 97.5% confidence at least 20 training rows were copied beyond what chance explains, above 0.
+        Fail: with 97.5% confidence (one end of a 95% interval) at least 20 training rows were copied beyond what
+        chance explains, above 0.
     """
 
     comparison: Comparison
@@ -469,7 +469,7 @@ def judge_copies(copies: Copies, most: int) -> RiskiestLimit:
     elif estimate.lower > most:
         decision = Decision.FAIL
         reason = (
-            f"with {percent((1.0 + estimate.interval.confidence) / 2.0)} confidence at least {estimate.lower:,.0f} "
+            f"with {one_end(estimate.interval.confidence)} at least {estimate.lower:,.0f} "
             f"training rows were copied beyond what chance explains, above {most:,}"
         )
     else:
@@ -537,10 +537,7 @@ def _with_cautions(
     """The audit with what is to be known before its numbers are used, the worst first."""
     cautions = [*(note for note in notes if note.code == "shared_units"), *tables.cautions]
     name, worst = audit.most_exposed
-    if audit.decision is not Decision.FAIL:
-        cautions += [
-            Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions
-        ]
+    cautions += [Caution(each.code, f"{name.replace('_', ' ')}: {each.message}") for each in worst.cautions]
     if audit.split is not None and audit.split.caution is not None:
         cautions.append(audit.split.caution)
     if audit.control is not None and audit.control.caution is not None:

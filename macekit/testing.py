@@ -155,14 +155,15 @@ def _settle(decision: str, lines: list[str], records: int | None, result: Result
         if records is None
         else f"records needed: about {records}"
     )
-    raise Inconclusive("\n".join(["inconclusive, which is no pass", *lines, more]), result)
+    raise Inconclusive("\n".join(["undecided, which is no pass", *lines, more]), result)
 
 
 def _limit(each: dict[str, Any]) -> str:
+    from estimators.statement import exactly
     from macekit.text import printable
 
     ends = _ends(each, each["maximum"])
-    return f"{each['decision']}: {printable(each['about'], 120)}: {ends}, maximum {each['maximum']:g}"
+    return f"{each['decision']}: {printable(each['about'], 120)}: {ends}, maximum {exactly(each['maximum'])}"
 
 
 def _ends(advantage: dict[str, Any], maximum: float) -> str:

@@ -222,7 +222,7 @@ def _verdict(
     comparison = compare_queries(queries)
     lines = [*_table(comparison), "", comparison.sentence]
     verdicts = judge_queries(limits_of(max_advantage=limit), queries) if limit is not None else ()
-    lines += [f"{each.decision.value.capitalize()}: {each.reason}" for each in verdicts]
+    lines += [f"{each.opening}: {each.reason}" for each in verdicts]
     lines += [f"not asked: {name} {reason}" for name, reason in reasons.items()]
     if membership is not None:
         share = membership.mean(axis=0)

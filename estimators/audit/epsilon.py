@@ -18,7 +18,7 @@ from estimators.errors import UnknownName, require_count, require_open_unit, req
 from estimators.limits.binomial import binomial_sum_law, lower_limit
 from estimators.limits.root import brentq
 from estimators.sample.counts import Counts, require_data
-from estimators.statement import Caution, Guarantee, at_least, percent
+from estimators.statement import Caution, Guarantee, at_least, one_end
 from estimators.theory.dp import advantage_ceiling
 
 Integers = NDArray[np.int64]
@@ -79,8 +79,8 @@ class EpsilonBound:
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 97.5% confidence the mechanism's epsilon is at least 0.683 at delta 0, if inclusion was random and
-        independent: 100 of 130 guesses were right.
+        With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least 0.683 at delta 0, if
+        inclusion was random and independent: 100 of 130 guesses were right.
     """
 
     value: float
@@ -94,15 +94,15 @@ class EpsilonBound:
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        sure = percent((1.0 + self.confidence) / 2.0)
+        sure = one_end(self.confidence)
         if self.value == 0.0:
             return (
-                f"With {sure} confidence these records show no lower bound on the mechanism's epsilon above 0 at delta "
+                f"With {sure} these records show no lower bound on the mechanism's epsilon above 0 at delta "
                 f"{self.delta:g}: "
                 "no epsilon is excluded."
             )
         return (
-            f"With {sure} confidence the mechanism's epsilon is at least {at_least(self.value)} at delta "
+            f"With {sure} the mechanism's epsilon is at least {at_least(self.value)} at delta "
             f"{self.delta:g}, if inclusion was random and independent: {self.right} of {self.guesses} guesses were "
             "right."
         )
@@ -141,10 +141,10 @@ class ClaimCheck:
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        sure = percent((1.0 + self.bound.confidence) / 2.0)
+        sure = one_end(self.bound.confidence)
         tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
         return (
-            f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} confidence "
+            f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} "
             f"epsilon is at least {at_least(self.bound.value)}, if inclusion was random and independent{tail}. "
             f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
         )
@@ -179,8 +179,9 @@ def check_claim(
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import check_claim
         >>> print(check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5).sentence)
-        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence epsilon is at least 0.683, if
-        inclusion was random and independent. It would cap the advantage at prior 0.5 at 0.245.
+        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence (one end of a 95% interval)
+        epsilon is at least 0.683, if inclusion was random and independent. It would cap the advantage at prior 0.5 at
+        0.245.
     """
     ceiling = advantage_ceiling(epsilon, delta, prior)
     bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)

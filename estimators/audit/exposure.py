@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -33,7 +34,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import IID, Caution, Guarantee, at_least, at_most, percent
+from estimators.statement import IID, Caution, Guarantee, one_end, percent, percent_at_least
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,6 +48,10 @@ CLEAR = 4.0
 """A tail with nonmembers exposes its members if these are seen in it so many times as often as nonmembers are, """
 CERTAIN = 2.0
 """and are shown to be so many times as often in it. One without any exposes them if it shows anything at all."""
+
+SEVERE = 3.0
+"""So many times as often as nonmembers members are shown to lie in a severe tail. At even odds an attacker is then
+right three times in four at least: half of the errors of a coin are gone."""
 
 NODES = 40
 """Points at which a law is summed over, if it is the wider one; smooth as it is there, thirty give nine digits."""
@@ -148,10 +153,8 @@ class Exposure:
     Example:
         >>> from estimators import Counts, exposure
         >>> print(exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).sentence)
-        50 of 5,000 members have scores that no nonmember has, at the high end. With 97.5% confidence such a score makes
-        membership at least 90.3% probable, at a prior of 0.5; at least 0.682% of members and at most 0.102% of
-        nonmembers have one. So the epsilon of this score's two distributions is at least 2.23; it is not that of the
-        mechanism.
+        50 of 5,000 members score higher than every nonmember. Such a score makes an attacker at least 90.3% sure of
+        membership, in place of 50%, with 97.5% confidence (one end of a 95% interval).
     """
 
     tail: Tail | None
@@ -167,6 +170,11 @@ class Exposure:
     def score_epsilon(self) -> float:
         """What the epsilon of the score's two distributions is at least, at delta 0; not that of the mechanism."""
         return 0.0 if self.tail is None else self.tail.score_epsilon
+
+    @property
+    def severe(self) -> bool:
+        """Whether an alarm is a severe one, whatever the prior is: a page shows it in red, any other one calmly."""
+        return self.alarm and self.score_epsilon >= log(SEVERE)
 
     @property
     def finding(self) -> str:
@@ -185,27 +193,28 @@ class Exposure:
             return f"{who} lie in one cell of vectors" + (
                 "" if tail.nonmembers else ", in which no nonmember lies"
             )
-        which = "beyond one cut" if tail.nonmembers else "that no nonmember has"
-        return f"{who} have scores {which}, at the {tail.direction} end"
+        high = tail.direction == "high"
+        if tail.nonmembers:
+            return f"{who} score {'above' if high else 'below'} one cut"
+        return f"{who} score {'higher' if high else 'lower'} than every nonmember"
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        sure, tail = percent((1.0 + self.confidence) / 2.0), self.tail
-        if tail is None:
+        if self.tail is None:
             blind = (
                 "too few records for that, however they fall"
                 if self.least is None
                 else f"fewer than {self.least:,} beyond every nonmember would not show"
             )
             return f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."
-        one = f"such a {ONE_OF[tail.direction]}"
-        member, share = _percent_down(tail.precision_lower), _percent_down(tail.tpr_lower)
+        return f"{self.finding}. S{self._how_sure(self.tail)[1:]}, with {one_end(self.confidence)}."
+
+    def _how_sure(self, tail: Tail) -> str:
+        """What a score in the tail tells an attacker, in words to go on with."""
         return (
-            f"{self.finding}. With {sure} confidence {one} makes membership at least {member} probable, at a prior of "
-            f"{self.prior:g}; at least {share} of members and at most {_percent_up(tail.fpr_upper)} of nonmembers have "
-            f"one. So the epsilon of this score's two distributions is at least {at_least(self.score_epsilon, 2)}; it "
-            "is not that of the mechanism."
+            f"such a {ONE_OF[tail.direction]} makes an attacker at least {percent_at_least(tail.precision_lower)} sure "
+            f"of membership, in place of {percent(self.prior)}"
         )
 
     @property
@@ -213,11 +222,7 @@ class Exposure:
         """That members are exposed, whatever is true on average."""
         if not self.alarm or self.tail is None:
             return ()
-        one = ONE_OF[self.tail.direction]
-        message = (
-            f"{self.finding}: such a {one} makes membership at least {_percent_down(self.tail.precision_lower)} "
-            f"probable at a prior of {self.prior:g}, which an advantage, being an average, hides"
-        )
+        message = f"{self.finding}: {self._how_sure(self.tail)}, which an advantage, being an average, hides"
         return (Caution("rare_exposure", message),)
 
 
@@ -489,23 +494,6 @@ def _least_visible(n1: int, n0: int, level: float) -> int | None:
     # of a side so much larger the draws are as good as independent, and that errs to the safe side
     many = int(np.ceil(np.log(level) / np.log(n1 / (n1 + n0))))
     return many if many <= n1 else None
-
-
-def _percent_down(share: float) -> str:
-    """A lower limit as a percentage of three figures, rounded down."""
-    return f"{at_least(100.0 * share, _digits(share))}%"
-
-
-def _percent_up(share: float) -> str:
-    """An upper limit likewise, rounded up."""
-    return f"{at_most(100.0 * share, _digits(share))}%"
-
-
-def _digits(share: float) -> int:
-    """Digits after the point that leave a small percentage three figures, and tell a large one from 100%."""
-    if share <= 0.5:
-        return max(1, 2 - int(np.floor(np.log10(100.0 * (share or 1.0)))))
-    return max(1, 1 - int(np.floor(np.log10(100.0 * ((1.0 - share) or 1.0)))))
 
 
 def _short(label: object) -> str:

@@ -45,7 +45,7 @@ from estimators.riskiest import (
 )
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
-from estimators.statement import Caution, at_least, at_most, percent
+from estimators.statement import Caution, at_least, at_most, one_end, percent
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
@@ -238,7 +238,7 @@ def audit_model(
         >>> close, far = truth[0] + 0.1 * errors[0], truth[1] + errors[1]  # a regressor that learned by heart
         >>> audit = audit_model(close, far, *truth, outputs="predictions", max_advantage=0.5)
         >>> print(audit.sentence)
-        Fail: with 95% confidence the advantage is at least 0.7570, above 0.5.
+        Fail: with 95% confidence the advantage is at least 0.757, above 0.5.
     """
     confidence, prior = require_open_unit("confidence", confidence), require_open_unit("prior", prior)
     require_count("seed", seed, 0)
@@ -352,13 +352,12 @@ def _cautions(
     """Exposed members whom no limit may have shown, the gap, and what was not looked at."""
     decision = overall(limit.decision for limit in limits) if limits else None
     name, worst = most_exposed(exposures)
-    if decision is not Decision.FAIL:
-        yield from (Caution(each.code, f"query {name!r}: {each.message}") for each in worst.cautions)
+    yield from (Caution(each.code, f"query {name!r}: {each.message}") for each in worst.cautions)
     if fit.gap_lower:
         yield Caution(
             "fit_gap",
             f"{fit.sentence} Whoever learns no more than that an answer is right or wrong has, with "
-            f"{percent((1.0 + confidence) / 2.0)} confidence, an advantage of at least {at_least(fit.gap_lower)} by "
+            f"{one_end(confidence)}, an advantage of at least {at_least(fit.gap_lower)} by "
             "that gap, which is overfitting",
         )
     if decision is not Decision.FAIL and table is None and outputs != "labels":

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from estimators.advantage import Advantage, checked_ends
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
-from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision
+from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import by_model, evidence_by, seeds_of
 from estimators.sample.counts import require_data
@@ -31,6 +31,8 @@ from estimators.statement import (
     at_most,
     baseline,
     percent,
+    percent_at_least,
+    percent_at_most,
 )
 
 FEW = 40
@@ -107,7 +109,8 @@ class ProcedureVerdict:
     @property
     def sentence(self) -> str:
         """The decision in plain words."""
-        return f"{self.decision.value.capitalize()}: {self.reason}."
+        more = self.models_needed is not None or self.records_needed is not None
+        return f"{opening(self.decision, more)}: {self.reason}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,8 @@ class Procedure:
             f"procedure have an advantage between {at_least(ends.lower)} and {at_most(ends.upper)} on average, "
             f"{self.over}; on one new model it lies between {at_least(coming.lower)} and {at_most(coming.upper)}. "
             f"Of what makes the mean of these {len(self.models)} models uncertain, {share.value:.0%} is their own "
-            f"difference ({share.lower:.0%} to {share.upper:.0%}), which more records of them cannot remove."
+            f"difference ({percent_at_least(share.lower)} to {percent_at_most(share.upper)}), which more records of "
+            "them cannot remove."
         )
 
     def verdict(self, threshold: float, accept_simulated: bool = False) -> ProcedureVerdict:
@@ -188,13 +192,14 @@ class Procedure:
             )
         proven = replace(self.estimate, interval=self.any_variation)
         rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)
-        plain = decide("the procedure's advantage", rests_on, threshold, None)
+        records = sum(each.n_members + each.n_nonmembers for each in self.models)
+        plain = decide("the procedure's advantage", rests_on, threshold, None, records)
         beside = self._beside(other, threshold, accept_simulated)
         if plain.decision is not Decision.INCONCLUSIVE:
             reason = plain.reason + beside * accept_simulated
             return ProcedureVerdict(threshold, plain.decision, reason, not accept_simulated)
         alpha = (1.0 - self.estimate.interval.confidence) / 2.0
-        records, times = sum(each.n_members + each.n_nonmembers for each in self.models), None
+        times = None
         if accept_simulated:
             models = self.trainings.models_for(threshold, self.value, alpha, MOST_MODELS)
             times = self.trainings.times_for(threshold, self.value, alpha, max(1, MOST_RECORDS // records))
@@ -216,16 +221,16 @@ class Procedure:
     def _beside(self, other: Estimate, threshold: float, is_proven: bool) -> str:
         """What the limits that the verdict does not rest on say, where they differ from those it rests on."""
         is_open = decision(other.lower, other.upper, threshold) is Decision.INCONCLUSIVE
-        where = f"[{at_least(other.lower, 4)}, {at_most(other.upper, 4)}]"
+        where = f"[{at_least(other.lower)}, {at_most(other.upper)}]"
         if is_proven and is_open:
             return (
                 "; it rests on a simulated interval, which assumes that trainings vary without rare extremes: the "
-                f"limits that hold however they vary, {where}, contain the threshold"
+                f"limits that hold however they vary, {where}, contain the limit"
             )
         if not is_proven and not is_open:
             return (
                 f"; the interval {where}, which is simulated and assumes that trainings vary without rare extremes, "
-                "does not contain it: accept_simulated lets it decide"
+                "does not contain the limit: accept_simulated lets it decide"
             )
         return ""
 
@@ -263,11 +268,11 @@ def procedure_advantage(
         >>> print(result.sentence)
         With 95% confidence the best attackers on models of this training procedure have an advantage between
         0.133 and 0.297 on average, over a coin toss; on one new model it lies between 0.020 and 0.424. Of what
-        makes the mean of these 8 models uncertain, 86% is their own difference (55% to 95%), which more records
+        makes the mean of these 8 models uncertain, 86% is their own difference (54.7% to 95.3%), which more records
         of them cannot remove.
         >>> print(result.verdict(0.15, accept_simulated=True).reason)
-        the interval [0.1337, 0.2961] contains the threshold 0.15; about 6 more models, each with as many
-        records, or 5 times the records of these models, would settle it
+        with 95% confidence the procedure's advantage may be anything from 0.133 to 0.297, your limit is 0.15; about 6
+        more models, each with as many records, or 5 times the records of these models, would settle it
         >>> careful = result.verdict(0.15)
         >>> careful.decision.value, careful.models_needed
         ('inconclusive', 152)

@@ -1,9 +1,10 @@
 """Which cells stand out, with the false discoveries among them under control.
 
-A flag says: this score gives an attacker more reason to call the record a member than ``threshold``
-allows. Records of one cell share one score and hence one test, so the tests are the cells; what is
-kept at a rate is the expected share of false flags (Benjamini and Hochberg 1995). Under no leakage
-every flag is false, so at most that share of all runs flags anything at all.
+A flag says of a cell: its scores give an attacker more reason to call a record a member than ``threshold``
+allows. Records of one cell share one test; what is kept at a rate is the expected share of false flags
+(Benjamini and Hochberg 1995). Under no leakage every flag is false, so at most that share of all runs flags
+anything at all. A true flag makes no record a member: how many of the flagged are depends on the prior, and
+within a cell scores may differ.
 
 Only the member side is tested. That |f_p| is large in a cell where members are *rare* tells the world
 that a record was not used, which is no disclosure of membership; and at a prior below 1/2 it is
@@ -21,6 +22,7 @@ from scipy.special import betainc
 
 from estimators.errors import OutOfRange, require_number, require_open_unit
 from estimators.sample.counts import Counts
+from estimators.statement import percent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -82,8 +84,8 @@ class Flags:
         """The promise in plain words."""
         return (
             f"{int(self.flagged.sum())} of {len(self.flagged)} cells are flagged: their scores make membership more "
-            f"likely than {self.chance}; on average at most a share of {self.rate:g} of the flagged "
-            f"{self.over.name} is false"
+            f"likely than {self.chance}, which holds on average for at least {percent(1.0 - self.rate)} of the flagged "
+            f"{self.over.name}"
         )
 
 

@@ -33,7 +33,7 @@ from estimators.sample.counting import by_category, by_rank, resolution
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.locating import SampleRange, cell_of, targets_of
 from estimators.sample.scores import ArgumentScores, Query, Scores
-from estimators.statement import Caution, Provenance, percent
+from estimators.statement import Caution, Provenance, exactly, percent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -58,9 +58,16 @@ class RiskByCell:
         return int(self.cells.counts.pooled[self.flags.flagged].sum())
 
     @property
+    def member_share(self) -> float | None:
+        """The share of flagged records that are members at the prior, estimated; None if there are none."""
+        return _member_share(self.cells, np.where(self.flags.flagged, self.cells.counts.pooled, 0))
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
-        return _sentence(self.n_flagged, self.cells.counts.n_records, self.cells, self.flags)
+        return _sentence(
+            self.n_flagged, self.cells.counts.n_records, self.member_share, self.cells, self.flags
+        )
 
     def of_groups(self, counts: Counts, table: GroupTable, confidence: float) -> GroupRisks:
         """The mean risk of each group of the counts that this was made of."""
@@ -165,9 +172,14 @@ class IndividualRisk:
         return int(self.flagged.sum())
 
     @property
+    def member_share(self) -> float | None:
+        """The share of flagged targets that are members at the prior, estimated; None if there are none."""
+        return _member_share(self.cells, np.bincount(self.cell[self.flagged], minlength=self.cells.size))
+
+    @property
     def sentence(self) -> str:
         """The result in plain words."""
-        return _sentence(self.n_flagged, self.size, self.cells, self.flags)
+        return _sentence(self.n_flagged, self.size, self.member_share, self.cells, self.flags)
 
     def take(self, rows: NDArray[np.integer]) -> IndividualRisk:
         """Only these rows, in this order.
@@ -508,11 +520,37 @@ def _uneven(fine: Counts, starts: Integers, counts: Counts) -> tuple[Integers, I
     return at, before[cut], inside[cut]
 
 
-def _sentence(flagged: int, records: int, cells: CellRisks, flags: Flags) -> str:
+def _member_share(cells: CellRisks, flagged: Integers) -> float | None:
+    """The mean probability of membership of the flagged records, so many in each cell; masked where there are none."""
+    return float(np.ma.average(cells.posterior, weights=flagged)) if flagged.any() else None
+
+
+NEARLY_ALL = 0.995
+FEW_OF_THEM = 0.005
+"""Shares of members that would read as all or none of the flagged."""
+
+
+def _sentence(flagged: int, records: int, share: float | None, cells: CellRisks, flags: Flags) -> str:
+    """What a flag says of records and what not: it is shown of their cells, and makes none of them a member."""
+    than_chance = flags.threshold == 2.0 * cells.prior - 1.0
+    where = (
+        "speak for membership more than chance would"
+        if than_chance
+        else f"make membership more likely than {flags.chance}"
+    )
+    no_leak = f"Without any leak every record's risk is {cells.baseline:.3f}."
+    if share is None:
+        return f"None of {records:,} records is shown to lie where scores {where}. {no_leak}"
+    what = "them" if flags.over.name == "records" else f"the {flags.over.name}"
+    makes = (
+        "It does not make these records members" if share < NEARLY_ALL else "It proves no single one a member"
+    )
+    are = f"about {share:.0%} are" if share >= FEW_OF_THEM else "fewer than 1 in 100 are"
+    are = are if share < NEARLY_ALL else "nearly all are"
     return (
-        f"{flagged} of {records} records are flagged: their scores make membership more likely than "
-        f"{flags.chance}. On average at most {percent(flags.rate)} of the flagged {flags.over.name} are "
-        f"false. Without any leak every record's risk is {cells.baseline:.3f}."
+        f"{flagged:,} of {records:,} records {'lies' if flagged == 1 else 'lie'} where scores {where}; by their cells "
+        f"that holds for at least {percent(1.0 - flags.rate)} of {what} on average, not for each. {makes}: at a prior "
+        f"of {exactly(cells.prior)} {are}, as estimated from their cells. {no_leak}"
     )
 
 

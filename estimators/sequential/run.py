@@ -25,7 +25,7 @@ from estimators.errors import (
     require_number,
     require_open_unit,
 )
-from estimators.plan import Decision, decision
+from estimators.plan import Decision, decision, opening
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
@@ -35,7 +35,17 @@ from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
 from estimators.sequential.state import MARK, MOST_LOOKS, Look, State
-from estimators.statement import IID, Guarantee, Interval, at_least, at_most, baseline, percent, sorted_into
+from estimators.statement import (
+    IID,
+    Guarantee,
+    Interval,
+    at_least,
+    at_most,
+    baseline,
+    exactly,
+    percent,
+    rules_covered,
+)
 
 Integers = NDArray[np.int64]
 
@@ -106,11 +116,8 @@ class SequentialRun(State):
     def attacker(self) -> str:
         """Whom the upper end covers, in words to put after "attackers who"."""
         if self.counts is None or len(self.starts) == self.counts.size:
-            return f"see the score {sorted_into(len(self.starts))}" if self.starts else "read the score"
-        return (
-            f"change their guess at most twice along the score, at one of {self.counts.size - 1} places, or see it "
-            f"{sorted_into(len(self.starts))}"
-        )
+            return rules_covered(None, len(self.starts) or None)
+        return f"{rules_covered(2, len(self.starts))}, with cuts at {self.counts.size - 1} places"
 
     @property
     def decision(self) -> Decision:
@@ -128,12 +135,12 @@ class SequentialRun(State):
         )
         if self.max_advantage is None:
             return ends
-        limit = f"{self.max_advantage:g}"
+        limit = exactly(self.max_advantage)
         if self.decision is Decision.PASS:
-            return f"{ends}, not above {limit}, for attackers who {self.attacker}; no others"
+            return f"{ends}, not above {limit}, for attackers who {self.attacker}; a finer rule may do better"
         if self.decision is Decision.FAIL:
             return f"{ends}, above {limit}"
-        return f"{ends}, which does not settle {limit}; go on with the next batch"
+        return f"{ends}, which does not settle your limit of {limit}; go on with the next batch"
 
     @property
     def sentence(self) -> str:
@@ -146,8 +153,7 @@ class SequentialRun(State):
         )
         if self.max_advantage is None:
             return f"{where.capitalize()}, {self.reason}, for attackers who {self.attacker}."
-        words = {Decision.PASS: "Pass", Decision.FAIL: "Fail", Decision.INCONCLUSIVE: "Not enough data"}
-        return f"{words[self.decision]} {where}: {self.reason}."
+        return f"{opening(self.decision, more_would_settle=True)} {where}: {self.reason}."
 
     # --- what it does ---
 

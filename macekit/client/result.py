@@ -120,7 +120,7 @@ class Result:
         ✕ FAIL
         <BLANKLINE>
         Without any leak    0.000  the baseline: guessing without the score, at a prior of 0.5
-        Acceptable at most  0.100  the threshold
+        Acceptable at most    0.1  the threshold
         Member records        100  and 100 nonmember records
         <BLANKLINE>
         Number                                                    Estimate  Lower end  Upper end  Confidence
@@ -136,9 +136,9 @@ class Result:
         independent
         Epsilon of this score, not of the mechanism                             0.328                    95%
         <BLANKLINE>
-        Fail: with 95% confidence the advantage is at least 0.2315, above 0.1. With 95% confidence the best attacker who
-        reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end covers attackers who
-        see the score sorted into 3 cells of similar values; no others.
+        Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the best attacker who
+        reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end holds for attackers
+        who see which of 3 groups of similar values the score falls in. A finer rule may do better.
         note: TPR at FPR 0.001: got 100 nonmembers, need at least 3688 for a lower end above 0
         note: TPR at FPR 0.01: got 100 nonmembers, need at least 368 for a lower end above 0
     """

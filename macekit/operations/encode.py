@@ -377,6 +377,7 @@ def exposure(result: Exposure) -> ExposureAnswer:
     """Members that almost no nonmember reaches, if an end of the score holds any."""
     return {
         "alarm": result.alarm,
+        "severe": result.severe,
         "score_epsilon": result.score_epsilon,
         "confidence": result.confidence,
         "tail": None if result.tail is None else _tail(result.tail),

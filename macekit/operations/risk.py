@@ -168,6 +168,7 @@ def summary(
             "rate": result.flags.rate,
             "over": result.flags.over.name,
             "records": result.n_flagged,
+            "member_share": result.member_share,
         },
         "guarantee": encode.guarantee(result.cells.pointwise.guarantee),
         "simultaneous_guarantee": encode.guarantee(result.cells.simultaneous.guarantee),

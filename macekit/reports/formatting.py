@@ -9,25 +9,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from typing import assert_never
 
-from estimators.statement import at_least, at_most, figures_down, figures_up, percent
+from estimators.statement import at_least, at_most, exactly, figures_down, figures_up, percent
 from macekit.reports.model import Cell, Number, Phrase, Quote, Table, Untrusted
 from macekit.text import escape_controls, printable
 
 DASH = "–"
 
-LOWER = frozenset(
-    {
-        "lower",
-        "lower_bound",
-        "simultaneous_lower",
-        "auc_lower",
-        "score_epsilon",
-        "tpr_lower",
-        "precision_lower",
-    }
-)
-UPPER = frozenset({"upper", "simultaneous_upper", "auc_upper", "fpr_upper"})
-"""What ends of intervals are called: they are rounded outward, so that what is read holds."""
+BOUNDS = frozenset({"lower_bound", "score_epsilon"})
+"""Lower ends whose names do not end in "lower"; every other end of an interval ends in "lower" or "upper"."""
 
 CONFIDENCE = "confidence"
 """What a confidence is called: it is written with every digit, so that only certainty reads as 100%."""
@@ -55,7 +44,7 @@ def format_number(number: Number) -> str:
         case "count":
             return f"{value:,}"
         case "exact":
-            return repr(value)
+            return exactly(value) if isinstance(value, float) else repr(value)
         case "percent":
             return percent(value) if field_name(number.path) == CONFIDENCE else f"{100 * value:.6g}%"
         case "guesses":
@@ -69,15 +58,26 @@ def field_name(path: str) -> str:
     return next((part for part in reversed(path.split(".")) if not part.isdecimal()), "")
 
 
+def is_lower(path: str) -> bool:
+    """Whether a number is the lower end of an interval, by the name of its place."""
+    name = field_name(path)
+    return name in BOUNDS or name.endswith("lower")
+
+
+def is_upper(path: str) -> bool:
+    """Whether it is an upper end."""
+    return field_name(path).endswith("upper")
+
+
 def _outward(number: Number) -> Callable[[float], str]:
-    name = field_name(number.path)
-    return at_least if name in LOWER else at_most if name in UPPER else "{:z.3f}".format
+    """Ends of intervals are rounded outward, so that what is read holds; anything else to the nearest."""
+    return at_least if is_lower(number.path) else at_most if is_upper(number.path) else three
 
 
 def _guesses(number: Number, value: float) -> str:
     """Right guesses in a hundred: with so many digits that only what is certain reads as all, or as none."""
-    name = field_name(number.path)
-    towards = ROUND_FLOOR if name in LOWER else ROUND_CEILING if name in UPPER else ROUND_HALF_EVEN
+    path = number.path
+    towards = ROUND_FLOOR if is_lower(path) else ROUND_CEILING if is_upper(path) else ROUND_HALF_EVEN
     exact = 50 * (1 + Decimal(repr(value)))
     candidates = (exact.quantize(Decimal(1).scaleb(-digits), towards) for digits in range(1, FINEST))
     nearest = next((each for each in candidates if each not in (0, 100) or each == exact), exact)

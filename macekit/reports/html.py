@@ -76,7 +76,7 @@ def _headline(headline: Headline) -> str:
     """The decision in a word, a sign and a colour; its reason stands out from the rest of the sentence."""
     sentence = _sentence(headline.sentence)
     if headline.warning is not None:
-        sentence += _sentence(headline.warning, "warning")
+        sentence += _sentence(headline.warning, "warning" if headline.severe else "remark")
     if headline.decision is None:
         return f'<div class="headline">{sentence}</div>\n'
     verdict = WORDS[headline.decision]

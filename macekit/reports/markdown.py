@@ -74,7 +74,8 @@ def head(headline: Headline) -> Iterator[str]:
         yield f"**{verdict.sign} {verdict.word}**"
         yield sentence
     if headline.warning is not None:
-        yield f"**{inline((headline.warning,))}**"
+        mark = "**" if headline.severe else ""
+        yield f"{mark}{inline((headline.warning,))}{mark}"
 
 
 def section(part: Section, level: int = 2) -> Iterator[str]:

@@ -71,10 +71,10 @@ class Table:
     where: str = ""
 
     def only(self, *columns: int) -> Table:
-        """The table with some of its columns, by their places."""
+        """The table with some of its columns, by their places; its note is about all of them."""
         head = tuple(self.head[place] for place in columns)
         rows = tuple(tuple(row[place] for place in columns) for row in self.rows)
-        return replace(self, head=head, rows=rows)
+        return replace(self, head=head, rows=rows, note="")
 
 
 def paths(table: Table) -> set[str]:
@@ -161,11 +161,15 @@ Decision: TypeAlias = Literal["pass", "fail", "fail, or drift", "inconclusive"] 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is read first: the decision, if one was asked for, the sentence, and what neither must hide."""
+    """What is read first: the decision, if one was asked for, the sentence, and what neither must hide.
+
+    A warning that is not ``severe`` is shown calmly.
+    """
 
     decision: Decision
     sentence: Quote
     warning: Quote | None = None
+    severe: bool = True
 
 
 @dataclass(frozen=True, slots=True)

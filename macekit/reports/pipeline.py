@@ -7,7 +7,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from estimators.plan import Decision
+from estimators.statement import at_least, at_most, exactly
+from macekit.reports.formatting import DASH, three
 from macekit.reports.markdown import escape_markdown
+from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
 SUITE = "mace gate"
@@ -45,7 +48,7 @@ def junit(answer: Mapping[str, Any]) -> bytes:
 
 
 def _case(suite: ET.Element, limit: Mapping[str, Any]) -> None:
-    name = f"{escape_controls(limit['about'])}, at most {limit['maximum']:g}"
+    name = f"{escape_controls(limit['about'])}, at most {exactly(limit['maximum'])}"
     case = ET.SubElement(suite, "testcase", {"classname": "mace.gate", "name": name, "time": "0"})
     if limit["decision"] in ELEMENTS:
         reason, stands = escape_controls(limit["reason"]), limit["guarantee"]
@@ -107,7 +110,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
     last = " of the last batch" if answer["anytime"] else ""
     origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
     parts = [
-        f"### mace gate: {answer['decision']}",
+        f"### mace gate: {_word(answer)}",
         _escape(answer["sentence"]),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
@@ -142,13 +145,14 @@ def _exposures(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _row(limit: Mapping[str, Any]) -> str:
-    numbers = [limit[name] for name in ("maximum", "estimate", "lower", "upper")]
-    cells = [_escape(limit["about"]), *(_number(value) for value in numbers), f"**{limit['decision']}**"]
-    return f"| {' | '.join(cells)} |"
+    written = {"maximum": exactly, "estimate": three, "lower": at_least, "upper": at_most}
+    numbers = [DASH if limit[name] is None else write(limit[name]) for name, write in written.items()]
+    return f"| {' | '.join([_escape(limit['about']), *numbers, f'**{_word(limit)}**'])} |"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.4g}"
+def _word(answer: Mapping[str, Any]) -> str:
+    """The decision for people."""
+    return WORDS[answer["decision"]].word.lower()
 
 
 def _escape(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from macekit.call import HTML
 from macekit.catalogue import BY_NAME
-from macekit.reports.formatting import LOWER, UPPER, field_name, numeric, words
+from macekit.reports.formatting import is_lower, is_upper, numeric, words
 from macekit.reports.model import (
     READ,
     AnswerPath,
@@ -145,8 +145,7 @@ def _number(path: str, value: Any) -> Cell:
         return "yes" if value else "no"
     if isinstance(value, int):
         return Number(value, path, "count")
-    name = field_name(path)
-    return Number(value, path, "floor" if name in LOWER else "ceiling" if name in UPPER else "plain")
+    return Number(value, path, "floor" if is_lower(path) else "ceiling" if is_upper(path) else "plain")
 
 
 def _label(name: str) -> str:
@@ -210,7 +209,8 @@ def _lines(table: Table, width: int) -> list[str]:
     for name, group in groupby(rows, lambda row: row[0]):
         lines += [name] if grouped else []
         lines += [line for row in group for line in line_of(row)]
-    return lines + ([f"{table.more:,} more rows are in the JSON."] if table.more else [])
+    more = [f"{table.more:,} more rows are in the JSON."] if table.more else []
+    return [*lines, *more, *wrap(table.note, width)]
 
 
 def _widths(columns: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> list[int]:

@@ -224,9 +224,22 @@ class FlagsAnswer(TypedDict):
     """What a flag means here."""
 
     threshold: float
-    rate: Annotated[float, Field(description="share of the flagged that may be false, on average")]
+    rate: Annotated[
+        float,
+        Field(
+            description="share of the flagged that may lie in cells whose scores do not speak for membership, on "
+            "average"
+        ),
+    ]
     over: str
     records: Annotated[int, Field(description="records flagged")]
+    member_share: Annotated[
+        float | None,
+        Field(
+            description="share of the flagged that are members at the prior: an estimate, the mean of their "
+            "posteriors; null if none is flagged"
+        ),
+    ]
 
 
 class RiskAnswer(TypedDict):

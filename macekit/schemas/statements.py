@@ -208,6 +208,13 @@ class ExposureAnswer(TypedDict):
     """Whether an end of the score holds members that no nonmember reaches, or almost none."""
 
     alarm: Annotated[bool, Field(description="whether it does; then the warning rare_exposure comes first")]
+    severe: Annotated[
+        bool,
+        Field(
+            description="whether members are shown to be there three times as often as nonmembers: at even odds an "
+            "attacker is then right three times in four at least"
+        ),
+    ]
     score_epsilon: Annotated[
         float,
         Field(description="what the epsilon of this score's two distributions is at least; no mechanism's"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from app.cli.demo import SIDE, example_table
 from estimators import Counts, Scores, by_group, exposure
+from estimators.audit.exposure import SEVERE
 from estimators.audit.roc import operating_point
 from macekit.call import Body, Call
 from macekit.operations import perform
@@ -125,6 +126,7 @@ def statements() -> list[str]:
     at_quarter = asked("advantage", threshold=0.25)["verdict"]["records_needed"]
     at_truth = asked("advantage", threshold=0.2)["verdict"]["records_needed"]
     planned = asked("plan", threshold=0.1, expected=0.05)["records"]
+    even, rare = (asked("individual-risk", prior=prior)["flags"] for prior in (0.5, 0.1))
     average, known = certain_few()
     lifted = 0.1 * 9 / (0.1 * 9 + 0.9)
     return [
@@ -152,7 +154,8 @@ def statements() -> list[str]:
         "if in doubt, 0.5,",
         "At 95% both ends are meant to hold in at least 95 of 100 answers",
         f"Of 40 answers {tell(40 * (1 - 0.95))} may",
-        f"At a threshold of 0.25 the demo is inconclusive: about {at_quarter:,} records in all would settle it,"
+        "At a threshold of 0.25 the demo is inconclusive (the word in JSON; for people it is undecided):"
+        f" about {at_quarter:,} records in all would settle it,"
         f" against {2 * SIDE} now",
         f"At 0.2, which is the truth, it would take {at_truth:,}",
         f"at a threshold of 0.1 and an expected advantage of 0.05 it says {planned:,} records",
@@ -162,6 +165,11 @@ def statements() -> list[str]:
         f"The advantage at prior 0.5 is {tell(average)}",
         f"of 10,000 people, half of them members, {tell(known)} are known",
         f"Of 10,000 records, half of them members, {fewest_exposed()} such members",
+        f"least {tell(SEVERE)} times as often as nonmembers. At even odds an attacker is then right at least"
+        f" {tell(100 * SEVERE / (SEVERE + 1))} times in 100",
+        f"of {tell(95)}% for both ends each is left {tell(5 / 2)}%, so that one holds with {tell(100 - 5 / 2)}%",
+        f"of the demo's {2 * SIDE} records {even['records']} are flagged, and about {even['member_share']:.0%} of these"
+        f" are members at a prior of 0.5, about {rare['member_share']:.0%} at a prior of 0.1",
         f"{tell(0.01)} at a false positive rate of 0 in this example",
         "with 95% confidence nothing can be shown at",
         f"a rate of 0.001 with fewer than {fewest_nonmembers(0.001):,} nonmembers, at 0.01 with fewer than"

@@ -11,8 +11,13 @@ from estimators.sample.counting import by_grid, by_rank
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Query, Scores
 from estimators.statement import at_least, at_most
-from estimators.targets import CellsTarget, LearnedTarget, ThresholdTarget, TwoSidedTarget
+from estimators.targets import CellsTarget, LearnedTarget, Target, ThresholdTarget, TwoSidedTarget
+from tests.cases import each_case
 from tests.oracles import categories, cauchy_shift, gaussian_shift, identical, scale, vector_shift, xor
+
+SHIFTED = Scores.of(*gaussian_shift(0.2).draw(np.random.default_rng(1), 1000, 1000))
+LABELS = Counts.of([40, 10], [10, 40])
+APART = Scores.of(np.arange(400.0) + 1000, np.arange(400.0))
 
 
 def ask(world: object, n1: int, n0: int, prior: float = 0.5, seed: int = 0, **options: object) -> Advantage:
@@ -71,12 +76,58 @@ def test_the_sentence_states_confidence_resolution_and_ends() -> None:
     result = ask(gaussian_shift(0.2), 1000, 1000)
 
     expected = (
-        f"With 95% confidence the best attacker who reads this score has an advantage between "
-        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end covers attackers who "
-        f"change their guess at most twice along the score, or see it sorted into {result.resolution} cells of similar "
-        "values; no others."
+        "With 95% confidence the best attacker who reads this score has an advantage between "
+        f"{at_least(result.lower)} and {at_most(result.upper)}, over a coin toss. The upper end holds for attackers "
+        f"who accuse on one side of a cut, or inside or outside one range, or who sort the score into "
+        f"{result.resolution} steps. A more intricate rule may do better."
     )
     assert result.sentence == expected
+
+
+@each_case(
+    "data, target, words",
+    [
+        (
+            SHIFTED,
+            CellsTarget(changes=0),
+            "who guess the same of every record, or who sort the score into 13 steps.",
+        ),
+        (
+            SHIFTED,
+            CellsTarget(changes=1),
+            "who accuse on one side of a cut, or who sort the score into 13 steps.",
+        ),
+        (
+            SHIFTED,
+            CellsTarget(changes=7),
+            "who change their guess at most 7 times along the score, or who sort",
+        ),
+        (
+            SHIFTED,
+            CellsTarget(bins=1),
+            "or inside or outside one range, or who sort the score into 1 step. A more",
+        ),
+        (SHIFTED, ThresholdTarget(), "who accuse on one side of a cut. A more intricate rule may do better."),
+        (
+            SHIFTED,
+            TwoSidedTarget(),
+            "on one side of a cut, or inside or outside one range. A more intricate rule",
+        ),
+        (
+            LABELS,
+            None,
+            "who see which of 2 groups of similar values the score falls in. A finer rule may do better.",
+        ),
+        (APART, None, "The upper end holds for any attacker."),
+    ],
+)
+def test_the_upper_end_says_whom_it_covers_and_who_may_do_better(
+    data: Scores | Counts, target: Target | None, words: str
+) -> None:
+    result = advantage(data, target=target)
+
+    assert words in result.sentence
+    assert ("may do better" in result.sentence) == (result.upper < 1.0)
 
 
 def test_a_skewed_prior_names_its_baseline_in_the_sentence() -> None:
@@ -344,5 +395,8 @@ def test_a_rule_with_more_changes_than_declared_is_outside_and_the_sentence_says
     two = advantage(scores)
 
     assert two.upper < truth
-    assert "change their guess at most twice along the score" in two.sentence
+    assert (
+        "or inside or outside one range, or who sort the score into 18 steps. A more intricate"
+        in two.sentence
+    )
     assert advantage(scores, target=CellsTarget(changes=20)).upper > truth

@@ -46,7 +46,7 @@ def test_of_a_set_that_was_scored_completely_the_advantage_is_known(prior: float
     assert result.estimate.upper == pytest.approx(truth, abs=1e-12)
     assert result.estimate.interval.guarantee.finite_sample
     assert "all were scored" in result.sentence
-    assert f"an advantage of {truth:.4f}" in result.sentence
+    assert f"an advantage of {truth:.3f}" in result.sentence
 
 
 def test_one_threshold_on_every_sample_there_is_of_a_small_set() -> None:

@@ -16,7 +16,7 @@ from estimators.plan import (
     verdict,
 )
 from estimators.sample.scores import Scores
-from estimators.statement import Estimate, Guarantee, Interval
+from estimators.statement import Estimate, Guarantee, Interval, roughly
 from tests.oracles import gaussian_shift, identical
 
 
@@ -160,16 +160,17 @@ def test_above_a_hundred_million_records_or_twice_what_there_is_no_number_settle
     estimate = Estimate(0.5, Interval(0.4, 0.6, 0.95, guarantee))
 
     records_to_settle = records_needed(estimate, 0.5 + gap, records)
-    decided = decide("the advantage", estimate, 0.5 + gap, records_to_settle)
+    decided = decide("the advantage", estimate, 0.5 + gap, records_to_settle, records)
 
     assert records_to_settle == (expected if expected is None else pytest.approx(expected, rel=1e-6))
     assert decided.records_needed == records_to_settle
     reason = (
         "in practice no number of records will settle it"
-        if expected is None
-        else f"about {records_to_settle} records in all"
+        if records_to_settle is None
+        else f"about {roughly(records_to_settle)} records in all would settle it, you sent {records:,}"
     )
-    assert reason in decided.reason
+    assert decided.reason.endswith(reason)
+    assert decided.opening == ("Undecided" if expected is None else "Not enough data")
 
 
 def test_a_plan_for_what_no_number_of_records_decides_says_so() -> None:

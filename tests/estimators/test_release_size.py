@@ -92,7 +92,7 @@ def test_rows_are_those_that_keep_the_limit() -> None:
     alone = advantage(Scores.of(scores.members["closeness"], scores.nonmembers["closeness"]))
     assert alone.upper < 0.2
     assert "the first 30 of 2,400 released rows, in the order that was drawn, keep" in answer.sentence
-    assert "more of them exceed it. The first 600 of 2,400 released rows: with 97.5%" in answer.sentence
+    assert "more of them exceed it. The first 600 of 2,400 released rows: with 95%" in answer.sentence
 
 
 @each_case(
@@ -102,7 +102,8 @@ def test_rows_are_those_that_keep_the_limit() -> None:
         (
             {"max_advantage": 0.01},
             "i",
-            "Not enough data: not even the smallest size is shown with 97.5% confidence to keep 0.01",
+            "Not enough data: not even the smallest size is shown with 97.5% confidence (one end of a 95% interval) "
+            "to keep 0.01",
         ),
         ({}, "-", "All 600 released rows give an attacker an advantage between 0.000 and"),
     ],
@@ -124,7 +125,8 @@ def test_no_size_is_said_where_even_the_smallest_exceeds_the_limit() -> None:
 
     assert (decisions(answer), answer.largest) == ("ff", None)
     assert answer.sentence.startswith(
-        "No size: with 97.5% confidence even the smallest exceeds 0.1. The first 200 of 400 released rows:"
+        "No size: with 97.5% confidence (one end of a 95% interval) even the smallest exceeds 0.1. The first 200 of "
+        "400 released rows:"
     )
 
 

@@ -14,6 +14,7 @@ from estimators import Scores, advantage, advantage_series
 from estimators.errors import DimensionMismatch, MaceError, OptionError, OutOfRange
 from estimators.sample.counting import finest
 from estimators.series import Series
+from estimators.statement import roughly
 from tests.cases import each_case
 
 
@@ -114,7 +115,10 @@ def test_a_limit_that_is_open_says_how_many_records_would_settle_it() -> None:
     assert step is not None
     assert step.records_needed is not None
     assert step.records_needed > 800
-    assert f"about {step.records_needed} records" in series.sentence
+    assert (
+        f"about {roughly(step.records_needed)} records in all would settle it, you sent 800"
+        in series.sentence
+    )
 
 
 def test_without_a_limit_nothing_is_decided() -> None:

@@ -113,7 +113,11 @@ def test_tables_are_compared_by_the_queries_that_an_audit_asks() -> None:
     [
         (("--max-advantage", "0.1"), 1, "'epoch_20' is the first that is shown to be above"),
         (("--max-advantage", "0.9"), 0, "all 3 steps keep the advantage"),
-        (("--max-advantage", "0.05"), 1, "No step is shown with 97.5% confidence to keep"),
+        (
+            ("--max-advantage", "0.05"),
+            1,
+            "No step is shown with 97.5% confidence (one end of a 95% interval) to keep",
+        ),
         (("--max-advantage", "0.15"), 3, "'epoch_20' is the first that is not"),
         ((), 0, "the advantage at 'epoch_20' lies between"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from estimators.statement import at_least, at_most, percent
+from estimators.statement import at_least, at_most, exactly, percent
 from macekit.reports.charts.frame import (
     CONFIG,
     Spec,
@@ -18,7 +18,7 @@ from macekit.reports.charts.frame import (
     threshold,
     words,
 )
-from macekit.reports.formatting import rounded, short_label, three
+from macekit.reports.formatting import rounded, short_label
 from macekit.reports.model import AnswerPath, Cell, Figure, Table
 from macekit.reports.palette import INK, MUTED, THRESHOLD, WORDS
 
@@ -91,8 +91,8 @@ def _row(limit: Mapping[str, Any]) -> Spec:
         layers.append(_dot(rounded(limit["estimate"]), "circle", INK, 80))
     texts = (
         (short_label(limit["name"].replace("_", " ")), -12, 12, "right", "bold"),
-        (f"at most {three(most)}", -12, 31, "right", "normal"),
-        (limit.get("agrees", limit["decision"]), PLOT + 12, 12, "left", "bold"),
+        (f"at most {exactly(most)}", -12, 31, "right", "normal"),
+        (_decision(limit), PLOT + 12, 12, "left", "bold"),
         (_interval(limit), PLOT + 12, 31, "left", "normal"),
     )
     layers += [_text(*parts) for parts in texts]
@@ -115,19 +115,23 @@ def _interval(limit: Mapping[str, Any]) -> str:
     return f"[{at_least(limit['lower'])}, {end}"
 
 
+def _decision(limit: Mapping[str, Any]) -> str:
+    """The decision for people, or whether a measurement agrees with what is allowed."""
+    return str(limit.get("agrees") or WORDS[limit["decision"]].word.lower())
+
+
 def _limit_in_words(limit: Mapping[str, Any]) -> str:
     upper = "with no upper end" if limit["upper"] is None else f"at most {at_most(limit['upper'])}"
-    verdict = limit.get("agrees", limit["decision"])
-    return f"{verdict}, at least {at_least(limit['lower'])}, {upper}, against {three(limit['maximum'])}."
+    return f"{_decision(limit)}, at least {at_least(limit['lower'])}, {upper}, against {exactly(limit['maximum'])}."
 
 
 def _table(every: list[AnswerPath]) -> Table:
     lines: list[tuple[Cell, ...]] = [
         (
             short_label(limit.value["name"].replace("_", " ")),
-            limit["maximum"].number(),
+            limit["maximum"].number("exact"),
             *(limit[column].number() for column in ("estimate", "lower", "upper")),
-            limit.value["decision"],
+            _decision(limit.value),
         )
         for limit in every
     ]
@@ -176,16 +180,16 @@ def epsilon(answer: AnswerPath) -> Figure:
         ),
     ]
     text = (
-        f"If inclusion was random and independent, epsilon is at least {least} at delta {evidence['delta']:g}, with "
-        f"{percent(evidence['confidence'])} confidence."
+        f"If inclusion was random and independent, epsilon is at least {least} at delta "
+        f"{exactly(evidence['delta'])}, with {percent(evidence['confidence'])} confidence."
     )
     lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
     if claim is not None and claimed is not None:
-        text += f" The claim of {claimed:g} is {claim['decision']}."
+        text += f" The claim of {exactly(claimed)} is {claim['decision']}."
         lines.append(("claimed", answer["claim"]["epsilon"].number("plain")))
         far = claimed > high / 2
         name = words(
-            f"claimed: {claimed:g}, {claim['decision']}",
+            f"claimed: {exactly(claimed)}, {claim['decision']}",
             {"datum": claimed, "type": "quantitative"},
             {"value": -10},
             align="right" if far else "left",

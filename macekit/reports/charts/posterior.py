@@ -104,7 +104,7 @@ def _in_words(smooth: AnswerPath, slices: AnswerPath | None) -> str:
     )
     if slices is not None:
         text += f" The bars of slices (Theorem 2) cover {slices.value['covers']}."
-    return text + " Neither is the certified interval, which is that of the risk below."
+    return text + " Neither is the certified interval, which is that of the individual risk."
 
 
 def _table(curve: AnswerPath) -> Table:

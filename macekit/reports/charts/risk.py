@@ -127,13 +127,17 @@ def _lines(value: Mapping[str, Any], indices: Sequence[int]) -> tuple[Spec, str]
 def _in_words(value: Mapping[str, Any], indices: Sequence[int]) -> str:
     cells = value["cells"]
     worst = _surest(cells, indices)
+    highest = max(cells["signed_risk"][i] for i in indices)
+    higher = ""
+    if three(highest) != three(cells["signed_risk"][worst]):
+        higher = f" The highest signed risk, {three(highest)}, is that of a cell whose records show less so surely."
     together = between(cells["simultaneous_lower"][worst], cells["simultaneous_upper"][worst])
     return (
-        f"Over {many(len(indices), 'cell')}, the evidence of membership is strongest where the signed risk is "
+        f"Of {many(len(indices), 'cell')}, membership is shown most surely by one whose signed risk is "
         f"{three(cells['signed_risk'][worst])}: by the interval that holds for all cells together, the risk there lies "
-        f"{together}. Without any leakage it would be {three(value['baseline'])} everywhere. Drawn is the signed risk: "
-        "where it is low the score speaks for a nonmember, which exposes no member. Each interval drawn holds for its "
-        "cell alone."
+        f"{together}.{higher} Without any leakage it would be {three(value['baseline'])} everywhere. Drawn is the "
+        "signed risk: where it is low the score speaks for a nonmember, which exposes no member. Each interval drawn "
+        "holds for its cell alone."
     )
 
 

@@ -31,13 +31,17 @@ MOST = 200
 """Queries, and differences, that are shown."""
 
 RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
+TOGETHER = (
+    "The intervals of this table hold for all its rows at once. The largest advantage and a limit are one number each: "
+    "their ends hold alone, and may be narrower."
+)
 DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
 
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The ranking, then the differences, then the inputs one by one."""
-    ranks = table("Ranking", RANKS, answer["ranking"], rank)
+    ranks = table("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
     return side_by_side("compare", "Comparison of membership leakage", ranks, answer, figures, context)
 
 
@@ -104,11 +108,15 @@ def _attackers(advantage: AnswerPath) -> Inline:
 
 
 def table(
-    caption: str, head: tuple[str, ...], rows: AnswerPath, to_row: Callable[[AnswerPath], tuple[Cell, ...]]
+    caption: str,
+    head: tuple[str, ...],
+    rows: AnswerPath,
+    to_row: Callable[[AnswerPath], tuple[Cell, ...]],
+    note: str = "",
 ) -> Table:
     """A row for each of the first of many."""
     first = tuple(to_row(row) for row in list(rows)[:MOST])
-    return Table(caption, head, first, "", len(rows) - len(first), rows.path)
+    return Table(caption, head, first, note, len(rows) - len(first), rows.path)
 
 
 def rank(place: AnswerPath) -> tuple[Cell, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from macekit.reports.charts.forest import differences, ranking
-from macekit.reports.content.compare import RANKS, rank, side_by_side, table
+from macekit.reports.content.compare import RANKS, TOGETHER, rank, side_by_side, table
 from macekit.reports.model import AnswerPath, Cell, Context, Figure, Figures, Report
 from macekit.reports.palette import WORDS
 
@@ -19,7 +19,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         decision = release["decision"].value
         return (*rank(place), release["query"].untrusted(), "" if decision is None else WORDS[decision].word)
 
-    ranks = table("Ranking", HEAD, answer["ranking"], row)
+    ranks = table("Ranking", HEAD, answer["ranking"], row, TOGETHER)
     return side_by_side("compare-releases", "Releases side by side", ranks, answer, figures, context)
 
 

@@ -53,13 +53,15 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         limitations.section(_open(answer), answer["warnings"]),
         provenance.section("gate", source, context, grouped=grouped),
     )
-    headline = Headline(answer["decision"].value, answer["sentence"].quote(), rare_exposure(answer))
+    headline = Headline(
+        answer["decision"].value, answer["sentence"].quote(), *rare_exposure(answer["exposure"])
+    )
     return Report("Membership leakage gate", headline, Facts(tuple(_facts(answer))), sections)
 
 
 def _facts(answer: AnswerPath) -> Iterator[Fact]:
     for limit in list(answer["limits"])[:4]:
-        at: Inline = ("at most ", limit["maximum"].number(), " is acceptable")
+        at: Inline = ("at most ", limit["maximum"].number("exact"), " is acceptable")
         end = limit["lower"] if limit["decision"].value == "fail" or not limit["upper"] else limit["upper"]
         word = "at least" if end.path.endswith("lower") else "at most"
         yield Fact(f"{_label(limit)}, {word}", end.number(), at)
@@ -91,7 +93,7 @@ def _label(limit: AnswerPath) -> str:
 def _row(limit: AnswerPath) -> tuple[Cell, ...]:
     return (
         limit["about"].untrusted(),
-        limit["maximum"].number(),
+        limit["maximum"].number("exact"),
         WORDS[limit["decision"].value].word,
         limit["estimate"].number(),
         limit["lower"].number(),

@@ -9,7 +9,7 @@ from macekit.reports.formatting import words
 from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
-SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md)"
+SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md in mace's source)"
 """How the coverage of an interval is known that is not proven at every sample size."""
 RANDOM = "if inclusion was random and independent"
 """What every bound on the epsilon of the mechanism assumes."""
@@ -157,7 +157,7 @@ def add_exposure(numbers: Numbers, exposure: AnswerPath) -> None:
             ("Share of nonmembers in it", ("", "", tail["fpr_upper"].number("ceiling"))),
             (
                 "Probability that a record in it is a member",
-                ("", tail["precision_lower"].number("floor"), ""),
+                ("", tail["precision_lower"].number(), ""),
             ),
         )
         for label, limits in ends:

@@ -129,11 +129,9 @@ def of_advantage(result: AnswerPath, flags: AnswerPath = plain_words.NOTHING) ->
     covers = advantage["guarantee"]["covers"]
     if "change their guess" in covers.value:
         yield (
-            "The upper end is for attackers who change their guess at most ",
-            advantage["changes"].number("count"),
-            " times along the score, or read it at a resolution of ",
-            advantage["resolution"].number("count"),
-            " cells. An attacker who finds finer patterns may do better, and no number of records limits by how much; "
+            "The upper end is for attackers who ",
+            *plain_words.rules_anywhere(advantage),
+            ". An attacker who finds finer patterns may do better, and no number of records limits by how much; "
             "the lower end holds for that attacker, too.",
         )
     elif "resolution" in covers.value:

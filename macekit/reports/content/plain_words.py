@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
 
 # --- attacker class -----------------------------------------------------------------------------------------
 # The class of attackers that an upper end covers is always named beside it: no upper end covers all attackers.
 
-CELL = "A cell is a group of equal or similar values."
+STEP = "A step is a group of equal or similar values."
 """The one word of the sentence that a reader may never have met."""
 
 
@@ -30,7 +31,7 @@ class AttackerClass:
     def of(cls, advantage: AnswerPath) -> AttackerClass:
         """The class that the answer's own guarantee states."""
         covers = advantage["guarantee"]["covers"].value
-        cells: Inline = (advantage["resolution"].number("count"), _cells(advantage["resolution"]))
+        cells: Inline = (advantage["resolution"].number("count"), _groups(advantage["resolution"]))
         between = advantage["lower"].number("guesses"), " and ", advantage["upper"].number("guesses")
         sure: Inline = (" times in 100 (with ", advantage["confidence"].number("percent"), " confidence)")
         if advantage["class_rejected"].value:
@@ -50,31 +51,23 @@ class AttackerClass:
                     *sure,
                     "; the upper end is for attackers who read the learned score, sorted into ",
                     *cells,
-                    f" of similar values. {CELL}",
+                    " of similar values.",
                 ),
             )
         if "change their guess" in covers:
-            changes: Inline = ("change their guess at most ", advantage["changes"].number("count"), " times")
+            rules = rules_anywhere(advantage)
+            upper: Inline = ("; the upper end is for attackers who ", *rules, f". {STEP}")
             return cls(
-                (", for attackers who ", *changes, " along the score, or see it in ", *cells),
+                (", for attackers who ", *rules),
                 "score",
-                (
-                    "the best attacker is right between ",
-                    *between,
-                    *sure,
-                    "; the upper end is for attackers who ",
-                    *changes,
-                    " along the score, or see it sorted into ",
-                    *cells,
-                    f" of similar values. {CELL}",
-                ),
+                ("the best attacker is right between ", *between, *sure, *upper),
             )
         if "resolution" in covers:
             best: Inline = ("sorted into ", *cells, " of similar values, the best attacker")
             return cls(
                 (", for a score sorted into ", *cells),
                 "score",
-                (*best, " is right between ", *between, *sure, f". {CELL}"),
+                (*best, " is right between ", *between, *sure, "."),
             )
         assumption = assumed_class(advantage)
         return cls(
@@ -84,8 +77,16 @@ class AttackerClass:
         )
 
 
-def _cells(resolution: AnswerPath) -> str:
-    return " cell" if resolution.value == 1 else " cells"
+def rules_anywhere(advantage: AnswerPath) -> Inline:
+    """The rules that the upper end covers if their cuts may lie anywhere, in words to put after "attackers who"."""
+    resolution = advantage["resolution"]
+    steps = " step" if resolution.value == 1 else " steps"
+    along = rules_along(advantage["changes"].value)
+    return (f"{along}, or who sort the score into ", resolution.number("count"), steps)
+
+
+def _groups(resolution: AnswerPath) -> str:
+    return " group" if resolution.value == 1 else " groups"
 
 
 def assumed_class(advantage: AnswerPath) -> str:
@@ -123,7 +124,10 @@ def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterat
     if _tails(exposure := result["exposure"]):
         yield "the epsilon of this score's two distributions is at least ", exposure["score_epsilon"].number()
     if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:
-        yield flags["records"].number("count"), " records are flagged"
+        yield (
+            flags["records"].number("count"),
+            " records lie where scores speak for membership more than chance would",
+        )
 
 
 def _beside_half(roc: AnswerPath) -> bool:
@@ -138,10 +142,10 @@ def _tails(exposure: AnswerPath) -> bool:
     return (exposure["score_epsilon"].value or 0.0) > 0.0
 
 
-def rare_exposure(answer: AnswerPath) -> Quote | None:
-    """Who is exposed though the average may pass; None if nobody is shown to be."""
-    exposure = answer["exposure"]
-    return exposure["sentence"].quote() if exposure and exposure["alarm"].value else None
+def rare_exposure(exposure: AnswerPath) -> tuple[Quote | None, bool]:
+    """Who is exposed though the average may pass, None if nobody is shown to be; and whether that is severe."""
+    exposed = exposure and exposure["alarm"].value
+    return exposure["sentence"].quote() if exposed else None, exposure["severe"].value is not False
 
 
 # --- people -------------------------------------------------------------------------------------------------
@@ -153,7 +157,9 @@ COIN = 0.5
 
 def headline(answer: AnswerPath, result: AnswerPath) -> Headline:
     """The decision at a threshold, if one was given, and the sentence."""
-    return Headline(result["verdict"]["decision"].value, answer["sentence"].quote(), rare_exposure(result))
+    return Headline(
+        result["verdict"]["decision"].value, answer["sentence"].quote(), *rare_exposure(result["exposure"])
+    )
 
 
 def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
@@ -173,7 +179,9 @@ def facts(answer: AnswerPath, result: AnswerPath) -> Facts:
     if verdict:
         warned = any(each["code"].value == "limit_below_baseline" for each in result["warnings"])
         below = ", below the baseline" if warned else ""
-        tiles.append(Fact("Acceptable at most", verdict["threshold"].number(), (f"the threshold{below}",)))
+        tiles.append(
+            Fact("Acceptable at most", verdict["threshold"].number("exact"), (f"the threshold{below}",))
+        )
     return Facts((*tiles, *records(source), *worth(advantage["clusters"])))
 
 

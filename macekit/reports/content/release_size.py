@@ -46,7 +46,7 @@ ADVANTAGE_ALONE: Inline = (
 
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The largest size, then all of them."""
-    table = Table("Every size", HEAD, tuple(map(_row, answer["steps"])))
+    table = Table("Every size", HEAD, tuple(map(_row, answer["steps"])), riskiest.BAND)
     referenced = bool(answer["n_reference"].value)
     sections = (
         Section("sizes", "Every size", (*figures.pick("sizes"), table), (table,)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.risk import risk as risk_chart
 from macekit.reports.content import groups, limitations, provenance
-from macekit.reports.content.plain_words import records, worth
+from macekit.reports.content.plain_words import at_prior, records, worth
 from macekit.reports.model import (
     TOP_RECORDS,
     AnswerPath,
@@ -75,13 +75,24 @@ def _meaning(risk: AnswerPath) -> tuple[Paragraph, Bullets]:
             ".",
         ),
         (
-            "On average over many such samples, at most ",
+            "A flag is a statement about a cell. On average over many such samples, at most ",
             risk["flags"]["rate"].number("percent"),
-            " of the flagged records are false; in one sample it may be more.",
+            " of the flagged ",
+            risk["flags"]["over"].untrusted(),
+            " are flagged without cause; in one sample it may be more, and records of one cell may differ. A flag "
+            "makes no record a member",
+            *_of_them_members(risk["flags"]),
+            ".",
         ),
     )
     mean: Inline = (risk["mean"]["sentence"].quote(),)
     return Paragraph((meaning,)), Bullets((*covers, mean, *_below(risk["baseline"])))
+
+
+def _of_them_members(flags: AnswerPath) -> Inline:
+    """How many of the flagged are members at the prior, if any are flagged."""
+    share = flags["member_share"]
+    return (": at this prior an estimated share of ", share.number(), " of the flagged are") if share else ()
 
 
 def _below(baseline: AnswerPath) -> tuple[Inline, ...]:
@@ -215,9 +226,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
         Fact(
             "Records flagged",
             flags["records"].number("count"),
-            ("membership is more likely than the threshold says",),
+            ("by their cells, membership is likelier than the threshold says",),
         ),
-        Fact("Of them false, at most", flags["rate"].number("percent"), ("on average",)),
+        Fact("Of them members, about", flags["member_share"].number(), ("an estimate", *at_prior(prior))),
         Fact(
             "Without any leak",
             answer["baseline"].number(),

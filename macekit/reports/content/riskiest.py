@@ -8,8 +8,9 @@ from macekit.reports.charts.forest import columns as forest_of_columns
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.forest import ranking
 from macekit.reports.content import groups, limitations
+from macekit.reports.content.compare import RANKS, TOGETHER, rank
 from macekit.reports.content.guarantees import Backing
-from macekit.reports.content.plain_words import without_leak
+from macekit.reports.content.plain_words import rare_exposure, without_leak
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -22,14 +23,12 @@ from macekit.reports.model import (
     Inline,
     Kind,
     Paragraph,
-    Quote,
     Section,
     Table,
 )
 from macekit.reports.palette import WORDS
 
 LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper end")
-RANKING = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
 QUERIES = ("Query", "A high score says", "From")
 TAILS = ("Query", "Members", "Nonmembers", "Members, at least", "Nonmembers, at most", "Probable, at least")
 COLUMNS = ("Column", "Kind", "Advantage", "Lower end", "Upper end", "They differ")
@@ -44,6 +43,12 @@ LABELS = {
     "copies": "Copied rows",
 }
 
+BAND = (
+    "The two ends of a row hold for all rows at once. By itself at most is the upper end of that row alone, "
+    "which decides whether it keeps the limit."
+)
+"""Why one row has two upper ends."""
+
 OTHERS: Inline = (
     "Only these queries were asked. Another one may find more, and so may all of them together: an attacker who reads "
     "several scores of a row is not covered.",
@@ -51,16 +56,9 @@ OTHERS: Inline = (
 
 
 def headline(answer: AnswerPath) -> Headline:
-    """The decision, its sentence, and that members are exposed where that says more."""
-    return Headline(answer["decision"].value, answer["sentence"].quote(), _warning(answer))
-
-
-def _warning(answer: AnswerPath) -> Quote | None:
-    """That members are exposed, whatever else was decided; of a fail the sentence says enough."""
-    if answer["decision"].value in ("fail", "fail, or drift"):
-        return None
-    first = answer["exposures"][0]
-    return first["sentence"].quote() if first["alarm"].value else None
+    """The decision, its sentence, and that members are exposed, whatever was decided."""
+    exposed = rare_exposure(answer["exposures"][0])
+    return Headline(answer["decision"].value, answer["sentence"].quote(), *exposed)
 
 
 def facts(answer: AnswerPath) -> Iterator[Fact]:
@@ -91,7 +89,7 @@ def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
     kind: Kind = "count" if limit["name"].value == "copies" else "share"
     return (
         *_label(limit),
-        limit["maximum"].number(kind),
+        limit["maximum"].number("exact" if kind == "share" else kind),
         WORDS[limit["decision"].value].word,
         limit["query"].untrusted(),
         limit["estimate"].number(kind),
@@ -102,7 +100,7 @@ def limit_row(limit: AnswerPath) -> tuple[Cell, ...]:
 
 def every_query(answer: AnswerPath, figures: Figures) -> Section:
     """What each query gives away, and whom it exposes."""
-    ranks = Table("Every query", RANKING, tuple(map(_rank, answer["ranking"])))
+    ranks = Table("Every query", RANKS, tuple(map(rank, answer["ranking"])), TOGETHER)
     words = Table(
         "What the queries ask",
         QUERIES,
@@ -118,18 +116,6 @@ def every_query(answer: AnswerPath, figures: Figures) -> Section:
     else:
         blocks.append(Paragraph((answer["exposures"][0]["sentence"].quote(),)))
     return Section("ranking", "Every query", (*blocks, words), (ranks,))
-
-
-def _rank(place: AnswerPath) -> tuple[Cell, ...]:
-    advantage = place["advantage"]
-    return (
-        place["name"].untrusted(),
-        advantage["estimate"].number(),
-        advantage["lower"].number(),
-        advantage["upper"].number(),
-        place["best_rank"].number("count"),
-        place["worst_rank"].number("count"),
-    )
 
 
 def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:

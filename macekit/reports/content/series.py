@@ -39,7 +39,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """How far the limit is kept, then every step."""
     sources, entries = answer["provenance"], answer["steps"]
     rows = tuple(_row(step) for step in list(entries)[:MOST])
-    table = Table("Every step", HEAD, rows, "", len(entries) - len(rows), entries.path)
+    table = Table("Every step", HEAD, rows, riskiest.BAND, len(entries) - len(rows), entries.path)
     sections = (
         Section("steps", "Every step", (*figures.pick("steps"), table), (table,)),
         riskiest.backings([("The interval of a step covers ", entries[0])]),

@@ -25,7 +25,7 @@ def _no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("maximum", "status", "word"), [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Inconclusive")]
+    ("maximum", "status", "word"), [("0.9", 0, "Pass"), ("0.1", 1, "Fail"), ("0.6", 3, "Not enough data")]
 )
 def test_the_exit_status_is_the_decision(folder: Path, maximum: str, status: int, word: str) -> None:
     done = mace("gate", "scores.csv", "--max-advantage", maximum, folder=folder)
@@ -47,7 +47,7 @@ def test_a_vector_passes_only_by_a_learned_score_that_is_accepted(tmp_path: Path
     )
 
     assert (undecided.returncode, accepted.returncode) == (3, 0)
-    assert "Inconclusive: learned score: " in undecided.stdout
+    assert "Undecided: learned score: " in undecided.stdout
     assert "Pass: learned score: " in accepted.stdout
 
 

@@ -53,7 +53,7 @@ def test_risk_is_written_as_a_table_of_every_record(folder: Path, capsys: Captur
     table = read(folder / f"risk.{suffix}")
     answered_columns = {name: column for name, column in expected.items() if column is not None}  # type: ignore[attr-defined]
     assert table.to_pydict() == answered_columns
-    assert capsys.readouterr().err.startswith("13 of 48 records are flagged")
+    assert capsys.readouterr().err.startswith("13 of 48 records lie where scores speak for membership")
 
 
 def test_csv_is_that_of_the_service(folder: Path) -> None:

@@ -212,13 +212,13 @@ def test_of_vectors_a_cell_is_exposed_and_is_no_label() -> None:
     assert sentence.startswith(
         f"{pure.tail.members} of 2,000 members lie in one cell of vectors, in which no nonmember lies."
     )
-    assert "such a vector makes membership" in sentence
-    assert "such a vector makes membership" in caution
+    assert "Such a vector makes an attacker at least" in sentence
+    assert "such a vector makes an attacker at least" in caution
     assert "best cell of these vectors" in pure.guarantee.covers
     assert mixed.tail is not None
     assert mixed.tail.label == counts.size - 1
     assert mixed.sentence.startswith(
-        f"80 of {some[0].sum()} members and 5 of {some[1].sum()} nonmembers lie in one cell of vectors. With"
+        f"80 of {some[0].sum()} members and 5 of {some[1].sum()} nonmembers lie in one cell of vectors. Such"
     )
     assert "label" not in sentence + caution + mixed.sentence + pure.guarantee.covers
 
@@ -228,9 +228,7 @@ def test_a_few_nonmembers_among_the_copies_do_not_hide_them() -> None:
     result = exposure(counts)
 
     assert result.alarm
-    assert result.finding == (
-        "200 of 5,000 members and 5 of 5,000 nonmembers have scores beyond one cut, at the high end"
-    )
+    assert result.finding == "200 of 5,000 members and 5 of 5,000 nonmembers score above one cut"
     assert result.score_epsilon > 2.0
 
 
@@ -263,8 +261,50 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
 
     assert caution.code == "rare_exposure"
     assert caution.message == (
-        "50 of 5,000 members have scores that no nonmember has, at the high end: such a score makes membership at "
-        "least 90.3% probable at a prior of 0.5, which an advantage, being an average, hides"
+        "50 of 5,000 members score higher than every nonmember: such a score makes an attacker at least 90.3% sure of "
+        "membership, in place of 50%, which an advantage, being an average, hides"
+    )
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.01])
+def test_an_exposure_is_severe_where_an_attacker_at_even_odds_is_right_three_times_in_four(
+    prior: float,
+) -> None:
+    for alone in (8, 12, 15, 18, 20, 50, 500):
+        counts = Counts.of([5000 - alone, alone], [5000, 0], edges=[1.0])
+        at_even_odds = exposure(counts).tail
+
+        result = exposure(counts, prior=prior)
+
+        assert result.alarm
+        assert at_even_odds is not None
+        assert result.severe == (at_even_odds.precision_lower >= 0.75), alone
+
+
+def test_what_is_no_alarm_is_not_severe() -> None:
+    assert not exposure(Counts.of([5000, 5000], [5000, 5000], edges=[1.0])).severe
+
+
+@pytest.mark.parametrize(
+    ("members", "nonmembers", "says"),
+    [
+        ([950, 50], [1000, 0], "50 of 1,000 members score higher than every nonmember. Such a score makes"),
+        ([50, 950], [0, 1000], "50 of 1,000 members score lower than every nonmember. Such a score makes"),
+        (
+            [60, 940],
+            [4, 996],
+            "60 of 1,000 members and 4 of 1,000 nonmembers score below one cut. Such a score makes",
+        ),
+    ],
+)
+def test_the_sentence_says_who_how_surely_and_with_which_confidence(
+    members: list[int], nonmembers: list[int], says: str
+) -> None:
+    result = exposure(Counts.of(members, nonmembers, edges=[1.0]), prior=0.2)
+
+    assert result.sentence.startswith(says)
+    assert result.sentence.endswith(
+        "sure of membership, in place of 20%, with 97.5% confidence (one end of a 95% interval)."
     )
 
 

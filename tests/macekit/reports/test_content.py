@@ -37,7 +37,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
 
 @each_case(
     "name, word",
-    [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? NOT ENOUGH DATA")],
+    [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? UNDECIDED")],
 )
 def test_a_decision_is_a_word_and_a_sign_before_all_else(name: str, word: str) -> None:
     operation, answer = case(name)
@@ -62,8 +62,8 @@ def test_an_advantage_is_told_in_right_guesses_of_a_hundred() -> None:
     assert "by tossing a coin, the attacker is right 50 times in 100" in said
     assert (
         "the best attacker is right between 67.3 and 94 times in 100 (with 95% confidence); the upper end is for "
-        "attackers who change their guess at most 2 times along the score, or see it sorted into 4 cells of similar "
-        "values. A cell is a group of equal or similar values." in said
+        "attackers who accuse on one side of a cut, or inside or outside one range, or who sort the score into 4 "
+        "steps. A step is a group of equal or similar values." in said
     )
 
 
@@ -103,10 +103,13 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
             "pass",
             "A pass says that the upper end is not above the threshold. It does not say that nothing leaks.",
         ),
-        ("inconclusive", "No decision was reached at the threshold: the interval"),
+        (
+            "inconclusive",
+            "No decision was reached at the threshold: with 95% confidence the advantage may be anything from",
+        ),
         (
             "advantage, scores",
-            "at a resolution of 4 cells. An attacker who finds finer patterns may do better, and no number of",
+            "or who sort the score into 4 steps. An attacker who finds finer patterns may do better, and no number of",
         ),
         (
             "advantage, options",

@@ -98,19 +98,20 @@ def at(answer: Any, path: str) -> Any:
 GUESSING = "guessing gives 0.5"
 """What is so of every curve."""
 
-ENDS = {
-    **dict.fromkeys(("lower", "lower_bound", "simultaneous_lower", "auc_lower"), -1),
-    **dict.fromkeys(("score_epsilon", "tpr_lower", "precision_lower"), -1),
-    **dict.fromkeys(("upper", "simultaneous_upper", "auc_upper", "fpr_upper"), 1),
-}
-"""Which way the ends of intervals are rounded."""
+LOWER_BOUNDS = {"lower_bound", "score_epsilon"}
+"""Lower ends that are not called so."""
+
+
+def direction(name: str) -> int:
+    """Which way an end of an interval is rounded: down, up, or to the nearest if it is none."""
+    return -(name.endswith("lower") or name in LOWER_BOUNDS) + name.endswith("upper")
 
 
 def rounds(shown: str, value: float | None, kind: str | None, path: str) -> bool:
     """Whether what is shown is the value, rounded, an end outward; worked out from what is shown, by other means."""
     if value is None:
         return shown == "–"
-    outward = next((ENDS.get(name, 0) for name in path.split(".")[::-1] if not name.isdecimal()), 0)
+    outward = next((direction(name) for name in path.split(".")[::-1] if not name.isdecimal()), 0)
     if kind in (None, "guesses") and outward and "e" not in shown:
         exact = Fraction(value) if kind is None else 50 * (1 + Fraction(value))
         if kind == "guesses" and shown in ("0", "100"):
