@@ -100,7 +100,7 @@ OPERATIONS = (
         "advantage",
         "estimate",
         "How well the best attacker tells members from nonmembers, certified, with a verdict",
-        "The answer is an advantage with a certified interval. Give `threshold` for a verdict, and `claimed_epsilon` "
+        "The answer is an advantage with a certified interval. Give `max_advantage` for a verdict, and `claimed_epsilon` "
         "to check a promise of differential privacy.",
         (
             "mace estimate scores.csv",
@@ -533,13 +533,11 @@ FLAGS = {
     "rule.kind": "--rule",
     "members": "--member-count",
     "anytime": "--sequential",
-    "threshold": "--max-advantage",
 }
 """Options of the shell that are not named like the last part of the service's."""
 
-OWN_FLAGS = {("individual-risk", "threshold"): "--threshold", ("series", "group"): "--by"}
-"""What one command calls otherwise: the risk above which a record is flagged is no limit of the advantage, and the
-groups of a series are its steps."""
+OWN_FLAGS = {("series", "group"): "--by"}
+"""What one command calls otherwise: the groups of a series are its steps."""
 
 SLOW = re.compile(
     rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'

@@ -193,7 +193,7 @@ class Mace(Client):
         >>> import macekit
         >>> mace = macekit.Mace("http://127.0.0.1:8000", timeout=60)  # where `mace serve` listens
         >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> mace.estimate(counts=counts, threshold=0.1).decision
+        >>> mace.estimate(counts=counts, max_advantage=0.1).decision
         'fail'
         >>> mace.estimate(counts=counts).answer == macekit.estimate(counts=counts).answer
         True

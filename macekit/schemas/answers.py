@@ -842,6 +842,7 @@ class PlanAnswer(TypedDict):
         int | None, Field(description="models to train, where the plan is about a training procedure")
     ]
     sentence: str
+    warnings: list[WarningAnswer]
 
 
 class CountsAnswer(TypedDict):
