@@ -48,8 +48,6 @@ class Operation:
     """Fields that hold whole tables; a body that is one table says of each row to which it belongs."""
     python: str = ""
     """Its function in ``macekit``: the command, unless said otherwise."""
-    decides: bool = False
-    """Whether the shell's exit status tells what was decided."""
     several: bool = False
     """Whether it is asked of several queries by name, each with scores of its own; the columns of a table are these."""
     sides: bool = False
@@ -172,9 +170,11 @@ OPERATIONS = (
         "compare",
         "compare",
         "Several scores of one model, or several models, compared",
-        "Intervals hold for all queries together.",
+        "Intervals hold for all queries together, and so does the decision: give `max_advantage` to hold it against the "
+        "riskiest of them.",
         (
             "mace compare scores.csv --score loss,margin",
+            "mace compare scores.csv --score loss,margin --max-advantage 0.1",
             "mace compare before.parquet after.parquet --against before",
             "mace compare a.npy b.npy c.npy --no-paired",
         ),
@@ -212,7 +212,6 @@ OPERATIONS = (
         most_files=None,
         several=True,
         python="advantage_series",
-        decides=True,
         by_clusters=True,
         takes_counts=True,
         counts_suffice=True,
@@ -235,7 +234,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
         python="audit_synthetic",
-        decides=True,
     ),
     Operation(
         "release-size",
@@ -250,7 +248,6 @@ OPERATIONS = (
         bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
-        decides=True,
     ),
     Operation(
         "model",
@@ -269,7 +266,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="audit_predictions",
-        decides=True,
     ),
     Operation(
         "check",
@@ -285,7 +281,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="check_split",
-        decides=True,
     ),
     Operation(
         "audit",
@@ -330,7 +325,6 @@ OPERATIONS = (
             "mace gate monday.csv --max-advantage 0.1 --sequential --state run.json --planned 20000",
         ),
         counts_suffice=True,
-        decides=True,
         by_clusters=True,
     ),
     Operation(

@@ -323,13 +323,15 @@ class Client(ABC):
             paired: Whether the same records were scored each time, in the same order. True by default; False for
                 independent samples.
             against: Name of the query that all others are subtracted from. All pairs by default.
+            max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1: ``decision``
+                is one for all of them together. No decision without it. Of vectors, ask ``gate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
             estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``maximum``, ``ranking``, ``differences``.
+            a ``Result``: ``decision`` and ``limits``, if there is a limit; ``maximum``, ``ranking``, ``differences``.
 
         Example:
             >>> import macekit
@@ -342,6 +344,9 @@ class Client(ABC):
             ['before', 'after']
             >>> round(result.maximum.lower, 3), round(result.maximum.upper, 3)
             (0.132, 0.293)
+            >>> limited = macekit.compare(queries, max_advantage=0.1)
+            >>> limited.decision, limited.limits[0].query
+            ('fail', 'before')
         """
         return self._result_of(lambda: pose_several("compare", queries, options))
 
@@ -365,7 +370,8 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``ranking``, ``releases``, ``differences``.
+            a ``Result``: ``ranking``, ``releases``, ``differences``; with a limit, ``decision``: pass if all releases
+            keep it, fail if one does not.
 
         Example:
             >>> import macekit

@@ -227,6 +227,7 @@ class CompareOptions(Columns, total=False):
 
     paired: bool
     against: str | None
+    max_advantage: float | None
     query: QueryKind
     estimator: Estimator
     prior: float

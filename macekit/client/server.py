@@ -30,6 +30,7 @@ from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
+from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     from estimators import Caution
@@ -174,6 +175,7 @@ KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What the service takes for a key (``app.settings.KEY``, to which a test holds it)."""
 
 
+@names_the_nearest
 class Mace(Client):
     """A server of mace, with the functions of ``macekit`` as methods.
 

@@ -494,6 +494,11 @@ class CompareQuestion(Question):
     against: Name | None = Field(
         None, description="name of the query to compare all others with; without it, all pairs"
     )
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None,
+        description="largest acceptable advantage, of the riskiest query; gives a decision. Every query has to be one "
+        "number a record, or counts",
+    )
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
