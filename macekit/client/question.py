@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from estimators.renamed import notice
 from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.options import OPTIONS
@@ -346,6 +345,8 @@ def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dic
     for former, current in FORMER.items():
         if former not in by_name or current not in known:
             continue
+        from estimators.renamed import notice
+
         if current in by_name:
             raise TypeError(f"{function}() got {current!r} and, by its former name, {former!r}")
         warnings.warn(notice(function, former, current), FutureWarning, stacklevel=_frames_to_caller())

@@ -56,7 +56,7 @@ def test_the_upper_end_itself_passes_and_the_lower_end_itself_does_not_fail() ->
 
 @pytest.mark.parametrize("threshold", [1.5, -2.0, float("nan")])
 def test_a_threshold_that_is_no_advantage_is_refused(threshold: float) -> None:
-    with pytest.raises(OutOfRange, match="threshold"):
+    with pytest.raises(OutOfRange, match="max_advantage"):
         verdict(ask(identical(), 50), threshold)  # type: ignore[arg-type]
 
 
