@@ -134,7 +134,9 @@ def verdict(result: Advantage, max_advantage: float) -> Verdict:
     """
     most = require_number("max_advantage", max_advantage)
     if not -1.0 <= most <= 1.0:
-        raise OutOfRange(f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage")
+        raise OutOfRange(
+            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
+        )
     records = result.provenance.n_members + result.provenance.n_nonmembers
     total = None if result.class_rejected else records_needed(result.estimate, most, records)
     return judge_advantage(result, result.estimate, most, total)

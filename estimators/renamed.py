@@ -40,7 +40,9 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
         def understanding(*arguments: Any, **keywords: Any) -> Any:
             if former in keywords:
                 if current in keywords:
-                    raise TypeError(f"{target.__name__}() got {current!r} and, by its former name, {former!r}")
+                    raise TypeError(
+                        f"{target.__name__}() got {current!r} and, by its former name, {former!r}"
+                    )
                 warnings.warn(notice(target.__name__, former, current), FutureWarning, stacklevel=2)
                 keywords[current] = keywords.pop(former)
             return work(*arguments, **keywords)

@@ -249,7 +249,9 @@ def assess(
         epsilon = claim.bound
     else:
         epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
-    beneath = () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
+    beneath = (
+        () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
+    )
     tails = exposure(fine, options.confidence, options.prior)
     decision = None if options.max_advantage is None else verdict(result, options.max_advantage)
     first = () if decision and decision.decision is Decision.FAIL else tails.cautions

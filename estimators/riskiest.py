@@ -170,9 +170,7 @@ def judge_queries(
         if every is not None and cluster is not None and alone:
             rows = lone_rows(every, cluster, seed)
         fine = rows if isinstance(rows, Counts) else finest(rows)
-        samples[name] = GateSample(
-            rows, fine, prior, confidence, below, seed, every=every, cluster=cluster
-        )
+        samples[name] = GateSample(rows, fine, prior, confidence, below, seed, every=every, cluster=cluster)
     return tuple(
         _riskiest(limit, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
     )

@@ -98,8 +98,8 @@ OPERATIONS = (
         "advantage",
         "estimate",
         "How well the best attacker tells members from nonmembers, certified, with a verdict",
-        "The answer is an advantage with a certified interval. Give `max_advantage` for a verdict, and `claimed_epsilon` "
-        "to check a promise of differential privacy.",
+        "The answer is an advantage with a certified interval. Give `max_advantage` for a verdict, and "
+        "`claimed_epsilon` to check a promise of differential privacy.",
         (
             "mace estimate scores.csv",
             "mace estimate scores.parquet --score loss --member is_train --max-advantage 0.1",
@@ -170,8 +170,7 @@ OPERATIONS = (
         "compare",
         "compare",
         "Several scores of one model, or several models, compared",
-        "Intervals hold for all queries together, and so does the decision: give `max_advantage` to hold it against the "
-        "riskiest of them.",
+        "Intervals hold for all queries together. Give `max_advantage` for a decision about the riskiest of them.",
         (
             "mace compare scores.csv --score loss,margin",
             "mace compare scores.csv --score loss,margin --max-advantage 0.1",

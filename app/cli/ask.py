@@ -154,7 +154,9 @@ def answer_question(
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
         for each in options:
             if each.former and getattr(arguments, "former", None) == each.former:
-                progress.say(f"{each.former} is called {each.flag} now; this name will not be understood for ever")
+                progress.say(
+                    f"{each.former} is called {each.flag} now; this name will not be understood for ever"
+                )
         inputs = _inputs(question, tables, paths, arguments, stack)
         if isinstance(inputs, CountsFiles):
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")

@@ -20,6 +20,7 @@ QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper
 THEORY = tuple(each for each in OPERATIONS if each.paper)
 """What the papers promise, asked as `mace theory NAME`."""
 
+
 def add(commands: Any) -> None:
     """Describe the commands; their options are added when one is named."""
     for question in QUESTIONS:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from app.cli.outputs import Target
 
+
 def add(commands: Any) -> None:
     """Describe the command; its options are added when it is named."""
     describe(commands, GATE, run, _fill)

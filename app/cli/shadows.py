@@ -46,6 +46,7 @@ examples:
   mace shadows signals.npz --scale logit -o scores.csv && mace report scores.csv --score lira_online
   mace shadows signals.npz --max-advantage 0.1"""
 
+
 def add(commands: Any) -> None:
     """Describe the command."""
     command = commands.add_parser(

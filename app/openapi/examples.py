@@ -53,7 +53,9 @@ TABLES = {
 
 JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     "advantage": {
-        "scores": Example("Scores of both sides, and a limit to decide about", {**SAMPLE, "max_advantage": 0.1}),
+        "scores": Example(
+            "Scores of both sides, and a limit to decide about", {**SAMPLE, "max_advantage": 0.1}
+        ),
         "counts": Example(
             "Counts in place of scores: 1,000 records a side in three cells",
             {"counts": COUNTS, "max_advantage": 0.1, "claimed_epsilon": 1.0},
@@ -335,7 +337,9 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         ),
     },
     "plan": {
-        "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "max_advantage": 0.1}),
+        "verdict": Example(
+            "Records to show that 0.05 is below 0.1", {"expected": 0.05, "max_advantage": 0.1}
+        ),
         "width": Example(
             "Records for an interval of width 0.1", {"expected": 0.2, "width": 0.1, "prior": 0.5}
         ),

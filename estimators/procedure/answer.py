@@ -176,7 +176,7 @@ class Procedure:
 
     @renamed("threshold", "max_advantage")
     def verdict(self, max_advantage: float, accept_simulated: bool = False) -> ProcedureVerdict:
-        """What the limits of the mean say about the largest that is acceptable, and whether models or records would settle it.
+        """What the limits of the mean say about the largest acceptable, and whether models or records would settle it.
 
         Args:
             max_advantage: Largest advantage that is acceptable, from -1 to 1.

@@ -323,8 +323,8 @@ class Client(ABC):
             paired: Whether the same records were scored each time, in the same order. True by default; False for
                 independent samples.
             against: Name of the query that all others are subtracted from. All pairs by default.
-            max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1: ``decision``
-                is one for all of them together. No decision without it. Of vectors, ask ``gate``.
+            max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1:
+                ``decision`` is one for all of them together. No decision without it. Of vectors, ask ``gate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
             estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.

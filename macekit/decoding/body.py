@@ -88,7 +88,9 @@ class DecodedBody:
                 detail = f"{former}: is the former name of {current}, which is given, too; remove {former}"
                 raise Problem("bad-option", detail, field=former)
             options[current] = value
-            message = f"{former} is called {current} now, and will not be understood by its former name for ever"
+            message = (
+                f"{former} is called {current} now, and will not be understood by its former name for ever"
+            )
             cautions.append(Caution("former_name", message))
         return replace(self, options=options, cautions=tuple(cautions))
 

@@ -21,7 +21,9 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Records for a decision about a limit, or for an interval of a width; models for a decision about a procedure."""
     q = parse_question(PlanQuestion, body)
     if (q.max_advantage is None) == (q.width is None):
-        raise Problem("bad-option", "plan: give max_advantage or width, one of the two", field="max_advantage")
+        raise Problem(
+            "bad-option", "plan: give max_advantage or width, one of the two", field="max_advantage"
+        )
     work = _of_records if q.spread is None and q.records_per_model is None else _of_models
     return reply_of(call, work(q, encode.warnings(body.cautions)))
 

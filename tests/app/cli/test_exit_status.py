@@ -196,7 +196,12 @@ def test_an_answer_that_was_kept_is_shown_and_judged_no_more() -> None:
 @pytest.mark.usefixtures("folder")
 @each_case(
     "line",
-    ["estimate scores.csv", "compare scores.csv --score score,loss", "metrics scores.csv", "audit scores.csv"],
+    [
+        "estimate scores.csv",
+        "compare scores.csv --score score,loss",
+        "metrics scores.csv",
+        "audit scores.csv",
+    ],
 )
 def test_nothing_that_is_limited_ends_with_0(line: str) -> None:
     assert status(line) == 0

@@ -1,4 +1,4 @@
-"""One limit, one name: ``max_advantage`` in every door, its former name with a word about it, and typos by the nearest."""
+"""One limit, one name: ``max_advantage`` in every door, its former name with a word about it, typos by the nearest."""
 
 from __future__ import annotations
 

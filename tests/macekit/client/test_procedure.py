@@ -42,7 +42,9 @@ def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(frame: str, 
         client.procedure(FRAMES[frame](columns), max_advantage=0.2, **roles) for client in (macekit, mace)
     )
     labels = {"members": columns["run"][inside], "nonmembers": columns["run"][~inside]}
-    beside = mace.procedure(columns["loss"][inside], columns["loss"][~inside], model=labels, max_advantage=0.2)
+    beside = mace.procedure(
+        columns["loss"][inside], columns["loss"][~inside], model=labels, max_advantage=0.2
+    )
     own = procedure_advantage(
         Scores.of(columns["loss"][inside], columns["loss"][~inside]),
         np.concatenate([labels["members"], labels["nonmembers"]]),
@@ -139,7 +141,13 @@ FOUR = ["a", "b", "c", "d"] * 16
         ),
         (
             "plan",
-            {"expected": 0.3, "max_advantage": 0.1, "cluster_size": 5, "correlation": 0.5, "design_effect": 2.0},
+            {
+                "expected": 0.3,
+                "max_advantage": 0.1,
+                "cluster_size": 5,
+                "correlation": 0.5,
+                "design_effect": 2.0,
+            },
             "bad-option",
             "correlation: does not go with design_effect",
         ),

@@ -249,7 +249,9 @@ def test_a_server_that_hangs_up_half_way_is_unreachable() -> None:
         thread = threading.Thread(target=hang_up)
         thread.start()
         with pytest.raises(macekit.MaceUnreachable, match="broke"):
-            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(expected=0.1, max_advantage=0.2)
+            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(
+                expected=0.1, max_advantage=0.2
+            )
         thread.join()
 
 

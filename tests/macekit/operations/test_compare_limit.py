@@ -19,7 +19,11 @@ from tests.cases import each_case
 
 RNG = np.random.default_rng(0)
 MEMBERS, NONMEMBERS = RNG.normal(0.8, 1.0, 400), RNG.normal(size=400)
-QUERIES = {"loss": (MEMBERS, NONMEMBERS), "mink": (MEMBERS - 0.6, NONMEMBERS), "noise": (NONMEMBERS, MEMBERS - 0.8)}
+QUERIES = {
+    "loss": (MEMBERS, NONMEMBERS),
+    "mink": (MEMBERS - 0.6, NONMEMBERS),
+    "noise": (NONMEMBERS, MEMBERS - 0.8),
+}
 OF_LIBRARY = {name: Scores.of(*sides) for name, sides in QUERIES.items()}
 
 
@@ -86,7 +90,9 @@ def test_rows_that_belong_together_are_judged_by_whole_clusters() -> None:
     ],
 )
 def test_a_learned_score_is_refused_by_name(queries: dict[str, Any], options: dict[str, Any]) -> None:
-    with pytest.raises(macekit.MaceProblem, match=r"max_advantage: is judged of one number a record") as refused:
+    with pytest.raises(
+        macekit.MaceProblem, match=r"max_advantage: is judged of one number a record"
+    ) as refused:
         macekit.compare(queries, max_advantage=0.1, **options)
 
     assert refused.value.field == "max_advantage"

@@ -99,7 +99,10 @@ def swap(*path: str) -> Spoil:
         (put(2.0, "roc", "auc"), "roc: the auc is outside its interval"),
         (put(0.999, "advantage", "estimate"), "advantage: the estimate is outside its interval"),
         (put(95.0, "advantage", "confidence"), "advantage.confidence: not between 0 and 1"),
-        (put(0.2, "provenance", "options", "max_advantage"), "verdict: threshold is not the one of the options"),
+        (
+            put(0.2, "provenance", "options", "max_advantage"),
+            "verdict: threshold is not the one of the options",
+        ),
     ],
 )
 def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) -> None:

@@ -123,7 +123,9 @@ def test_every_source_is_answered(data: Path, source: Callable[[Path], Any], amo
 
 @pytest.mark.usefixtures("few")
 def test_a_verdict_passes_where_the_learned_score_is_accepted(data: Path) -> None:
-    result = macekit.estimate(data, **NAMES, estimator={**QUICK, "accept_learned_score": True}, max_advantage=0.5)
+    result = macekit.estimate(
+        data, **NAMES, estimator={**QUICK, "accept_learned_score": True}, max_advantage=0.5
+    )
 
     assert result.verdict.decision == "pass"
     assert result.verdict.learned_score_accepted is True
