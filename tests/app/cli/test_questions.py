@@ -49,7 +49,7 @@ def failed(capsys: Capture, *arguments: str) -> str:
 def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
     found = answered(capsys, "estimate", "scores.csv", "--max-advantage", "0.1", "--estimator", "threshold")
 
-    query = {"threshold": "0.1", "estimator.kind": "threshold"}
+    query = {"max_advantage": "0.1", "estimator.kind": "threshold"}
     assert found == service("advantage", folder / "scores.csv", **query)
 
 
@@ -254,7 +254,7 @@ def test_a_large_file_is_counted_and_the_counts_are_asked(
     expected["provenance"]["columns"] = counted["columns"]
     monkeypatch.setattr(run, "LARGE", 100)
 
-    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 0
+    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 1
 
     out, err = capsys.readouterr()
     assert json.loads(out) == expected
