@@ -1,4 +1,4 @@
-"""Keywords by the names that they had in earlier versions: taken with a warning, and one day no more."""
+"""Keywords by the names that they had in earlier versions: taken for now, with a warning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
         ...     excess(0.3, threshold=0.1)
         0.2
         >>> print(said[0].message)
-        excess(): threshold is called max_advantage now, and will not be understood by its former name for ever
+        excess(): threshold is called max_advantage now; its former name will be dropped in a later version
     """
 
     def decorate(target: Target) -> Target:
@@ -43,7 +43,8 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
                     raise TypeError(
                         f"{target.__name__}() got {current!r} and, by its former name, {former!r}"
                     )
-                warnings.warn(notice(target.__name__, former, current), FutureWarning, stacklevel=2)
+                said = f"{target.__name__}(): {notice(former, current)}"
+                warnings.warn(said, FutureWarning, stacklevel=2)
                 keywords[current] = keywords.pop(former)
             return work(*arguments, **keywords)
 
@@ -55,12 +56,11 @@ def renamed(former: str, current: str) -> Callable[[Target], Target]:
     return decorate
 
 
-def notice(function: str, former: str, current: str) -> str:
-    """What is said of a former name.
+def notice(former: str, current: str) -> str:
+    """What is said of a former name, by every door alike.
 
     Args:
-        function: Who was called.
-        former: What its keyword was called.
+        former: What it was called.
         current: What it is called.
     """
-    return f"{function}(): {former} is called {current} now, and will not be understood by its former name for ever"
+    return f"{former} is called {current} now; its former name will be dropped in a later version"

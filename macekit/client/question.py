@@ -349,7 +349,8 @@ def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dic
 
         if current in by_name:
             raise TypeError(f"{function}() got {current!r} and, by its former name, {former!r}")
-        warnings.warn(notice(function, former, current), FutureWarning, stacklevel=_frames_to_caller())
+        said = f"{function}(): {notice(former, current)}"
+        warnings.warn(said, FutureWarning, stacklevel=_frames_to_caller())
         by_name[current] = by_name.pop(former)
     return by_name
 

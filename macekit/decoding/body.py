@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
@@ -76,6 +77,8 @@ class DecodedBody:
 
     def under_current_names(self, operation: str) -> DecodedBody:
         """The same body, its options by the names they have now; of a former name a caution says so."""
+        if not FORMER.keys() & self.options.keys():
+            return self
         fields = QUESTIONS[operation].model_fields
         options, cautions = dict(self.options), list(self.cautions)
         for former, current in FORMER.items():
@@ -88,10 +91,7 @@ class DecodedBody:
                 detail = f"{former}: is the former name of {current}, which is given, too; remove {former}"
                 raise Problem("bad-option", detail, field=former)
             options[current] = value
-            message = (
-                f"{former} is called {current} now, and will not be understood by its former name for ever"
-            )
-            cautions.append(Caution("former_name", message))
+            cautions.append(Caution("former_name", notice(former, current)))
         return replace(self, options=options, cautions=tuple(cautions))
 
 

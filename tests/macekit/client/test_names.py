@@ -130,7 +130,8 @@ def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
     out, err = capsys.readouterr()
     assert ended == ends
     assert (
-        err == "mace: --threshold is called --max-advantage now; this name will not be understood for ever\n"
+        err
+        == "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"
     )
     assert "max_advantage now" not in out
     assert main([*typed.split(), "--quiet"]) == ends
