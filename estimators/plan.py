@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from estimators.advantage import Advantage, advantage
 from estimators.errors import OutOfRange, require_count, require_number, require_open_unit
+from estimators.renamed import renamed
 from estimators.sample.cells import Intervals
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts
@@ -112,20 +113,21 @@ class Plan:
     sentence: str
 
 
-def verdict(result: Advantage, threshold: float) -> Verdict:
-    """What the certified interval of the advantage says about a threshold.
+@renamed("threshold", "max_advantage")
+def verdict(result: Advantage, max_advantage: float) -> Verdict:
+    """What the certified interval of the advantage says about the largest that is acceptable.
 
     Args:
         result: An ``Advantage``, from ``advantage`` or ``assess``.
-        threshold: Largest advantage that is acceptable, from -1 to 1.
+        max_advantage: Largest advantage that is acceptable, from -1 to 1.
 
     Returns:
-        a ``Verdict``: pass if the upper end is at or below the threshold, fail if the lower end is above it, else
+        a ``Verdict``: pass if the upper end is at or below the limit, fail if the lower end is above it, else
         inconclusive, with the records that would settle it. A learned score passes only if it was accepted by name
         (``LearnedTarget(accept_learned_score=True)``).
 
     Raises:
-        OutOfRange: a threshold that is no number from -1 to 1.
+        OutOfRange: a limit that is no number from -1 to 1.
 
     Example:
         >>> from estimators import Counts, advantage, verdict
@@ -136,12 +138,14 @@ def verdict(result: Advantage, threshold: float) -> Verdict:
         with 95% confidence the advantage may be anything from 0.231 to 0.526, your limit is 0.3; about 664 records in
         all would settle it, you sent 200
     """
-    threshold = require_number("threshold", threshold)
-    if not -1.0 <= threshold <= 1.0:
-        raise OutOfRange(f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold")
+    most = require_number("max_advantage", max_advantage)
+    if not -1.0 <= most <= 1.0:
+        raise OutOfRange(
+            f"max_advantage: got {most!r}, need a number between -1 and 1", field="max_advantage"
+        )
     records = result.provenance.n_members + result.provenance.n_nonmembers
-    total = None if result.class_rejected else records_needed(result.estimate, threshold, records)
-    return judge_advantage(result, result.estimate, threshold, total)
+    total = None if result.class_rejected else records_needed(result.estimate, most, records)
+    return judge_advantage(result, result.estimate, most, total)
 
 
 def judge_advantage(
@@ -263,23 +267,25 @@ def most_records(records: int) -> int:
     return max(MOST_RECORDS, 2 * records)
 
 
+@renamed("threshold", "max_advantage")
 def plan_verdict(
     expected: float,
-    threshold: float,
+    max_advantage: float,
     prior: float = 0.5,
     member_share: float = 0.5,
     confidence: float = 0.95,
     design_effect: float = 1.0,
     cluster_size: int = 1,
 ) -> Plan:
-    """Records for a decision at ``threshold`` in four samples of five, if the true advantage is ``expected``.
+    """Records for a decision about ``max_advantage`` in four samples of five, if the true advantage is ``expected``.
 
     Samples are simulated with Gaussian scores that have this advantage, drawn as counts, so a billion records cost
     what a thousand do; more records never decide less often, so bisection finds the fewest that suffice.
 
     Args:
         expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
-        threshold: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more records.
+        max_advantage: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more
+            records.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         member_share: Share of members among the records that you will score, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
@@ -295,17 +301,17 @@ def plan_verdict(
 
     Example:
         >>> from estimators import plan_verdict
-        >>> print(plan_verdict(expected=0.3, threshold=0.1).sentence)
-        about 256 records, 128 of them members, are enough to decide at a threshold of 0.1 in four samples of five, if
+        >>> print(plan_verdict(expected=0.3, max_advantage=0.1).sentence)
+        about 256 records, 128 of them members, are enough to decide at a limit of 0.1 in four samples of five, if
         the true advantage is 0.3
     """
     require_reachable(expected, prior)
-    threshold = require_number("threshold", threshold)
+    most = require_number("max_advantage", max_advantage)
 
     def enough(result: Advantage) -> bool:
-        return verdict(result, threshold).decision is not Decision.INCONCLUSIVE
+        return verdict(result, most).decision is not Decision.INCONCLUSIVE
 
-    purpose = f"to decide at a threshold of {exactly(threshold)}"
+    purpose = f"to decide at a limit of {exactly(most)}"
     return _smallest(expected, prior, member_share, confidence, enough, purpose, design_effect, cluster_size)
 
 

@@ -39,6 +39,7 @@ from estimators.paper import (
     paper_metric,
 )
 from estimators.plan import Verdict, beneath_baseline, verdict
+from estimators.renamed import renamed
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.digests import fingerprint
@@ -47,6 +48,7 @@ from estimators.statement import Caution, at_least, at_most
 from estimators.targets import LearnedTarget, Target
 
 
+@renamed("threshold", "max_advantage")
 @dataclass(frozen=True, slots=True)
 class AssessOptions:
     """What ``assess`` shall answer about a sample; the defaults are enough for a first look.
@@ -57,7 +59,7 @@ class AssessOptions:
             ``TwoSidedTarget()`` or ``LearnedTarget()``. None: cells, or a learned adversary if scores are vectors.
         metric: A further metric at its optimum: the name of a preset (see ``PRESETS``) or a ``Metric``; None for none.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
-        threshold: Largest advantage that is acceptable, from -1 to 1. None: no verdict.
+        max_advantage: Largest advantage that is acceptable, from -1 to 1. None: no verdict.
         claimed_epsilon: Epsilon of the differential privacy that was promised, at least 0. None: nothing was promised.
         claimed_delta: Delta that was promised with it, from 0 up to but not including 1.
         operating_points: False positive rates, each strictly between 0 and 1, at which to state the true positive rate.
@@ -72,7 +74,7 @@ class AssessOptions:
     Example:
         >>> from estimators import AssessOptions, Counts, assess
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
-        >>> assessment = assess(counts, AssessOptions(prior=0.2, threshold=0.8, metric="precision"))
+        >>> assessment = assess(counts, AssessOptions(prior=0.2, max_advantage=0.8, metric="precision"))
         >>> assessment.verdict.decision.value, assessment.metric.name
         ('pass', 'precision')
     """
@@ -81,7 +83,7 @@ class AssessOptions:
     target: Target | None = None
     metric: str | Metric | None = "accuracy"
     confidence: float = 0.95
-    threshold: float | None = None
+    max_advantage: float | None = None
     claimed_epsilon: float | None = None
     claimed_delta: float = 0.0
     operating_points: tuple[float, ...] = FALSE_POSITIVE_RATES
@@ -112,7 +114,7 @@ class Assessment:
         exposure: Whether a tail of the score holds members that no nonmember reaches, or almost none, and what the
             epsilon of the score's own distributions is at least.
         claim: Whether the records contradict ``claimed_epsilon``; None if nothing was claimed.
-        verdict: The decision at ``threshold``; None without one.
+        verdict: The decision about ``max_advantage``; None without one.
         cautions: What to know before using the numbers, each once.
         input_sha256: SHA-256 of the scores or counts, which ties an answer to its input.
         query: How the scores were read, and why.
@@ -182,7 +184,7 @@ def assess(
     Example:
         >>> from estimators import AssessOptions, Counts, assess
         >>> counts = Counts.of([200, 300, 500], [500, 400, 100], edges=[0.2, 0.7])
-        >>> assessment = assess(counts, AssessOptions(threshold=0.1, claimed_epsilon=1.0))
+        >>> assessment = assess(counts, AssessOptions(max_advantage=0.1, claimed_epsilon=1.0))
         >>> print(assessment.sentence)
         Fail: with 95% confidence the advantage is at least 0.358, above 0.1. With 95% confidence the best attacker who
         reads this score has an advantage between 0.358 and 0.441, over a coin toss. The upper end holds for attackers
@@ -247,9 +249,11 @@ def assess(
         epsilon = claim.bound
     else:
         epsilon = epsilon_lower_bound(fine, options.confidence, options.claimed_delta, seed=options.seed)
-    beneath = () if options.threshold is None else beneath_baseline(options.threshold, result.baseline)
+    beneath = (
+        () if options.max_advantage is None else beneath_baseline(options.max_advantage, result.baseline)
+    )
     tails = exposure(fine, options.confidence, options.prior)
-    decision = None if options.threshold is None else verdict(result, options.threshold)
+    decision = None if options.max_advantage is None else verdict(result, options.max_advantage)
     parts = [each for each in (paper, metric, area, *points, epsilon) if each is not None]
     elsewhere = () if paper is None else _elsewhere(paper, result)
     return Assessment(

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from estimators.advantage import advantage
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure, exposure
+from estimators.clusters.design import Labels
+from estimators.clusters.lone import lone_rows, require_scores
 from estimators.compare import Comparison, GroupAdvantage, RankedQuery, by_group, compare
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
@@ -27,6 +29,7 @@ from estimators.plan import Decision, opening, overall
 from estimators.risk.groups import GroupRisks
 from estimators.risk.individual import individual_risk
 from estimators.sample.counting import finest
+from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, Estimate, at_least, at_most
@@ -128,22 +131,25 @@ def limits_of(
 
 def judge_queries(
     limits: Sequence[AnyLimit],
-    queries: Mapping[str, Scores],
+    queries: Mapping[str, Scores | Counts],
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
     further: int = 0,
+    cluster: Labels | None = None,
 ) -> tuple[RiskiestLimit, ...]:
     """Hold every query against every limit; each has to be named before the records are looked at.
 
     Args:
         limits: What is limited, as ``limits_of`` makes it.
-        queries: Scores of each query under its name.
+        queries: Scores of each query under its name, or their counts.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         further: How many further limits share the error and are judged elsewhere.
+        cluster: Whom each row belongs to, if some belong together, as in ``advantage``; it is that of every query. The
+            advantage is judged by all rows, any other limit by rows of which no two share a label, drawn at random.
 
     Returns:
         a ``RiskiestLimit`` for each limit.
@@ -161,10 +167,15 @@ def judge_queries(
     """
     shares = max(1, (len(limits) + further) * len(queries))
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / shares
-    samples = {
-        name: GateSample(scores, finest(scores), prior, confidence, below, seed)
-        for name, scores in queries.items()
-    }
+    alone = any(not isinstance(limit, MaxAdvantage) for limit in limits)
+    samples = {}
+    for name, data in queries.items():
+        every = None if cluster is None else require_scores(data)
+        rows = data
+        if every is not None and cluster is not None and alone:
+            rows = lone_rows(every, cluster, seed)
+        fine = rows if isinstance(rows, Counts) else finest(rows)
+        samples[name] = GateSample(rows, fine, prior, confidence, below, seed, every=every, cluster=cluster)
     return tuple(
         _riskiest(limit, {name: limit.judge(sample) for name, sample in samples.items()}) for limit in limits
     )

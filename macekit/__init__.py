@@ -2,7 +2,7 @@
 
 import macekit
 
-result = macekit.estimate(members, nonmembers, prior=0.1, threshold=0.1)
+result = macekit.estimate(members, nonmembers, prior=0.1, max_advantage=0.1)
 result = macekit.Mace("https://mace.example").estimate(frame, score="loss", member="is_train")
 """
 

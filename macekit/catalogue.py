@@ -48,8 +48,6 @@ class Operation:
     """Fields that hold whole tables; a body that is one table says of each row to which it belongs."""
     python: str = ""
     """Its function in ``macekit``: the command, unless said otherwise."""
-    decides: bool = False
-    """Whether the shell's exit status tells what was decided."""
     several: bool = False
     """Whether it is asked of several queries by name, each with scores of its own; the columns of a table are these."""
     sides: bool = False
@@ -100,8 +98,8 @@ OPERATIONS = (
         "advantage",
         "estimate",
         "How well the best attacker tells members from nonmembers, certified, with a verdict",
-        "The answer is an advantage with a certified interval. Give `threshold` for a verdict, and `claimed_epsilon` "
-        "to check a promise of differential privacy.",
+        "The answer is an advantage with a certified interval. Give `max_advantage` for a verdict, and "
+        "`claimed_epsilon` to check a promise of differential privacy.",
         (
             "mace estimate scores.csv",
             "mace estimate scores.parquet --score loss --member is_train --max-advantage 0.1",
@@ -172,9 +170,10 @@ OPERATIONS = (
         "compare",
         "compare",
         "Several scores of one model, or several models, compared",
-        "Intervals hold for all queries together.",
+        "Intervals hold for all queries together. Give `max_advantage` for a decision about the riskiest of them.",
         (
             "mace compare scores.csv --score loss,margin",
+            "mace compare scores.csv --score loss,margin --max-advantage 0.1",
             "mace compare before.parquet after.parquet --against before",
             "mace compare a.npy b.npy c.npy --no-paired",
         ),
@@ -212,7 +211,6 @@ OPERATIONS = (
         most_files=None,
         several=True,
         python="advantage_series",
-        decides=True,
         by_clusters=True,
         takes_counts=True,
         counts_suffice=True,
@@ -235,7 +233,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
         python="audit_synthetic",
-        decides=True,
     ),
     Operation(
         "release-size",
@@ -250,7 +247,6 @@ OPERATIONS = (
         bodies=(JSON, CSV, NDJSON, ARROW, PARQUET),
         most_files=0,
         tables=("train", "holdout", "synthetic", "reference"),
-        decides=True,
     ),
     Operation(
         "model",
@@ -269,7 +265,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="audit_predictions",
-        decides=True,
     ),
     Operation(
         "check",
@@ -285,7 +280,6 @@ OPERATIONS = (
         most_files=0,
         tables=("train", "holdout"),
         python="check_split",
-        decides=True,
     ),
     Operation(
         "audit",
@@ -330,7 +324,6 @@ OPERATIONS = (
             "mace gate monday.csv --max-advantage 0.1 --sequential --state run.json --planned 20000",
         ),
         counts_suffice=True,
-        decides=True,
         by_clusters=True,
     ),
     Operation(
@@ -533,13 +526,11 @@ FLAGS = {
     "rule.kind": "--rule",
     "members": "--member-count",
     "anytime": "--sequential",
-    "threshold": "--max-advantage",
 }
 """Options of the shell that are not named like the last part of the service's."""
 
-OWN_FLAGS = {("individual-risk", "threshold"): "--threshold", ("series", "group"): "--by"}
-"""What one command calls otherwise: the risk above which a record is flagged is no limit of the advantage, and the
-groups of a series are its steps."""
+OWN_FLAGS = {("series", "group"): "--by"}
+"""What one command calls otherwise: the groups of a series are its steps."""
 
 SLOW = re.compile(
     rb'\\|"(counts|discrete|estimator|groups|metric|mu|noise_multiplier|rdp|shards|units)"|\[\s*["\[]'

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from macekit.client.problems import as_mace_problems
+from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from macekit.client.result import Result
 
 
+@names_the_nearest
 def partial(
     batch: Any, *, score: str | None = None, member: str | None = None, query: str = "auto"
 ) -> pa.Table:
@@ -61,6 +63,7 @@ def partial(
         return rows_of(tallies.get("", start))
 
 
+@names_the_nearest
 def merged(rows: Any) -> Result:
     """The counts of all batches, from the rows that ``partial`` made of each.
 
@@ -87,6 +90,7 @@ def merged(rows: Any) -> Result:
     return Local().counts(counts=counts)
 
 
+@names_the_nearest
 def counts_by(
     source: Any,
     by: str,
@@ -258,6 +262,7 @@ def write_risks(
     return whole
 
 
+@names_the_nearest
 def sql(
     dialect: str,
     *,

@@ -16,6 +16,7 @@ from typing import Any
 
 from macekit.client.display import rows
 from macekit.client.result import Result
+from macekit.text import names_the_nearest
 
 MOST_METRICS = 1000
 """Metrics that MLflow takes at once, and more than anybody reads."""
@@ -25,6 +26,7 @@ BARRED = re.compile(r"[^A-Za-z0-9_ .-]")
 ENDS = ("estimate", "lower", "upper")
 
 
+@names_the_nearest
 def log(result: Result, prefix: str = "membership", run_id: str | None = None) -> str:
     """Log an answer to a run of MLflow: the active one if none is named, else one of its own.
 
@@ -97,7 +99,7 @@ def _metrics(result: Result) -> Iterator[tuple[str, float]]:
     "not cut off."""
     if result.verdict is not None:
         yield "threshold", float(result.verdict["threshold"])
-    for limit in result.answer.get("limits", ()):
+    for limit in result.answer.get("limits") or ():
         yield f"limits.{_metric_name(limit['name'], set())}/maximum", float(limit["maximum"])
     names: set[str] = set()
     for row in rows(result.answer):

@@ -16,6 +16,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from macekit.client.problems import as_mace_problems
+from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +47,7 @@ MORE_THAN_CHANCE = 3.0
 """Test rows that stand in the training set, as a multiple of what repeated rows explain."""
 
 
+@names_the_nearest
 def audit_model(
     model: Any,
     X_train: Any,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from estimators import MaceError
 from estimators import errors as library
 from macekit.call import PROBLEM, Reply
-from macekit.text import closest
+from macekit.text import closest, did_you_mean
 
 MOST_DETAIL = 1200
 """Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
@@ -176,10 +176,9 @@ class Problem(Exception):
 
 def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:
     """A field that is not known, and the nearest that is; the name submitted is not repeated."""
-    names = sorted(fields)
-    near = closest(name, names)
-    hint = f"did you mean {near!r}?" if near else f"known are {', '.join(names)}"
-    return Problem("unknown-field", f"{where}: a field is not known; {hint}", field=near)
+    names = list(fields)
+    detail = f"{where}: a field is not known; {did_you_mean(name, names)}"
+    return Problem("unknown-field", detail, field=closest(name, names))
 
 
 def pickle_problem(what: str = "this is a pickle, which", field: str | None = None) -> Problem:

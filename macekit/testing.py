@@ -71,7 +71,7 @@ def assert_advantage_below(
         maximum: Largest advantage that is acceptable, from -1 to 1.
         members, nonmembers: Scores, a table or a file, as ``macekit.estimate`` takes them.
         client: Who answers: a ``Mace``, or None for this process.
-        options: Any option of ``macekit.estimate`` but ``threshold``.
+        options: Any option of ``macekit.estimate`` but ``max_advantage``.
 
     Returns:
         the ``Result``, if the limit holds.
@@ -90,11 +90,11 @@ def assert_advantage_below(
         True
     """
     __tracebackhide__ = True  # pytest shows the line that asserted
-    if "threshold" in options:
-        raise TypeError("assert_advantage_below() takes the threshold as its first argument")
-    if maximum is None:  # as a threshold it would mean that nothing is to be decided
+    if "max_advantage" in options or "threshold" in options:
+        raise TypeError("assert_advantage_below() takes the largest advantage as its first argument")
+    if maximum is None:  # as a limit it would mean that nothing is to be decided
         raise TypeError("assert_advantage_below() needs a number as its first argument")
-    options["threshold"] = maximum
+    options["max_advantage"] = maximum
     result = (client or Local()).estimate(members, nonmembers, **options)
     advantage, verdict = result.answer["advantage"], result.answer["verdict"]
     interval = (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
 MOST = 60
 """Characters of a name that are shown."""
@@ -33,9 +36,62 @@ CONTROLS = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode's categories of characters that do something, or nothing, instead of being seen."""
 
 
+FORMER = {"threshold": "max_advantage"}
+"""What some options were called, where both names are among those of a question; one who types it means the other."""
+
+
+def current_names(names: Iterable[str]) -> list[str]:
+    """Several names in order, without those that are former names of others of them."""
+    every = set(names)
+    return sorted(name for name in every if FORMER.get(name) not in every)
+
+
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The one of several names that is most like this one; None if none is like it."""
-    return next(iter(get_close_matches(name, list(names), n=1)), None)
+    """The one of several names that is most like this one, or was called so; None if none is like it."""
+    known = set(names)
+    if FORMER.get(name) in known:
+        return FORMER[name]
+    near = next(iter(get_close_matches(name, sorted(known), n=1)), None)
+    return FORMER[near] if near in FORMER and FORMER[near] in known else near
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The nearest of several names as a question, or all of them."""
+    known = list(names)
+    near = closest(name, known)
+    return f"did you mean {near!r}?" if near else f"known are {', '.join(current_names(known))}"
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def names_the_nearest(function: Function) -> Function:
+    """A function, or a class, whose error about a keyword that it does not have names the nearest that it has."""
+    work: Callable[..., Any] = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    known = [
+        each.name
+        for each in signature(function).parameters.values()
+        if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+    ]
+
+    @wraps(work)
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        require_keywords(function.__name__, keywords, known)
+        return work(*arguments, **keywords)
+
+    if isinstance(function, type):
+        function.__init__ = checked  # type: ignore[misc]
+        return function
+    return checked  # type: ignore[return-value]
+
+
+def require_keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse what is no keyword of a function, as Python does, and name the nearest."""
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{function}() got an unexpected keyword argument {name!r}; {did_you_mean(name, known)}"
+            )
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

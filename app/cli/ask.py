@@ -26,6 +26,7 @@ from app.cli.parsing import MISUSE
 from app.cli.run import Inputs, Sides, Tables, answer_inputs, require_question, risks_to_write
 from app.cli.terminal import Progress, screen_width, write_line
 from estimators import MaceError
+from estimators.renamed import notice
 from macekit.call import ARROW, JSON, Call, Reply
 from macekit.catalogue import SIDED, Operation
 from macekit.decoding.compression import expanded
@@ -152,6 +153,9 @@ def answer_question(
     tables = _tables(question, arguments)
     paths = list(tables.values()) or paths_of(question, arguments)
     with Progress(arguments.quiet) as progress, ExitStack() as stack:
+        for each in options:
+            if each.former and getattr(arguments, "former", None) == each.former:
+                progress.say(notice(each.former, each.flag))
         inputs = _inputs(question, tables, paths, arguments, stack)
         if isinstance(inputs, CountsFiles):
             progress.say(f"{inputs.name} are brought together; mace compare takes them apart")

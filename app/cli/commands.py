@@ -8,36 +8,32 @@ from functools import partial
 from typing import Any
 
 from app.cli.parsing import Parser
-from macekit.catalogue import OPERATIONS, Operation
+from app.cli.status import ENDINGS, PASS, status_of
+from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 
-QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and not each.decides)
-"""Operations that one function asks, whatever they are; `mace gate` has more to say (``app.cli.gate``)."""
+GATE = BY_NAME["gate"]
+"""What has files of its own for a pipeline (``app.cli.gate``)."""
+
+QUESTIONS = tuple(each for each in OPERATIONS if each.command and not each.paper and each is not GATE)
+"""Operations that one function asks, whatever they are."""
 
 THEORY = tuple(each for each in OPERATIONS if each.paper)
 """What the papers promise, asked as `mace theory NAME`."""
-
-ENDINGS = """exit status:
-  0    answered, whatever the answer
-  2    misuse, or input that cannot be used; standard error says why
-  70   an error in mace itself
-  130  interrupted
-  141  the program that read the answer stopped reading"""
 
 
 def add(commands: Any) -> None:
     """Describe the commands; their options are added when one is named."""
     for question in QUESTIONS:
-        describe(commands, question, run, ENDINGS, fill)
+        describe(commands, question, run, fill)
 
 
 def describe(
     commands: Any,
     question: Operation,
     run: Callable[[Operation, argparse.Namespace], int],
-    endings: str,
     fill: Callable[[Operation, Parser], None],
 ) -> None:
-    """One command that asks a question, what runs it and adds its options, and what its exit statuses mean."""
+    """One command that asks a question, and what runs it and adds its options."""
     summary = f"{question.summary[0].lower()}{question.summary[1:]}"
     examples = "".join(f"\n  {line}" for line in question.examples)
     shards = question.most_files == 1 and not question.paper
@@ -47,19 +43,22 @@ def describe(
         help=summary,
         usage=f"mace {question.command} [OPTIONS]{files}",
         description=f"{question.summary}.\n\nexamples:{examples}",
-        epilog=endings,
+        epilog=ENDINGS,
         fill=partial(fill, question),
     )
     command.set_defaults(run=partial(run, question))
 
 
 def run(question: Operation, given: argparse.Namespace) -> int:
-    """Ask the question of the files, and print or write the answer; 0 whatever it is, 2 if there is none."""
+    """Ask the question of the files, print or write the answer, and end with what was decided.
+
+    An answer that was kept is only shown: nothing is decided anew.
+    """
     from app.cli.ask import answer_question, run_command
 
     def work() -> int:
-        answer_question(question, given)
-        return 0
+        answer = answer_question(question, given)
+        return status_of(answer.content) if answer.file is None else PASS
 
     return run_command(question.command, work)
 
@@ -170,4 +169,4 @@ def add_theory(commands: Any) -> None:
     )
     questions = command.add_subparsers(title="questions", metavar="NAME", prog="mace theory", required=True)
     for question in THEORY:
-        describe(questions, question, run, ENDINGS, fill)
+        describe(questions, question, run, fill)

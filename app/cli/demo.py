@@ -51,7 +51,7 @@ FOLDER = "mace-demo"
 TABLE = "scores.csv"
 ANSWER = "answer.json"
 REPORT = "report.html"
-THRESHOLD = 0.1
+LIMIT = 0.1
 
 
 def add(commands: Any) -> None:
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = FOLDER if arguments.output is None else arguments.output
     table = example_table()
     call = Call("report", CSV, query=(("group", "group"),))
-    reply = perform(call, Body.of(table), {"threshold": THRESHOLD})
+    reply = perform(call, Body.of(table), {"max_advantage": LIMIT})
     answer = msgspec.json.decode(reply.body)
     advantage = answer["result"]["advantage"]
     write_line(
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = Path(output).resolve() / REPORT
     scores = str(Path(output) / TABLE)
     scores = f"./{scores}" if scores.startswith("-") else scores  # a name that is not read as an option
-    again = ["mace", "report", scores, "--group", "group", "--max-advantage", str(THRESHOLD)]
+    again = ["mace", "report", scores, "--group", "group", "--max-advantage", str(LIMIT)]
     where = f"Report: {escape_controls(str(report))}\n        {report.as_uri()}"
     write_line(f"\n{where}\nAgain:  {escape_controls(shlex.join(again))} -o report.html")
     say_missing_pictures("report")

@@ -1,4 +1,4 @@
-"""`mace gate`, `mace series` and the audits of tables: an exit status that says what was decided."""
+"""`mace gate`: limits that a model must keep, with the files that a pipeline reads."""
 
 from __future__ import annotations
 
@@ -9,42 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.commands import describe, fill
+from app.cli.commands import GATE, describe, fill
 from app.cli.parsing import Parser
-from macekit.catalogue import BY_NAME, Operation
+from app.cli.status import status_of
+from macekit.catalogue import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.cli.outputs import Target
 
-GATE = BY_NAME["gate"]
-STATUS = {"pass": 0, "fail": 1, "fail, or drift": 1, "inconclusive": 3}
-
-ENDINGS = """exit status:
-  0    pass: every limit holds
-  1    fail: at least one limit is exceeded
-  2    misuse, or input that cannot be used; standard error says why
-  3    inconclusive: too few records to decide; the answer says how many are needed
-  70   an error in mace itself
-  130  interrupted
-  141  the program that read the answer stopped reading"""
-
-ENDINGS_OF_CHECK = """exit status:
-  0    nothing shows that the sides differ
-  1    the sides differ without any model
-  2    misuse, or input that cannot be used; standard error says why
-  70   an error in mace itself
-  130  interrupted
-  141  the program that read the answer stopped reading"""
-
 
 def add(commands: Any) -> None:
-    """Describe the commands; their options are added when one is named."""
-    describe(commands, GATE, run, ENDINGS, _fill)
-    for name in ("series", "synthetic", "release-size", "model"):
-        describe(commands, BY_NAME[name], run_audit, ENDINGS, fill)
-    describe(commands, BY_NAME["check"], run_check, ENDINGS_OF_CHECK, fill)
+    """Describe the command; its options are added when it is named."""
+    describe(commands, GATE, run, _fill)
 
 
 def run(question: Operation, arguments: argparse.Namespace) -> int:
@@ -52,23 +30,6 @@ def run(question: Operation, arguments: argparse.Namespace) -> int:
     from app.cli.ask import run_command
 
     return run_command(question.command, partial(_decide, question, arguments))
-
-
-def run_audit(question: Operation, arguments: argparse.Namespace) -> int:
-    """Ask, print, and end with the decision; 0 if nothing was limited."""
-    from app.cli.ask import answer_question, run_command
-
-    def work() -> int:
-        return STATUS.get(answer_question(question, arguments).content["decision"], 0)
-
-    return run_command(question.command, work)
-
-
-def run_check(question: Operation, arguments: argparse.Namespace) -> int:
-    """Ask, print, and end with 1 if the sides differ."""
-    from app.cli.ask import answer_question, run_command
-
-    return run_command(question.command, lambda: int(answer_question(question, arguments).content["differs"]))
 
 
 def _fill(question: Operation, parser: Parser) -> None:
@@ -108,7 +69,7 @@ def _decide(question: Operation, arguments: argparse.Namespace) -> int:
     for write in writers:
         write(answer)
     _annotate(answer)
-    return STATUS[answer["decision"]]
+    return status_of(answer)
 
 
 def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], None]]:

@@ -9,24 +9,23 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import msgspec
 from pydantic import BaseModel
 
+from app.cli.parsing import Parser
 from app.openapi.parameters import ABOUT_TABLE, Schema, parameters
 from macekit.catalogue import BY_NAME, flag
 from macekit.schemas.query import WHOLE
 from macekit.schemas.questions import QUESTIONS
 from macekit.schemas.records import Question
+from macekit.text import FORMER
 
 METRIC, PRESET = "metric", "metric.preset"
 """One metric by its name, or with parameters beside it: the shell has one flag for both."""
-
-FORMER = {"--max-advantage": "--threshold"}
-"""Names that are understood, too: the service and Python call the limit of a question ``threshold``."""
 
 COLUMNS = {
     "score": ("NAME", "the column of scores; several, separated by commas, for a vector"),
@@ -78,6 +77,8 @@ class Option:
     text: str
     heading: str
     schema: Schema
+    former: str = ""
+    """The flag that it had in earlier versions, if it is understood still."""
 
     @property
     def key(self) -> str:
@@ -88,13 +89,18 @@ class Option:
 @cache
 def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
-    schemas = parameters(operation) or _fields(QUESTIONS[operation])
+    schemas = list(parameters(operation) or _fields(QUESTIONS[operation]))
     apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
-    return tuple(_option(operation, each) for each in schemas if each["name"] not in apart)
+    former = {FORMER[each["name"]]: flag(each["name"]) for each in schemas if each.get("deprecated")}
+    return tuple(
+        replace(_option(operation, each), former=former.get(each["name"], ""))
+        for each in schemas
+        if each["name"] not in apart and not each.get("deprecated")
+    )
 
 
-def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
-    """Add the options to a ``Parser`` of ours, under headings."""
+def add_to(parser: Parser, options: Sequence[Option]) -> None:
+    """Add the options under headings; the name that another command, or an earlier version, has for one is known."""
     headings = {each.heading for each in options}
     groups: dict[str, Any] = {
         heading: parser.add_argument_group(title)
@@ -108,10 +114,12 @@ def add_to(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
         groups[each.heading].add_argument(
             each.flag, dest=each.key, help=each.text.replace("%", "%%"), default=None, **kind
         )
-        if each.flag in FORMER and each.name == FORMER[each.flag].removeprefix("--"):
-            parser.add_argument(
-                FORMER[each.flag], dest=each.key, help=argparse.SUPPRESS, default=None, **kind
-            )
+        if each.former:
+            parser.add_argument(each.former, dest=each.key, action="former", help=argparse.SUPPRESS, **kind)
+    names = {each.name: each.flag for each in options}
+    for former, current in FORMER.items():
+        if current in names and former not in names:
+            parser.elsewhere[flag(former)] = f"; did you mean {names[current]}?"
 
 
 def columns_of(options: Sequence[Option], arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
@@ -180,7 +188,8 @@ def _fields(question: type[Question]) -> Iterator[dict[str, Any]]:
     """Parameters of a question that has no records, and so no query string."""
     for name, schema in question.model_json_schema()["properties"].items():
         kinds = [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") != "null"]
-        yield {"name": name, "schema": kinds[0], "description": schema.get("description", "")}
+        described = {"description": schema.get("description", ""), "deprecated": schema.get("deprecated")}
+        yield {"name": name, "schema": kinds[0], **described}
 
 
 def _default(question: type[BaseModel], name: str) -> object:

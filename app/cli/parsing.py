@@ -31,6 +31,21 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+class Former(Once):
+    """The name that an option had in earlier versions, whose value is the option's; ``former`` keeps what was typed."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the value, and that it came by this name."""
+        super().__call__(parser, namespace, values, option_string)
+        namespace.former = option_string
+
+
 class OnceEither(argparse.BooleanOptionalAction):
     """An option that is ``--name`` or ``--no-name``, and may be given once."""
 
@@ -51,7 +66,9 @@ def _require_new(
 ) -> None:
     """Refuse an option that has a value already; each is None until then. Files have no option string."""
     if option is not None and getattr(namespace, name) is not None:
-        parser.error(f"{option}: given twice")
+        names = [each.option_strings[0] for each in parser._actions if each.dest == name]
+        alike = f"; {' and '.join(names)} are one option" if len(names) > 1 else ""
+        parser.error(f"{option}: given twice{alike}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -66,6 +83,7 @@ class Parser(argparse.ArgumentParser):
         )
         self.register("action", None, Once)
         self.register("action", "either", OnceEither)
+        self.register("action", "former", Former)
         self._fill = fill
         self.elsewhere: dict[str, str] = {}
         """Options of other commands, and what to say of them."""

@@ -7,6 +7,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from app.cli.status import ENDINGS, status_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,12 +46,6 @@ examples:
   mace shadows signals.npz --scale logit -o scores.csv && mace report scores.csv --score lira_online
   mace shadows signals.npz --max-advantage 0.1"""
 
-ENDINGS = """exit status:
-  0    answered, whatever the verdict
-  2    misuse, or input that cannot be used; standard error says why
-  70   an error in mace itself
-  130  interrupted"""
-
 
 def add(commands: Any) -> None:
     """Describe the command."""
@@ -83,7 +79,7 @@ def _fill(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line for each query and write the scores; 0 whatever the verdict."""
+    """Print a line for each query, write the scores, and end with what was decided."""
     from app.cli.ask import run_command
     from app.cli.inputs import Misuse, in_shell, open_source
     from app.cli.outputs import target_of
@@ -106,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
                 progress.now("computing")
                 member = _member(arrays)
                 scores, reasons = _scores(arrays, scale)
-                lines, first = _verdict(scores, member, reasons, limit, arrays.get(MEMBERSHIP))
+                lines, first, decision = _verdict(scores, member, reasons, limit, arrays.get(MEMBERSHIP))
             except Problem as problem:
                 raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
             except MaceError as error:
@@ -120,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
                 lines.append(f"next: mace report {output.name} --score {first}")
         if not options.quiet:
             write_line("\n".join(lines))
-        return 0
+        return status_of({"decision": decision})
 
     return run_command("shadows", work)
 
@@ -210,9 +206,10 @@ def _verdict(
     reasons: dict[str, str],
     limit: float | None,
     membership: NDArray[Any] | None,
-) -> tuple[list[str], str]:
-    """A line for each query, all intervals holding together, a sentence, a verdict, notes; and the riskiest query."""
+) -> tuple[list[str], str, str | None]:
+    """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
+    from estimators.plan import overall
     from estimators.riskiest import compare_queries, judge_queries, limits_of
     from estimators.sample.scores import Query
 
@@ -233,7 +230,8 @@ def _verdict(
                 "are not drawn from both sides alike know who is a member, and find a leak that is none"
             )
     lines += [f"note: {caution.message}" for caution in comparison.cautions]
-    return lines, comparison.ranking[0].name
+    decision = overall(each.decision for each in verdicts).value if verdicts else None
+    return lines, comparison.ranking[0].name, decision
 
 
 def _table(comparison: Comparison) -> list[str]:

@@ -53,10 +53,12 @@ TABLES = {
 
 JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     "advantage": {
-        "scores": Example("Scores of both sides, and a threshold to decide at", {**SAMPLE, "threshold": 0.1}),
+        "scores": Example(
+            "Scores of both sides, and a limit to decide about", {**SAMPLE, "max_advantage": 0.1}
+        ),
         "counts": Example(
             "Counts in place of scores: 1,000 records a side in three cells",
-            {"counts": COUNTS, "threshold": 0.1, "claimed_epsilon": 1.0},
+            {"counts": COUNTS, "max_advantage": 0.1, "claimed_epsilon": 1.0},
         ),
         "options": Example(
             "Rare members, F1 as a further metric, one threshold as the adversary",
@@ -72,7 +74,7 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     },
     "procedure": {
         "models": Example(
-            "Four models of one procedure, each with eight members and eight nonmembers, and a threshold",
+            "Four models of one procedure, each with eight members and eight nonmembers, and a limit",
             {
                 "members": [
                     round(score + 0.05 * (place // 8), 2) for place, score in enumerate(MEMBERS[:8] * 4)
@@ -81,7 +83,7 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
                 "model": {
                     side: [f"run {place // 8}" for place in range(32)] for side in ("members", "nonmembers")
                 },
-                "threshold": 0.1,
+                "max_advantage": 0.1,
             },
         ),
     },
@@ -302,9 +304,9 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
     },
     "report": {
         "scores": Example(
-            "Scores, groups, and a threshold to decide at", {**SAMPLE, "groups": GROUPS, "threshold": 0.1}
+            "Scores, groups, and a limit to decide about", {**SAMPLE, "groups": GROUPS, "max_advantage": 0.1}
         ),
-        "counts": Example("Counts in place of scores", {"counts": COUNTS, "threshold": 0.1}),
+        "counts": Example("Counts in place of scores", {"counts": COUNTS, "max_advantage": 0.1}),
     },
     "gate": {
         "limits": Example(
@@ -335,17 +337,19 @@ JSON_EXAMPLES: dict[str, dict[str, Example]] = {
         ),
     },
     "plan": {
-        "verdict": Example("Records to show that 0.05 is below 0.1", {"expected": 0.05, "threshold": 0.1}),
+        "verdict": Example(
+            "Records to show that 0.05 is below 0.1", {"expected": 0.05, "max_advantage": 0.1}
+        ),
         "width": Example(
             "Records for an interval of width 0.1", {"expected": 0.2, "width": 0.1, "prior": 0.5}
         ),
         "clusters": Example(
             "Records of people with five rows each, whose scores have correlation 0.5",
-            {"expected": 0.3, "threshold": 0.1, "cluster_size": 5, "correlation": 0.5},
+            {"expected": 0.3, "max_advantage": 0.1, "cluster_size": 5, "correlation": 0.5},
         ),
         "models": Example(
             "Models to train, of 1,000 records each, to show that a procedure gives away more than 0.1",
-            {"expected": 0.2, "threshold": 0.1, "spread": 0.05, "records_per_model": 1000},
+            {"expected": 0.2, "max_advantage": 0.1, "spread": 0.05, "records_per_model": 1000},
         ),
     },
     "counts": {

@@ -17,6 +17,7 @@ from estimators.errors import OutOfRange, require_count, require_number, require
 from estimators.plan import MOST_RECORDS, NONE_SETTLES, Decision, decide, decision, opening
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import by_model, evidence_by, seeds_of
+from estimators.renamed import renamed
 from estimators.sample.counts import require_data
 from estimators.sample.scores import Scores
 from estimators.statement import (
@@ -177,18 +178,19 @@ class Procedure:
             "them cannot remove."
         )
 
-    def verdict(self, threshold: float, accept_simulated: bool = False) -> ProcedureVerdict:
-        """What the limits of the mean say about a threshold, and whether models or records would settle it.
+    @renamed("threshold", "max_advantage")
+    def verdict(self, max_advantage: float, accept_simulated: bool = False) -> ProcedureVerdict:
+        """What the limits of the mean say about the largest acceptable, and whether models or records would settle it.
 
         Args:
-            threshold: Largest advantage that is acceptable, from -1 to 1.
+            max_advantage: Largest advantage that is acceptable, from -1 to 1.
             accept_simulated: Decide by the interval of the mean, which is simulated and assumes that trainings vary
                 without rare extremes; without it, by ``any_variation``, which is proven and takes more models.
         """
-        threshold = require_number("threshold", threshold)
+        threshold = require_number("max_advantage", max_advantage)
         if not -1.0 <= threshold <= 1.0:
             raise OutOfRange(
-                f"threshold: got {threshold!r}, need a number between -1 and 1", field="threshold"
+                f"max_advantage: got {threshold!r}, need a number between -1 and 1", field="max_advantage"
             )
         proven = replace(self.estimate, interval=self.any_variation)
         rests_on, other = (self.estimate, proven) if accept_simulated else (proven, self.estimate)

@@ -20,6 +20,7 @@ from estimators.plan import (
 )
 from estimators.procedure.limits import Trainings
 from estimators.procedure.trainings import FEWEST, evidence_in
+from estimators.renamed import renamed
 from estimators.sample.counting import resolution
 from estimators.sample.scores import MIN_RECORDS
 from estimators.statement import baseline
@@ -53,7 +54,7 @@ class ModelPlan:
 
     Example:
         >>> from estimators.procedure import plan_models
-        >>> plan_models(expected=0.2, threshold=0.1, spread=0.05, records=1000).models
+        >>> plan_models(expected=0.2, max_advantage=0.1, spread=0.05, records=1000).models
         8
     """
 
@@ -62,16 +63,17 @@ class ModelPlan:
     sentence: str
 
 
+@renamed("threshold", "max_advantage")
 def plan_models(
     expected: float,
-    threshold: float,
+    max_advantage: float,
     spread: float,
     records: int,
     prior: float = 0.5,
     member_share: float = 0.5,
     confidence: float = 0.95,
 ) -> ModelPlan:
-    """Models to train for a decision about their procedure at ``threshold`` in four sets of models of five.
+    """Models to train for a decision about their procedure at ``max_advantage`` in four sets of models of five.
 
     The decision is by the simulated interval of the mean (``accept_simulated``); by the proven one it takes more.
     Models are simulated with Gaussian scores; their advantages have a beta law between the baseline and 1. More
@@ -80,7 +82,7 @@ def plan_models(
     Args:
         expected: The mean advantage that you expect over trainings, from the baseline |2 x prior - 1| up to but not
             including 1.
-        threshold: Largest mean advantage that is acceptable, from -1 to 1.
+        max_advantage: Largest mean advantage that is acceptable, from -1 to 1.
         spread: Standard deviation of the advantage between trainings that you expect, such as an earlier answer's.
         records: Records of each model, members and nonmembers together, at least 16.
         prior: Probability that a record is a member before its score is seen, strictly between 0 and 1.
@@ -95,13 +97,13 @@ def plan_models(
 
     Example:
         >>> from estimators.procedure import plan_models
-        >>> print(plan_models(expected=0.2, threshold=0.1, spread=0.05, records=1000).sentence)
-        about 8 models are enough to decide about a training procedure at a threshold of 0.1 by the simulated
+        >>> print(plan_models(expected=0.2, max_advantage=0.1, spread=0.05, records=1000).sentence)
+        about 8 models are enough to decide about a training procedure at a limit of 0.1 by the simulated
         interval of its mean (accept_simulated) in four sets of models of five, if advantages are 0.2 on average
         with a standard deviation of 0.05, and each model has 1000 records
     """
     require_reachable(expected, prior)
-    threshold, spread = require_number("threshold", threshold), require_number("spread", spread)
+    most, spread = require_number("max_advantage", max_advantage), require_number("spread", spread)
     share = require_open_unit("member_share", member_share)
     alpha = (1.0 - require_open_unit("confidence", confidence)) / 2.0
     require_count("records", records, 16)
@@ -121,13 +123,13 @@ def plan_models(
         for run in range(RUNS):
             some = pool.some(rng.integers(0, POOL, models))
             lower, upper = (max(end, baseline(prior)) for end in some.mean(alpha))
-            successes += decision(lower, upper, threshold) is not Decision.INCONCLUSIVE
+            successes += decision(lower, upper, most) is not Decision.INCONCLUSIVE
             if successes >= quota or successes + RUNS - run - 1 < quota:
                 break
         return successes >= quota
 
     what = (
-        f"to decide about a training procedure at a threshold of {threshold:g} by the simulated interval of its mean "
+        f"to decide about a training procedure at a limit of {most:g} by the simulated interval of its mean "
         "(accept_simulated)"
     )
     where = (

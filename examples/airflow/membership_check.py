@@ -12,7 +12,7 @@ import macekit
 
 def check(scores: str, report: str, maximum: float = 0.1, **columns: str) -> dict[str, object]:
     """Write the report, and return what the next task may want to know; too few records are no pass."""
-    result = macekit.report(scores, threshold=maximum, **columns)
+    result = macekit.report(scores, max_advantage=maximum, **columns)
     result.to_html(report)
     if result.decision != "pass":
         raise RuntimeError(f"membership leakage: {result.sentence}")

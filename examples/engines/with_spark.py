@@ -22,7 +22,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         runs = spark.read.parquet(write(Path(folder)))
         print(macekit.estimate(runs, **COLUMNS).sentence)
-        for group in macekit.report(runs, **COLUMNS, group="region", threshold=0.1).groups:
+        for group in macekit.report(runs, **COLUMNS, group="region", max_advantage=0.1).groups:
             print(f"{group.label}: mean risk {group.risk:.3f}, at most {group.upper:.3f}")
 
         counts = macekit.counts(runs, **COLUMNS)

@@ -25,7 +25,7 @@ def with_section(card: str, section: str) -> str:
 
 def main(scores: str, path: str) -> None:
     """Read the scores, and write the card."""
-    result = macekit.report(scores, threshold=0.1)
+    result = macekit.report(scores, max_advantage=0.1)
     card = Path(path)
     card.write_text(with_section(card.read_text(encoding="utf-8"), result.to_card()), encoding="utf-8")
     print(result.sentence)

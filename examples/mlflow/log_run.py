@@ -38,7 +38,7 @@ def main(store: str) -> None:
                 result = macekit.report(
                     -losses(model, features[training], labels[training]),
                     -losses(model, features[holdout], labels[holdout]),
-                    threshold=0.2,
+                    max_advantage=0.2,
                 )
                 macekit.mlflow.log(result)
                 print(f"depth {depth}: {result.decision}: {result.sentence}")

@@ -22,7 +22,7 @@ FORMS = {"report.html": HTML, "report.md": MARKDOWN}
 
 def main() -> None:
     """Ask once, write the answer, and render what was written."""
-    options = (("threshold", "0.1"), ("group", "group"))
+    options = (("max_advantage", "0.1"), ("group", "group"))
     reply = perform(Call("report", CSV, query=options), Body.of(example_table()))
     answer = json.loads(bytes(reply.body))
     (HERE / "answer.json").write_text(json.dumps(answer, indent=1) + "\n", "utf-8")

@@ -63,7 +63,8 @@ class Client(ABC):
                 batches, read in blocks and counted as they come where they are many.
             nonmembers: Scores of records that it has never seen, likewise. None with a table, a file of both sides,
                 or ``counts``.
-            threshold: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
+            max_advantage: Largest advantage that is acceptable, from -1 to 1. No verdict without it.
+            threshold: Its former name, understood with a ``FutureWarning``.
             metric: A further metric at its optimum: a name (see ``estimators.PRESETS``), a dict such as ``{"preset":
                 "f_beta", "beta": 2}``, or ``{"coefficients": {...}, "name": ...}`` for one of your own.
                 ``"accuracy"`` by default; None for none.
@@ -117,7 +118,7 @@ class Client(ABC):
             >>> import numpy as np
             >>> rng = np.random.default_rng(0)
             >>> members, nonmembers = rng.normal(0.5, 1, 500), rng.normal(0, 1, 500)
-            >>> result = macekit.estimate(members, nonmembers, threshold=0.1)
+            >>> result = macekit.estimate(members, nonmembers, max_advantage=0.1)
             >>> result.decision
             'fail'
             >>> round(result.advantage.lower, 3), round(result.advantage.upper, 3)
@@ -136,7 +137,9 @@ class Client(ABC):
             members, nonmembers: As for ``estimate``; those of all models together, at least 8 of either for each.
             model: Which model scored each record: the name of a column of the table; or labels, members first, or as a
                 dict of ``members`` and ``nonmembers``. At least 4 different ones.
-            threshold: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without it.
+            max_advantage: Largest acceptable advantage, on average over trainings, from -1 to 1. No verdict without
+                it.
+            threshold: Its former name, as for ``estimate``.
             accept_simulated: Let the verdict rest on the simulated interval of the mean, which assumes that trainings
                 vary without rare extremes. Without it, it rests on ``any_variation``, which takes more models.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``;
@@ -153,7 +156,7 @@ class Client(ABC):
             >>> rng = np.random.default_rng(0)
             >>> leaks, model = rng.normal(0.5, 0.2, 8), np.repeat(np.arange(8), 500)
             >>> members, nonmembers = rng.normal(leaks[model], 1), rng.normal(0, 1, 4000)
-            >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), threshold=0.15)
+            >>> result = macekit.procedure(members, nonmembers, model=np.tile(model, 2), max_advantage=0.15)
             >>> result.decision, result.verdict.models_needed
             ('inconclusive', 152)
             >>> round(result.next_model.lower, 3), round(result.next_model.upper, 3)
@@ -169,7 +172,8 @@ class Client(ABC):
         Args:
             members, nonmembers: As for ``estimate``.
             groups: A label for each record, members first, or as a dict of ``members`` and ``nonmembers``.
-            threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for ``estimate``.
+            max_advantage, threshold, metric, estimator, claimed_epsilon, claimed_delta, operating_points: As for
+                ``estimate``.
             prior, confidence, seed, query, counts, units, score, member, group, unit, cluster: As for ``estimate``.
             set_members, set_nonmembers: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
@@ -182,7 +186,7 @@ class Client(ABC):
             >>> import numpy as np
             >>> rng = np.random.default_rng(0)
             >>> members, nonmembers = rng.normal(0.5, 1, 500), rng.normal(0, 1, 500)
-            >>> result = macekit.report(members, nonmembers, threshold=0.1, groups=["young", "old"] * 500)
+            >>> result = macekit.report(members, nonmembers, max_advantage=0.1, groups=["young", "old"] * 500)
             >>> [chart.name for chart in result.charts()]
             ['interval', 'distribution', 'roc', 'low-fpr', 'risk', 'posterior', 'groups']
             >>> result.to_html("report.html").startswith("<!doctype html>")
@@ -319,13 +323,15 @@ class Client(ABC):
             paired: Whether the same records were scored each time, in the same order. True by default; False for
                 independent samples.
             against: Name of the query that all others are subtracted from. All pairs by default.
+            max_advantage: Largest advantage that is acceptable, of the riskiest of the queries, from -1 to 1:
+                ``decision`` is one for all of them together. No decision without it. Of vectors, ask ``gate``.
             confidence: Probability that both ends of an interval hold, strictly between 0 and 1. 0.95 by default; at
                 least 0.5. It is that of all statements of a table together.
             estimator, prior, seed, query, score, member, group, unit, cluster: As for ``estimate``.
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``maximum``, ``ranking``, ``differences``.
+            a ``Result``: ``decision`` and ``limits``, if there is a limit; ``maximum``, ``ranking``, ``differences``.
 
         Example:
             >>> import macekit
@@ -338,6 +344,9 @@ class Client(ABC):
             ['before', 'after']
             >>> round(result.maximum.lower, 3), round(result.maximum.upper, 3)
             (0.132, 0.293)
+            >>> limited = macekit.compare(queries, max_advantage=0.1)
+            >>> limited.decision, limited.limits[0].query
+            ('fail', 'before')
         """
         return self._result_of(lambda: pose_several("compare", queries, options))
 
@@ -361,7 +370,8 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``ranking``, ``releases``, ``differences``.
+            a ``Result``: ``ranking``, ``releases``, ``differences``; with a limit, ``decision``: pass if all releases
+            keep it, fail if one does not.
 
         Example:
             >>> import macekit
@@ -624,14 +634,15 @@ class Client(ABC):
         return self._records("audit", "audit", members, nonmembers, options)
 
     def plan(self, **options: Unpack[PlanOptions]) -> Result:
-        """How many records a decision at a threshold takes, or an interval of a width.
+        """How many records a decision about a limit takes, or an interval of a width.
 
-        Give ``threshold`` or ``width``. The answer is enough in four samples of five.
+        Give ``max_advantage`` or ``width``. The answer is enough in four samples of five.
 
         Args:
             expected: The advantage that you expect, from the baseline |2 x prior - 1| up to but not including 1.
-            threshold: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more
+            max_advantage: Largest advantage that is acceptable, from -1 to 1. The nearer to ``expected``, the more
                 records.
+            threshold: Its former name, as for ``estimate``.
             width: Largest distance between the two ends of the interval, strictly between 0 and 1.
             prior: Probability that a record is a member before its score is seen, strictly between 0 and 1. 0.5 by
                 default.
@@ -653,11 +664,11 @@ class Client(ABC):
 
         Example:
             >>> import macekit
-            >>> macekit.plan(expected=0.3, threshold=0.1).records
+            >>> macekit.plan(expected=0.3, max_advantage=0.1).records
             256
-            >>> macekit.plan(expected=0.3, threshold=0.1, cluster_size=5, correlation=0.5).records
+            >>> macekit.plan(expected=0.3, max_advantage=0.1, cluster_size=5, correlation=0.5).records
             598
-            >>> macekit.plan(expected=0.2, threshold=0.1, spread=0.05, records_per_model=1000).models
+            >>> macekit.plan(expected=0.2, max_advantage=0.1, spread=0.05, records_per_model=1000).models
             8
         """
         return self._records("plan", "plan", None, None, options)

@@ -127,6 +127,7 @@ class AdvantageOptions(PriorOptions, total=False):
 
     metric: MetricGiven | None
     estimator: Estimator
+    max_advantage: float | None
     threshold: float | None
     claimed_epsilon: float | None
     claimed_delta: float
@@ -139,6 +140,7 @@ class ProcedureOptions(PriorOptions, total=False):
     """``procedure``."""
 
     model: Required[str | LabelValues]
+    max_advantage: float | None
     threshold: float | None
     accept_simulated: bool
 
@@ -225,6 +227,7 @@ class CompareOptions(Columns, total=False):
 
     paired: bool
     against: str | None
+    max_advantage: float | None
     query: QueryKind
     estimator: Estimator
     prior: float
@@ -331,6 +334,7 @@ class PlanOptions(TypedDict, total=False):
     """``plan``."""
 
     expected: Required[float]
+    max_advantage: float | None
     threshold: float | None
     width: float | None
     prior: float

@@ -79,7 +79,7 @@ class MaceUnreachable(ConnectionError):
         >>> import macekit
         >>> nobody = macekit.Mace("http://127.0.0.1:9", retries=0)  # nothing listens there
         >>> try:
-        ...     nobody.plan(expected=0.3, threshold=0.1)
+        ...     nobody.plan(expected=0.3, max_advantage=0.1)
         ... except macekit.MaceUnreachable:
         ...     print("no answer")
         no answer

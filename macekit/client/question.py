@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import sys
+import warnings
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +16,7 @@ from macekit.client.body import File
 from macekit.client.columns import clusters, column, is_table, labels
 from macekit.client.options import OPTIONS
 from macekit.client.tables import like_lists, matrix, query, read_frame, whole
-from macekit.text import closest
+from macekit.text import FORMER, require_keywords
 
 if TYPE_CHECKING:
     from macekit.decoding.body import DecodedBody, Sample
@@ -63,7 +65,7 @@ def pose(
     """The question that a function called ``name`` was asked with these arguments."""
     from macekit.schemas.query import TABLE, of_table
 
-    _require_known(name, operation, arguments)
+    arguments = _current(name, operation, arguments)
     options = {
         each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
     }
@@ -121,7 +123,7 @@ def pose_arrays(
     from macekit.decoding.table import check_arrays
     from macekit.schemas.query import of_table
 
-    _require_known(name, operation, arguments)
+    arguments = _current(name, operation, arguments)
     about = set(of_table(operation))
     options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
     roles = {each: arguments[each] for each in about if arguments.get(each) is not None}
@@ -145,7 +147,7 @@ def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping
     from macekit.catalogue import BY_NAME
     from macekit.decoding.body import DecodedBody
 
-    _require_known(BY_NAME[operation].python, operation, arguments)
+    arguments = _current(BY_NAME[operation].python, operation, arguments)
     options = {each: _option(value, each) for each, value in arguments.items()}
     columns = {name: whole(value, name) for name, value in tables.items() if value is not None}
     return Question(operation, options, DecodedBody(tables=columns))
@@ -335,14 +337,30 @@ def keywords(operation: str) -> frozenset[str]:
     return frozenset(QUESTIONS[operation].model_fields) - set(SAMPLE[:2]) | set(of_table(operation))
 
 
-def _require_known(name: str, operation: str, arguments: Mapping[str, Any]) -> None:
-    """Refuse what is no keyword of the function that was called, as Python does."""
-    names = keywords(operation)
-    for each in arguments:
-        if each not in names:
-            near = closest(each, names)
-            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(names))}"
-            raise TypeError(f"{name}() got an unexpected keyword argument {each!r}; {hint}")
+def _current(function: str, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of the function that was called by the names they have now; what is none of them is refused."""
+    known = keywords(operation)
+    require_keywords(function, arguments, known)
+    by_name = dict(arguments)
+    for former, current in FORMER.items():
+        if former not in by_name or current not in known:
+            continue
+        from estimators.renamed import notice
+
+        if current in by_name:
+            raise TypeError(f"{function}() got {current!r} and, by its former name, {former!r}")
+        said = f"{function}(): {notice(former, current)}"
+        warnings.warn(said, FutureWarning, stacklevel=_frames_to_caller())
+        by_name[current] = by_name.pop(former)
+    return by_name
+
+
+def _frames_to_caller() -> int:
+    """How many calls above the one that asks the program stands that called a function of macekit."""
+    frame, frames = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "macekit":
+        frame, frames = frame.f_back, frames + 1
+    return frames
 
 
 def _require_names(beside: Mapping[str, object], about: Set[str]) -> None:

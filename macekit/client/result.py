@@ -113,7 +113,7 @@ class Result:
     Example:
         >>> import macekit
         >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> result = macekit.estimate(counts=counts, threshold=0.1)
+        >>> result = macekit.estimate(counts=counts, max_advantage=0.1)
         >>> result.decision, round(result.advantage.lower, 3), round(result["advantage"]["lower"], 3)
         ('fail', 0.232, 0.232)
         >>> print(result)

@@ -30,6 +30,7 @@ from macekit.client.body import File, Packed, pack
 from macekit.client.client import Client
 from macekit.client.problems import MaceUnreachable, answer_of
 from macekit.client.question import Dataset, Question
+from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     from estimators import Caution
@@ -174,6 +175,7 @@ KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What the service takes for a key (``app.settings.KEY``, to which a test holds it)."""
 
 
+@names_the_nearest
 class Mace(Client):
     """A server of mace, with the functions of ``macekit`` as methods.
 
@@ -193,7 +195,7 @@ class Mace(Client):
         >>> import macekit
         >>> mace = macekit.Mace("http://127.0.0.1:8000", timeout=60)  # where `mace serve` listens
         >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> mace.estimate(counts=counts, threshold=0.1).decision
+        >>> mace.estimate(counts=counts, max_advantage=0.1).decision
         'fail'
         >>> mace.estimate(counts=counts).answer == macekit.estimate(counts=counts).answer
         True

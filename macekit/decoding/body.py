@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.renamed import notice
 from estimators.statement import Caution
 from macekit.call import NPY, Call
 from macekit.problems import Problem
 from macekit.schemas.query import FIRST_MEMBERS, TABLE, of_table, takes_arrays
+from macekit.schemas.questions import QUESTIONS
+from macekit.text import FORMER
 
 Column = NDArray[np.generic] | list[object]
 
@@ -71,6 +74,25 @@ class DecodedBody:
         if options is None:
             return self
         return replace(self, options=_merge(self.options, options), textual=False)
+
+    def under_current_names(self, operation: str) -> DecodedBody:
+        """The same body, its options by the names they have now; of a former name a caution says so."""
+        if not FORMER.keys() & self.options.keys():
+            return self
+        fields = QUESTIONS[operation].model_fields
+        options, cautions = dict(self.options), list(self.cautions)
+        for former, current in FORMER.items():
+            if former not in options or not {former, current} <= fields.keys():
+                continue
+            value = options.pop(former)
+            if value is None:
+                continue
+            if options.get(current) is not None:
+                detail = f"{former}: is the former name of {current}, which is given, too; remove {former}"
+                raise Problem("bad-option", detail, field=former)
+            options[current] = value
+            cautions.append(Caution("former_name", notice(former, current)))
+        return replace(self, options=options, cautions=tuple(cautions))
 
 
 def _merge(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:

@@ -45,6 +45,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
 
 def _answer(call: Call, body: DecodedBody) -> Reply:
     """What the operation answers; models and clusters are refused where it does not allow for them."""
+    body = body.under_current_names(call.operation)
     if body.models is not None and call.operation != "procedure":
         raise Problem(
             "bad-option",

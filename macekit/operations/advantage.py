@@ -38,7 +38,7 @@ def assessed(data: Scores | Counts, question: AdvantageQuestion, body: DecodedBo
             target=adversaries,
             metric=None if question.metric is None else metric(question.metric, question.prior),
             confidence=question.confidence,
-            threshold=question.threshold,
+            max_advantage=question.max_advantage,
             claimed_epsilon=question.claimed_epsilon,
             claimed_delta=question.claimed_delta,
             operating_points=tuple(question.operating_points),

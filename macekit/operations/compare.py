@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
-from estimators import Caution, LearnedTarget, compare
+from estimators import Caution, Counts, LearnedTarget, Scores, compare
+from estimators.advantage import is_vector
+from estimators.clusters.design import Labels
+from estimators.maxima import MaxAdvantage
+from estimators.plan import beneath_baseline
+from estimators.riskiest import RiskiestLimit, judge_queries, verdict_of
+from estimators.targets import Target
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode, riskiest
@@ -25,7 +32,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     if question.estimator.accept_learned_score is not None:
         raise Problem(
             "bad-option",
-            "estimator.accept_learned_score: a comparison has no verdict that could pass; remove it",
+            "estimator.accept_learned_score: a comparison judges no learned score; remove it",
             field="estimator.accept_learned_score",
         )
     samples = queries_of(body, question.query)
@@ -36,6 +43,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     require_paired(cluster, question.paired)
     # rows that match are compared record by record; counts are enough for everything else
     data = {name: each if learned or question.paired else with_counts(each) for name, each in samples.items()}
+    limits = _judged(question, data, estimator_target, cluster)
     pairs, cautions = _pairs(question, list(data))
     result = compare(
         data,
@@ -47,15 +55,20 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         question.paired,
         cluster,
     )
+    verdict = verdict_of(limits, None, "")
+    base = result.ranking[0].advantage.baseline
+    notes = [note for limit in limits for note in beneath_baseline(limit.maximum, base)]
     document: CompareAnswer = {
-        "sentence": result.sentence,
+        "sentence": f"{verdict.sentence} {result.sentence}".lstrip(),
+        "decision": None if verdict.decision is None else verdict.decision.value,
+        "limits": riskiest.limits(limits),
         "maximum": encode.interval(result.maximum),
-        "baseline": result.ranking[0].advantage.baseline,
+        "baseline": base,
         "ranking": riskiest.ranking(result),
         "differences": [
             encode.difference(a, b, found) for (a, b), found in zip(pairs, result.differences, strict=True)
         ],
-        "warnings": encode.warnings((*body.cautions, *result.cautions, *cautions)),
+        "warnings": encode.warnings((*body.cautions, *notes, *result.cautions, *cautions)),
         "provenance": riskiest.provenances(
             body,
             samples,
@@ -65,6 +78,28 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         ),
     }
     return reply_of(call, document, *samples.values())
+
+
+def _judged(
+    question: CompareQuestion,
+    queries: Mapping[str, Scores | Counts],
+    adversaries: Target | None,
+    cluster: Labels | None,
+) -> tuple[RiskiestLimit, ...]:
+    """The limit, held against every query; none if none was given."""
+    if question.max_advantage is None:
+        return ()
+    if isinstance(adversaries, LearnedTarget) or any(map(is_vector, queries.values())):
+        raise Problem(
+            "bad-option",
+            "max_advantage: is judged of one number a record, and a learned score of a vector is not all that an "
+            "attacker may read; ask /v1/gate about each vector",
+            field="max_advantage",
+        )
+    limit = MaxAdvantage(question.max_advantage, adversaries)
+    return judge_queries(
+        (limit,), queries, question.prior, question.confidence, question.seed, cluster=cluster
+    )
 
 
 def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str, str]], list[Caution]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from estimators.plan import overall
 from estimators.releases import compare_releases
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
@@ -34,6 +35,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     others = [name for name in result.riskiest if name != result.against]
     content: CompareReleasesAnswer = {
         "sentence": result.sentence,
+        "decision": overall(decisions.values()).value if decisions else None,
         "maximum": encode.interval(comparison.maximum),
         "baseline": comparison.ranking[0].advantage.baseline,
         "ranking": riskiest.ranking(comparison),

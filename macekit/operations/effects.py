@@ -65,9 +65,9 @@ def require_advantage_acts(question: AdvantageQuestion, data: Data, *, units: bo
     """Refuse what changes nothing in an answer of ``/v1/advantage`` and in a report."""
     estimator = question.estimator
     require_estimator_acts(estimator, data, paper=True)
-    if estimator.accept_learned_score is not None and question.threshold is None:
+    if estimator.accept_learned_score is not None and question.max_advantage is None:
         raise _useless(
-            "estimator.accept_learned_score", "without a threshold there is no verdict that could pass"
+            "estimator.accept_learned_score", "without max_advantage there is no verdict that could pass"
         )
     for name in ("set_members", "set_nonmembers"):
         if getattr(question, name) is not None and units:

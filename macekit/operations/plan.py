@@ -7,29 +7,32 @@ from estimators.plan import expected_design_effect
 from estimators.procedure import plan_models
 from macekit.call import Call, Reply
 from macekit.decoding.body import DecodedBody
+from macekit.operations import encode
 from macekit.operations.options import parse_question, reply_of
 from macekit.problems import Problem
 from macekit.schemas.answers import PlanAnswer
 from macekit.schemas.questions import PlanQuestion
+from macekit.schemas.statements import WarningAnswer
 
 OF_CLUSTERS = ("design_effect", "cluster_size", "correlation")
 
 
 def answer(call: Call, body: DecodedBody) -> Reply:
-    """Records for a decision at a threshold, or for an interval of a width; models for a decision about a procedure."""
+    """Records for a decision about a limit, or for an interval of a width; models for a decision about a procedure."""
     q = parse_question(PlanQuestion, body)
-    if (q.threshold is None) == (q.width is None):
-        raise Problem("bad-option", "plan: give threshold or width, one of the two", field="threshold")
-    return reply_of(
-        call, _of_records(q) if q.spread is None and q.records_per_model is None else _of_models(q)
-    )
+    if (q.max_advantage is None) == (q.width is None):
+        raise Problem(
+            "bad-option", "plan: give max_advantage or width, one of the two", field="max_advantage"
+        )
+    work = _of_records if q.spread is None and q.records_per_model is None else _of_models
+    return reply_of(call, work(q, encode.warnings(body.cautions)))
 
 
-def _of_records(q: PlanQuestion) -> PlanAnswer:
+def _of_records(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
     shared = (q.prior, q.member_share, q.confidence, _design_effect(q), q.cluster_size or 1)
     result = (
-        plan_verdict(q.expected, q.threshold, *shared)
-        if q.threshold is not None
+        plan_verdict(q.expected, q.max_advantage, *shared)
+        if q.max_advantage is not None
         else plan_width(q.expected, q.width or 0.0, *shared)
     )
     return {
@@ -38,6 +41,7 @@ def _of_records(q: PlanQuestion) -> PlanAnswer:
         "nonmembers": result.nonmembers,
         "models": None,
         "sentence": result.sentence,
+        "warnings": notes,
     }
 
 
@@ -57,12 +61,12 @@ def _design_effect(q: PlanQuestion) -> float:
     return expected_design_effect(q.cluster_size, q.correlation)
 
 
-def _of_models(q: PlanQuestion) -> PlanAnswer:
-    for name in ("spread", "records_per_model", "threshold"):
+def _of_models(q: PlanQuestion, notes: list[WarningAnswer]) -> PlanAnswer:
+    for name in ("spread", "records_per_model", "max_advantage"):
         if getattr(q, name) is None:
             raise Problem(
                 "bad-option",
-                f"{name}: a plan of models needs spread, records_per_model and threshold",
+                f"{name}: a plan of models needs spread, records_per_model and max_advantage",
                 field=name,
             )
     for name in OF_CLUSTERS:
@@ -74,7 +78,7 @@ def _of_models(q: PlanQuestion) -> PlanAnswer:
             )
     result = plan_models(
         q.expected,
-        q.threshold or 0.0,
+        q.max_advantage or 0.0,
         q.spread or 0.0,
         q.records_per_model or 0,
         q.prior,
@@ -89,4 +93,5 @@ def _of_models(q: PlanQuestion) -> PlanAnswer:
         "nonmembers": None if records is None or members is None else records - members,
         "models": result.models,
         "sentence": result.sentence,
+        "warnings": notes,
     }

@@ -35,18 +35,18 @@ def answer(call: Call, body: DecodedBody) -> Reply:
         raise Problem(
             "missing-field", "model: is required and missing: which model scored each record", field="model"
         )
-    if question.accept_simulated and question.threshold is None:
+    if question.accept_simulated and question.max_advantage is None:
         raise Problem(
             "bad-option",
-            "accept_simulated: without a threshold there is no verdict to rest on it",
+            "accept_simulated: without max_advantage there is no verdict to rest on it",
             field="accept_simulated",
         )
     result = procedure_advantage(
         data, cast("ArrayLike", body.models), question.prior, question.confidence, question.seed
     )
     verdict = None
-    if question.threshold is not None:
-        verdict = result.verdict(question.threshold, question.accept_simulated)
+    if question.max_advantage is not None:
+        verdict = result.verdict(question.max_advantage, question.accept_simulated)
     content: ProcedureAnswer = {
         "sentence": result.sentence if verdict is None else f"{verdict.sentence} {result.sentence}",
         "advantage": encode.interval(result.estimate),

@@ -182,7 +182,7 @@ METADATA = (
 )
 
 
-SETTING = ("prior", "confidence", "resolution", "threshold", "delta")
+SETTING = ("prior", "confidence", "resolution", "max_advantage", "threshold", "delta")
 """What a number holds for: without these it cannot be held against another."""
 
 

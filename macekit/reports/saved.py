@@ -119,7 +119,8 @@ def _disagreements(part: Mapping[str, Any], path: str) -> Iterator[str]:
         limits = part[verdict.get("rests_on", "advantage")]
         if verdict["decision"] != _decided(verdict, limits["lower"], limits["upper"], verdict["threshold"]):
             yield f"{path}.verdict: decision is not what the interval says at this threshold".lstrip(".")
-        if verdict["threshold"] != part["provenance"]["options"].get("threshold"):
+        options = part["provenance"]["options"]  # those of earlier versions have the limit by its former name
+        if verdict["threshold"] != options.get("max_advantage", options.get("threshold")):
             yield f"{path}.verdict: threshold is not the one of the options".lstrip(".")
     if isinstance(part.get("limits"), list) and "decision" in part:
         yield from _misjudged(part, path)

@@ -529,16 +529,41 @@ class DifferenceAnswer(TypedDict):
     sentence: str
 
 
-class CompareAnswer(TypedDict):
+class SideBySideAnswer(TypedDict):
     """A ranking, the largest, and the differences."""
 
     sentence: str
+    decision: Annotated[
+        Literal["pass", "fail", "inconclusive"] | None,
+        Field(
+            description="pass: the limit is kept by all; fail: by one it is not; null if nothing was limited"
+        ),
+    ]
     maximum: IntervalAnswer
     baseline: Annotated[float, Field(description="advantage of always guessing the likelier side")]
     ranking: list[RankedAnswer]
     differences: list[DifferenceAnswer]
     warnings: list[WarningAnswer]
     provenance: list[ProvenanceAnswer]
+
+
+class RiskiestLimitAnswer(IntervalAnswer):
+    """One limit, judged for every query."""
+
+    name: Annotated[str, Field(description="advantage, tpr, exposed or copies")]
+    maximum: float
+    decision: Literal["pass", "fail", "inconclusive"]
+    query: Annotated[str, Field(description="the query that decides")]
+    reason: str
+
+
+class CompareAnswer(SideBySideAnswer):
+    """Queries by their advantage, and the differences of pairs of them."""
+
+    limits: Annotated[
+        list[RiskiestLimitAnswer] | None,
+        Field(description="the limit on the riskiest query's advantage; null if nothing was limited"),
+    ]
 
 
 class ReleaseAnswer(TypedDict):
@@ -552,7 +577,7 @@ class ReleaseAnswer(TypedDict):
     ]
 
 
-class CompareReleasesAnswer(CompareAnswer):
+class CompareReleasesAnswer(SideBySideAnswer):
     """Releases by the advantage of their riskiest query, and the differences from one of them."""
 
     releases: Annotated[list[ReleaseAnswer], Field(description="in the order of the ranking")]
@@ -606,16 +631,6 @@ class SeriesAnswer(TypedDict):
     steps: list[SeriesStepAnswer]
     warnings: list[WarningAnswer]
     provenance: list[ProvenanceAnswer]
-
-
-class RiskiestLimitAnswer(IntervalAnswer):
-    """One limit, judged for every query."""
-
-    name: Annotated[str, Field(description="advantage, tpr, exposed or copies")]
-    maximum: float
-    decision: Literal["pass", "fail", "inconclusive"]
-    query: Annotated[str, Field(description="the query that decides")]
-    reason: str
 
 
 class QueryExposureAnswer(ExposureAnswer):
@@ -855,6 +870,7 @@ class PlanAnswer(TypedDict):
         int | None, Field(description="models to train, where the plan is about a training procedure")
     ]
     sentence: str
+    warnings: list[WarningAnswer]
 
 
 class CountsAnswer(TypedDict):

@@ -47,6 +47,16 @@ MetricName = Literal[
     "jaccard",
     "weighted_accuracy",
 ]
+FORMER_LIMIT = Field(
+    None,
+    ge=-1,
+    le=1,
+    exclude=True,
+    description="former name of max_advantage",
+    json_schema_extra={"deprecated": True},
+)
+"""The limit of the advantage by the name that it had: ``decoding`` reads it as ``max_advantage``."""
+
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
 
@@ -166,9 +176,10 @@ class AdvantageQuestion(PriorQuestion):
         "accuracy", description="another metric: its largest value over attackers"
     )
     estimator: Estimator = Estimator()
-    threshold: float | None = Field(
+    max_advantage: float | None = Field(
         None, ge=-1, le=1, description="largest acceptable advantage; gives a verdict"
     )
+    threshold: float | None = FORMER_LIMIT
     claimed_epsilon: float | None = Field(None, ge=0, le=700, description="epsilon that was promised")
     claimed_delta: float = Field(0.0, ge=0, lt=1, description="delta that was promised with it")
     operating_points: list[Share] = Field(
@@ -207,12 +218,13 @@ class ProcedureQuestion(PriorQuestion):
         None,
         description="which model scored each record, members first; each has members and nonmembers of its own",
     )
-    threshold: float | None = Field(
+    max_advantage: float | None = Field(
         None,
         ge=-1,
         le=1,
         description="largest acceptable advantage, on average over trainings; gives a verdict",
     )
+    threshold: float | None = FORMER_LIMIT
     accept_simulated: bool = Field(
         False,
         description="let the verdict rest on the simulated interval of the mean, which assumes that trainings vary "
@@ -482,6 +494,11 @@ class CompareQuestion(Question):
     against: Name | None = Field(
         None, description="name of the query to compare all others with; without it, all pairs"
     )
+    max_advantage: Annotated[float, Field(ge=-1, le=1)] | None = Field(
+        None,
+        description="largest acceptable advantage, of the riskiest query; gives a decision. Every query has to be one "
+        "number a record, or counts",
+    )
     cluster: ClusterLabels | None = CLUSTER
     query: Literal["auto", "continuous", "discrete"] = Field(
         "auto", description="whether scores are numbers on a line or categories"
@@ -581,13 +598,17 @@ class AuditQuestion(PriorQuestion):
 
 
 class PlanQuestion(Question):
-    """How many records are needed for a decision at a threshold, or for an interval of a given width."""
+    """How many records are needed for a decision about a limit, or for an interval of a given width."""
 
     model_config = ConfigDict(
         json_schema_extra={
             "if": present("number", "width"),
-            "then": absent("threshold", "spread"),
-            "else": present("number", "threshold"),
+            "then": absent("max_advantage", "threshold", "spread"),
+            "else": {  # as a plain anyOf, makers of clients would take it for several questions
+                "if": present("number", "threshold"),
+                "then": absent("max_advantage"),
+                "else": present("number", "max_advantage"),
+            },
             "allOf": [
                 {
                     "if": present("number", "spread"),
@@ -610,7 +631,10 @@ class PlanQuestion(Question):
     )
 
     expected: float = Field(ge=0, lt=1, description="expected advantage")
-    threshold: float | None = Field(None, ge=-1, le=1, description="threshold to decide about")
+    max_advantage: float | None = Field(
+        None, ge=-1, le=1, description="largest acceptable advantage, to decide about"
+    )
+    threshold: float | None = FORMER_LIMIT
     width: Share | None = Field(None, description="wanted width of the interval")
     prior: Share = Field(0.5, description="probability that a record is a member before its score is seen")
     member_share: float = Field(0.5, ge=0.001, le=0.999, description="share of members among the records")
@@ -635,7 +659,7 @@ class PlanQuestion(Question):
         ge=0,
         le=1,
         description="standard deviation of the advantage between trainings: the plan is then of models to train for a "
-        "decision about their procedure; requires threshold and records_per_model",
+        "decision about their procedure; requires max_advantage and records_per_model",
     )
     records_per_model: int | None = Field(
         None,

@@ -24,7 +24,7 @@ CHART = "svg :not(clipPath) > :is(path, line, text, rect)"
 def page_of_charts() -> str:
     """All charts of a report, and a policy that names the digest of the one style sheet."""
     question = {"members": [0.1 * i for i in range(60)], "nonmembers": [0.1 * i - 2 for i in range(60)]}
-    found = figures("report", answered("report", {**question, "claimed_epsilon": 1, "threshold": 0.2}))
+    found = figures("report", answered("report", {**question, "claimed_epsilon": 1, "max_advantage": 0.2}))
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'"
     drawn = "".join(inline_svg(figure, f"f{place}") for place, figure in enumerate(found))

@@ -36,7 +36,7 @@ def test_a_file_is_the_same_to_the_page_and_to_the_shell(visit: Visit, begins: b
 def test_a_request_that_was_kept_leads_to_its_report(visit: Visit) -> None:
     page = visit.open("/")
 
-    give(page, payload("request.json", json.dumps({**SAMPLE, "threshold": 0.1}).encode()))
+    give(page, payload("request.json", json.dumps({**SAMPLE, "max_advantage": 0.1}).encode()))
     expect(page.locator("#chosen")).to_contain_text("posted to /v1/report as it is, as curl does below")
     compute(page)
 

@@ -207,7 +207,7 @@ PROVOKED: list[tuple[str, str, Any, dict[str, str]]] = [
     ("unknown-field", "individual-risk", {**BOTH, "treshold": 0.1}, {}),
     ("missing-field", "counts", {"members": SCORES}, {}),
     ("wrong-type", "audit", {**BOTH, "seed": "1"}, {}),
-    ("bad-option", "plan", {"expected": 0.1, "threshold": 0.2, "width": 0.1}, {}),
+    ("bad-option", "plan", {"expected": 0.1, "max_advantage": 0.2, "width": 0.1}, {}),
     ("bad-metric", "advantage", {**BOTH, "metric": {"coefficients": {"a11": 1}}}, {}),
     ("bad-counts", "audit", {"counts": {"members": [1, -1], "nonmembers": [1, 1]}}, {}),
     ("incompatible-cells", "counts", {"shards": [{**CELLS, "edges": [0]}, {**CELLS, "edges": [1]}]}, {}),

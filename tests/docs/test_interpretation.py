@@ -123,9 +123,9 @@ def statements() -> list[str]:
     low, high = limits()
     low_rare, high_rare = limits(prior=0.1)
     gained = asked("advantage", prior=0.1)
-    at_quarter = asked("advantage", threshold=0.25)["verdict"]["records_needed"]
-    at_truth = asked("advantage", threshold=0.2)["verdict"]["records_needed"]
-    planned = asked("plan", threshold=0.1, expected=0.05)["records"]
+    at_quarter = asked("advantage", max_advantage=0.25)["verdict"]["records_needed"]
+    at_truth = asked("advantage", max_advantage=0.2)["verdict"]["records_needed"]
+    planned = asked("plan", max_advantage=0.1, expected=0.05)["records"]
     even, rare = (asked("individual-risk", prior=prior)["flags"] for prior in (0.5, 0.1))
     average, known = certain_few()
     lifted = 0.1 * 9 / (0.1 * 9 + 0.9)
@@ -158,7 +158,7 @@ def statements() -> list[str]:
         f" about {at_quarter:,} records in all would settle it,"
         f" against {2 * SIDE} now",
         f"At 0.2, which is the truth, it would take {at_truth:,}",
-        f"at a threshold of 0.1 and an expected advantage of 0.05 it says {planned:,} records",
+        f"at a limit of 0.1 and an expected advantage of 0.05 it says {planned:,} records",
         f"Two looks at 95% can be wrong up to {tell(2 * 5)}% of the time",
         f"To keep 95% overall, ask each at {tell(100 - 5 / 2)}%",
         "Let 1% of the members",
@@ -204,8 +204,8 @@ def test_every_number_of_the_explanation_is_computed_again() -> None:
 
 
 def test_what_is_said_of_the_demo_is_so() -> None:
-    assert asked("advantage", threshold=0.1)["verdict"]["decision"] == "fail"
-    assert asked("advantage", threshold=0.25)["verdict"]["decision"] == "inconclusive"
+    assert asked("advantage", max_advantage=0.1)["verdict"]["decision"] == "fail"
+    assert asked("advantage", max_advantage=0.25)["verdict"]["decision"] == "inconclusive"
     assert asked("advantage")["advantage"]["lower"] < 0.2 < asked("advantage")["advantage"]["upper"]
     rare = asked("advantage", prior=0.1)
     assert math.isclose(
@@ -227,7 +227,7 @@ def test_groups_share_the_error_and_few_records_are_said_to_be_few() -> None:
 
 @each_case("path", sorted(set(re.findall(r"\{([a-z_0-9.]+)\}", CITED))))
 def test_what_stands_in_braces_is_a_path_of_the_answer(path: str) -> None:
-    value: Any = asked("advantage", threshold=0.1)
+    value: Any = asked("advantage", max_advantage=0.1)
     for part in path.split("."):
         value = value[part]
 
@@ -235,7 +235,7 @@ def test_what_stands_in_braces_is_a_path_of_the_answer(path: str) -> None:
 
 
 def test_the_paths_named_in_the_text_exist() -> None:
-    answer = asked("advantage", threshold=0.1)
+    answer = asked("advantage", max_advantage=0.1)
 
     for path in re.findall(
         r"`((?:advantage|guarantee|verdict|roc|provenance|mip|security)[a-z_.]*)`", EXPLAINED

@@ -21,7 +21,7 @@ PARTS, WRITTEN = PAGE.split("## Forms")
 
 @cache
 def answer() -> dict[str, Any]:
-    query = (("group", "group"), ("threshold", "0.1"))
+    query = (("group", "group"), ("max_advantage", "0.1"))
     found: dict[str, Any] = json.loads(
         bytes(perform(Call("report", CSV, query=query), Body.of(example_table())).body)
     )

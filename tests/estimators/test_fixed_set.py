@@ -140,8 +140,8 @@ def test_an_assessment_states_both_and_decides_by_records_drawn_anew() -> None:
     rng = np.random.default_rng(9)
     data = Scores.of(rng.normal(0.0, 1.0, 200), rng.normal(0.0, 1.0, 150))
 
-    plain = assess(data, AssessOptions(threshold=0.3))
-    both = assess(data, AssessOptions(threshold=0.3, set_nonmembers=400))
+    plain = assess(data, AssessOptions(max_advantage=0.3))
+    both = assess(data, AssessOptions(max_advantage=0.3, set_nonmembers=400))
 
     assert both.advantage == plain.advantage
     assert both.verdict == plain.verdict

@@ -56,7 +56,7 @@ def test_the_upper_end_itself_passes_and_the_lower_end_itself_does_not_fail() ->
 
 @pytest.mark.parametrize("threshold", [1.5, -2.0, float("nan")])
 def test_a_threshold_that_is_no_advantage_is_refused(threshold: float) -> None:
-    with pytest.raises(OutOfRange, match="threshold"):
+    with pytest.raises(OutOfRange, match="max_advantage"):
         verdict(ask(identical(), 50), threshold)  # type: ignore[arg-type]
 
 
@@ -178,5 +178,5 @@ def test_a_plan_for_what_no_number_of_records_decides_says_so() -> None:
 
     assert plan.records is None
     assert plan.sentence.startswith(
-        "in practice no number of records is enough to decide at a threshold of 0.1"
+        "in practice no number of records is enough to decide at a limit of 0.1"
     )

@@ -214,7 +214,7 @@ def test_an_accepted_verdict_says_how_many_models_or_records_would_settle_it() -
     never = result.verdict(result.value, accept_simulated=True)
     assert (never.models_needed, never.records_needed) == (None, None)
     assert "neither more models nor more records" in never.reason
-    with pytest.raises(OutOfRange, match="threshold"):
+    with pytest.raises(OutOfRange, match="max_advantage"):
         result.verdict(2.0)
 
 
@@ -306,7 +306,7 @@ def test_a_label_for_each_row_and_vectors_are_refused() -> None:
 
 
 def test_the_planned_models_settle_the_verdict() -> None:
-    plan = plan_models(expected=0.25, threshold=0.1, spread=0.05, records=400)
+    plan = plan_models(expected=0.25, max_advantage=0.1, spread=0.05, records=400)
     assert plan.models is not None
 
     rng = np.random.default_rng(5)

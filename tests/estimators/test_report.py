@@ -21,7 +21,7 @@ def draw(world: object, n: int, seed: int = 0) -> Scores:
 
 
 def test_continuous_scores_get_every_answer() -> None:
-    answer = assess(draw(gaussian_shift(0.3), 1000), AssessOptions(threshold=0.1, claimed_epsilon=0.1))
+    answer = assess(draw(gaussian_shift(0.3), 1000), AssessOptions(max_advantage=0.1, claimed_epsilon=0.1))
 
     assert answer.paper is not None
     assert answer.paper.statistic == "U_N"
@@ -270,7 +270,7 @@ def test_the_papers_metric_learns_by_the_cells_that_are_there_unless_asked_other
 def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
     threshold: float | None, codes: list[str]
 ) -> None:
-    answer = assess(draw(identical(), 200), AssessOptions(prior=0.1, threshold=threshold))
+    answer = assess(draw(identical(), 200), AssessOptions(prior=0.1, max_advantage=threshold))
 
     assert [each.code for each in answer.cautions if each.code == "limit_below_baseline"] == codes
 
@@ -278,8 +278,8 @@ def test_a_threshold_below_the_baseline_is_said_to_be_exceeded_without_any_leak(
 def test_a_pass_warns_first_of_members_whom_no_nonmember_is_like() -> None:
     counts = Counts.of([4950, 50], [5000, 0], edges=[0.0])
 
-    passed = assess(counts, AssessOptions(threshold=0.1))
-    failed = assess(counts, AssessOptions(threshold=0.0))
+    passed = assess(counts, AssessOptions(max_advantage=0.1))
+    failed = assess(counts, AssessOptions(max_advantage=0.0))
     open_one = assess(counts)
 
     assert passed.verdict is not None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from estimators import Decision, Scores, advantage, compare
+from estimators import Counts, Decision, Scores, advantage, compare
 from estimators.audit.roc import operating_point
+from estimators.clusters.lone import lone_rows
 from estimators.errors import OptionError, OutOfRange
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxTpr
+from estimators.plan import decision
 from estimators.riskiest import (
     OR_DRIFT,
     compare_queries,
@@ -145,3 +148,57 @@ def test_a_fail_is_drift_by_the_columns_or_by_a_control_score() -> None:
     assert f"at least {at_least(apart.advantage.lower)}" in verdict_of(limits, None, "model", apart).sentence
     passes = judge_queries(limits_of(0.9), {"leak": LEAK})
     assert verdict_of(passes, differs, "model", apart).word == "pass"
+
+
+def test_counts_are_judged_as_the_scores_that_were_counted() -> None:
+    queries = {"null": NULL, "leak": LEAK}
+    counted = {name: finest(scores) for name, scores in queries.items()}
+
+    for limit in (0.05, 0.38, 0.9):
+        assert judge_queries(limits_of(limit), counted) == judge_queries(limits_of(limit), queries)
+
+
+def test_the_advantage_is_judged_by_whole_clusters_and_every_other_limit_by_lone_rows() -> None:
+    sides = [np.repeat(RNG.normal(shift, 1.0, 30), 25) + RNG.normal(0.0, 0.001, 750) for shift in (0.7, 0.0)]
+    people = Scores.of(*sides)
+    labels = np.repeat(np.arange(60), 25)
+    queries = {"one": people, "same": people}
+
+    [alike] = judge_queries(limits_of(0.1), queries)
+    of_advantage, of_tpr = judge_queries(limits_of(0.1, 0.5, 0.1), queries, cluster=labels)
+
+    whole = advantage(people, confidence=1.0 - 0.05 / 4.0, cluster=labels)
+    assert (alike.decision, of_advantage.decision) == (Decision.FAIL, Decision.INCONCLUSIVE)
+    assert of_advantage.estimate.lower == whole.lower
+    lone = lone_rows(people, labels)
+    point = operating_point(finest(lone), 0.1)
+    assert of_tpr.estimate.upper == point.estimate.upper
+
+
+@pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(400), 4)])
+def test_the_decision_is_what_the_largest_of_a_comparison_says(cluster: np.ndarray | None) -> None:
+    queries = {"null": NULL, "leak": LEAK, "both": Scores.of(LEAK.members / 2.0, LEAK.nonmembers)}
+
+    largest = compare(queries, cluster=cluster).maximum.interval
+
+    for limit in np.linspace(0.0, 0.9, 46):
+        [judged] = judge_queries(limits_of(float(limit)), queries, cluster=cluster)
+        assert judged.decision is decision(largest.lower, largest.upper, float(limit))
+
+
+def test_a_limit_that_all_queries_just_keep_is_failed_no_oftener_than_half_of_the_rest() -> None:
+    rng, cells, runs = np.random.default_rng(11), [0.0], 400
+    keep = np.array([0.4, 0.6])  # two cells, in which members are so much likelier: the advantage is 0.2
+    limits = limits_of(0.2)
+
+    fails = passes = 0
+    for run in range(runs):
+        queries = {
+            str(each): Counts.of(rng.multinomial(300, keep), rng.multinomial(300, keep[::-1]), edges=cells)
+            for each in range(3)
+        }
+        [judged] = judge_queries(limits, queries, seed=run)
+        fails += judged.decision is Decision.FAIL
+        passes += judged.decision is Decision.PASS
+
+    assert max(fails, passes) <= binom.ppf(0.9999, runs, 0.025)

@@ -66,8 +66,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": (
         *ONE_SAMPLE,
         "scores.csv",
-        "scores.csv --group group --threshold 0.1 -o report.html",
-        "scores.csv --group group --threshold 0.1 -o report.md",
+        "scores.csv --group group --max-advantage 0.1 -o report.html",
+        "scores.csv --group group --max-advantage 0.1 -o report.md",
         "scores.csv -o report.json",
         "report.json -o again.md",
         "scores.csv -o roc.svg --chart roc",
@@ -121,12 +121,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plan": (
         "--help",
         "",
-        "--expected 0.05 --threshold 0.1",
+        "--expected 0.05 --max-advantage 0.1",
         "--expected 0.2 --width 0.1",
         "--expected 0.2 --width 0.1 --prior 0.1",
-        "--expected 0.1 --threshold 0.1",
+        "--expected 0.1 --max-advantage 0.1",
         "--expected 0.1",
-        "--expected 0.05 --threshold 0.1 -o plan.md",
+        "--expected 0.05 --max-advantage 0.1 -o plan.md",
         "scores.csv --expected 0.05",
     ),
     "counts": (

@@ -101,7 +101,7 @@ def evaluate(data: pd.DataFrame = TABLE, evaluator_config: Any = None, **argumen
 def test_what_is_logged_lies_in_the_database_and_is_found_again(
     client: mlflow.MlflowClient, postgres: str, tmp_path: Path
 ) -> None:
-    result = macekit.report(TABLE, score="loss", member="trained_on", threshold=0.1)
+    result = macekit.report(TABLE, score="loss", member="trained_on", max_advantage=0.1)
 
     with mlflow.start_run() as active:
         macekit.mlflow.log(result)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from macekit.reports.charts.forest import differences, ranking
-from macekit.reports.content import limitations, provenance
+from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
 from macekit.reports.model import (
@@ -42,11 +42,18 @@ INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How s
 def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     """The ranking, then the differences, then the inputs one by one."""
     ranks = table("Ranking", RANKS, answer["ranking"], rank, TOGETHER)
-    return side_by_side("compare", "Comparison of membership leakage", ranks, answer, figures, context)
+    title, limits = "Comparison of membership leakage", riskiest.limits(answer)
+    return side_by_side("compare", title, ranks, answer, figures, context, limits)
 
 
 def side_by_side(
-    operation: str, title: str, ranks: Table, answer: AnswerPath, figures: Figures, context: Context
+    operation: str,
+    title: str,
+    ranks: Table,
+    answer: AnswerPath,
+    figures: Figures,
+    context: Context,
+    limits: Iterable[Section] = (),
 ) -> Report:
     """The report of several queries, or releases, of the same records, with the table that ranks them."""
     ranking, differences, sources = answer["ranking"], answer["differences"], answer["provenance"]
@@ -78,7 +85,7 @@ def side_by_side(
         *figures.pick("ranking"),
         ranks,
     )
-    sections = [Section("ranking", "Ranking", ranking_blocks, (ranks,))]
+    sections = [*limits, Section("ranking", "Ranking", ranking_blocks, (ranks,))]
     if len(differences):
         difference_blocks: tuple[Block, ...] = (
             *figures.pick("differences"),
@@ -94,7 +101,7 @@ def side_by_side(
     ]
     return Report(
         title,
-        Headline(None, answer["sentence"].quote()),
+        Headline(answer["decision"].value, answer["sentence"].quote()),
         Facts(tiles),
         tuple(sections),
     )

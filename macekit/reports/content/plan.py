@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from macekit.reports.content import provenance
+from macekit.reports.content import limitations, provenance
 from macekit.reports.model import (
     AnswerPath,
-    Bullets,
     Context,
     Fact,
     Facts,
@@ -38,7 +37,7 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     )
     origin = Table("Origin", ("", ""), tuple(provenance.origin(answer["provenance"], context)))
     sections = (
-        Section("not-established", "What was not established", (Bullets(OPEN),)),
+        limitations.section(OPEN, answer["warnings"]),
         Section("provenance", "Where this comes from", (origin,)),
     )
     title = "Records needed" if models.value is None else "Models needed"

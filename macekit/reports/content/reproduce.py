@@ -163,7 +163,7 @@ def over_http(question: Reproduction) -> str:
 
 
 def from_python(question: Reproduction) -> str:
-    """``macekit.report("scores.csv", threshold=0.1)``; letters beyond ASCII are spelt as Python does."""
+    """``macekit.report("scores.csv", max_advantage=0.1)``; letters beyond ASCII are spelt as Python does."""
     name = BY_NAME[question.operation].python
     if question.tables:
         given = [

@@ -10,6 +10,7 @@ from app.cli.gate import GATE
 from app.cli.options import add_to, columns_of, options_of, values_of
 from app.cli.parsing import Parser
 from macekit.schemas.questions import QUESTIONS as MODELS
+from tests.cases import each_case
 
 
 def parse(operation: str, line: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
@@ -71,7 +72,6 @@ def test_an_option_given_twice_is_refused_by_every_command(capsys: pytest.Captur
     commands = [*(f"{name} --output a.json --output a.json" for name in names)]
     commands += ["demo --output mace-demo --output b", "serve --port 1 --port 2"]
     commands += ["compare a.csv b.csv --paired --no-paired", "estimate --prior=0.1 --prior 0.2 a.csv"]
-    commands += ["estimate --threshold 0.1 --max-advantage 0.2 a.csv"]
 
     for command in commands:
         with pytest.raises(SystemExit, match="2"):
@@ -79,3 +79,11 @@ def test_an_option_given_twice_is_refused_by_every_command(capsys: pytest.Captur
 
         out, err = capsys.readouterr()
         assert (out, ": given twice\nSee mace " in err) == ("", True), command
+
+
+@each_case("asked", ["--threshold 0.1 --max-advantage 0.2", "--max-advantage 0.2 --threshold 0.1"])
+def test_an_option_by_both_of_its_names_is_refused(capsys: pytest.CaptureFixture[str], asked: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(f"estimate {asked} a.csv".split())
+
+    assert ": given twice; --max-advantage and --threshold are one option\n" in capsys.readouterr().err

@@ -35,13 +35,13 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_answer_is_the_services(runs: Path, capsys: Capture) -> None:
     told = answered(capsys, "procedure", "runs.csv", "--model", "run", "--max-advantage", "0.3")
 
-    query = (("model", "run"), ("threshold", "0.3"))
+    query = (("model", "run"), ("max_advantage", "0.3"))
     reply = perform(Call("procedure", CSV, query=query), Body.of(runs.read_bytes()))
     assert told == json.loads(bytes(reply.body))
 
 
 def test_an_open_verdict_says_what_would_settle_it(runs: Path, capsys: Capture) -> None:
-    assert main(["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.3"]) == 0
+    assert main(["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.3"]) == 3
     out = capsys.readouterr().out
 
     assert "UNDECIDED" in out
@@ -51,7 +51,7 @@ def test_an_open_verdict_says_what_would_settle_it(runs: Path, capsys: Capture) 
 
 def test_the_simulated_interval_decides_where_it_is_accepted(runs: Path, capsys: Capture) -> None:
     asked = ["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.6"]
-    assert main(asked) == 0
+    assert main(asked) == 3
     careful = capsys.readouterr().out
     assert "UNDECIDED" in careful
     assert "accept_simulated lets it decide" in careful
@@ -59,7 +59,7 @@ def test_the_simulated_interval_decides_where_it_is_accepted(runs: Path, capsys:
     assert "PASS" in capsys.readouterr().out
 
     assert main(["procedure", "runs.csv", "--model", "run", "--accept-simulated"]) == 2
-    assert "--accept-simulated: without a threshold there is no verdict" in capsys.readouterr().err
+    assert "--accept-simulated: without --max-advantage there is no verdict" in capsys.readouterr().err
 
 
 def test_without_its_column_it_is_refused_by_name(runs: Path, capsys: Capture) -> None:

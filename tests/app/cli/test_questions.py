@@ -49,7 +49,7 @@ def failed(capsys: Capture, *arguments: str) -> str:
 def test_the_answer_is_the_services(folder: Path, capsys: Capture) -> None:
     found = answered(capsys, "estimate", "scores.csv", "--max-advantage", "0.1", "--estimator", "threshold")
 
-    query = {"threshold": "0.1", "estimator.kind": "threshold"}
+    query = {"max_advantage": "0.1", "estimator.kind": "threshold"}
     assert found == service("advantage", folder / "scores.csv", **query)
 
 
@@ -163,13 +163,13 @@ def test_a_fault_in_one_of_two_files_is_said_with_its_name_and_row(folder: Path,
 
 
 def test_options_of_the_command_line_win_over_those_of_a_request(folder: Path, capsys: Capture) -> None:
-    asked = {**JSON_EXAMPLES["advantage"]["options"].value, "threshold": 0.5}  # type: ignore[dict-item]
+    asked = {**JSON_EXAMPLES["advantage"]["options"].value, "max_advantage": 0.5}  # type: ignore[dict-item]
     (folder / "asked.json").write_text(json.dumps(asked))
 
     found = answered(capsys, "estimate", "asked.json", "--prior", ".3", "--confidence", "0.8")
 
     options = found["provenance"]["options"]  # type: ignore[index]
-    assert (options["prior"], options["confidence"], options["threshold"]) == (0.3, 0.8, 0.5)
+    assert (options["prior"], options["confidence"], options["max_advantage"]) == (0.3, 0.8, 0.5)
     assert options["estimator"] == {"kind": "threshold"}
 
 
@@ -249,12 +249,12 @@ def test_a_large_file_is_counted_and_the_counts_are_asked(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     counted = answered(capsys, "counts", name)
-    (folder / "counts.json").write_text(json.dumps({"counts": counted["counts"], "threshold": 0.1}))
+    (folder / "counts.json").write_text(json.dumps({"counts": counted["counts"], "max_advantage": 0.1}))
     expected: Any = answered(capsys, "estimate", "counts.json")
     expected["provenance"]["columns"] = counted["columns"]
     monkeypatch.setattr(run, "LARGE", 100)
 
-    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 0
+    assert main(["estimate", name, "--max-advantage", "0.1", "--json"]) == 1
 
     out, err = capsys.readouterr()
     assert json.loads(out) == expected

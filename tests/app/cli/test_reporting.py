@@ -39,7 +39,7 @@ ARGUMENTS = {
     "risk": ["scores.csv", "--group", "group"],
     "gate": ["scores.csv", "--max-advantage", "0.1"],
 }
-SHOWN = [*(question for question in QUESTIONS if is_shown(question.name)), GATE]
+SHOWN = [*(each for each in QUESTIONS if is_shown(each.name) and not each.tables), GATE]
 
 
 def arguments_of(name: str) -> list[str]:

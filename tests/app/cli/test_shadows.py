@@ -40,8 +40,8 @@ def failed(capsys: Capture, *arguments: str) -> str:
     return err
 
 
-def printed(capsys: Capture, *arguments: str) -> str:
-    assert main(["shadows", *arguments]) == 0
+def printed(capsys: Capture, *arguments: str, status: int = 0) -> str:
+    assert main(["shadows", *arguments]) == status
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -81,7 +81,7 @@ def test_each_query_has_a_line_and_all_intervals_hold_together(folder: Path, cap
         name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
     }
 
-    out = printed(capsys, "signals.npz", "--scale", "logit", "--max-advantage", "0.1")
+    out = printed(capsys, "signals.npz", "--scale", "logit", "--max-advantage", "0.1", status=1)
 
     comparison = compare_queries(queries)
     assert comparison.sentence in out

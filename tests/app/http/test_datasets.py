@@ -185,9 +185,9 @@ def test_a_service_without_data_says_so(tmp_path: Path) -> None:
 def test_python_names_a_dataset_of_a_service(service: Running) -> None:
     mace = macekit.Mace(f"http://127.0.0.1:{service.port}")
 
-    result = mace.estimate(macekit.Dataset("run=*"), **NAMES, metric="accuracy", threshold=0.1)
+    result = mace.estimate(macekit.Dataset("run=*"), **NAMES, metric="accuracy", max_advantage=0.1)
 
-    here = macekit.estimate(RECORDS, **NAMES, metric="accuracy", threshold=0.1)
+    here = macekit.estimate(RECORDS, **NAMES, metric="accuracy", max_advantage=0.1)
     assert plain(dict(result.answer)) == plain(dict(here.answer))
     with pytest.raises(macekit.MaceProblem, match="is a service's"):
         macekit.estimate(macekit.Dataset("run=*"), **NAMES)

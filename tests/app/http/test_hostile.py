@@ -69,7 +69,7 @@ def test_a_word_that_is_escaped_goes_to_a_worker() -> None:
 
 
 def test_plain_scores_with_a_threshold_need_no_worker() -> None:
-    assert quick(Call("advantage"), as_json(*world(200), threshold=0.1))
+    assert quick(Call("advantage"), as_json(*world(200), max_advantage=0.1))
 
 
 def test_silent_uploads_hold_no_place_in_the_queue(service: Running) -> None:

@@ -29,7 +29,7 @@ OPTIONS: dict[str, Any] = {
     "prior": 0.3,
     "confidence": 0.9,
     "seed": 7,
-    "threshold": 0.45,
+    "max_advantage": 0.45,
     "claimed_epsilon": 1.5,
     "claimed_delta": 1e-6,
     "operating_points": [0.05, 0.2],
@@ -38,7 +38,7 @@ OPTIONS: dict[str, Any] = {
     "query": "continuous",
 }
 SPELT = (
-    "prior=0.3&confidence=0.9&seed=7&threshold=0.45&claimed_epsilon=1.5&claimed_delta=1e-6"
+    "prior=0.3&confidence=0.9&seed=7&max_advantage=0.45&claimed_epsilon=1.5&claimed_delta=1e-6"
     "&operating_points=0.05,0.2&metric.preset=f_beta&metric.beta=2&estimator.kind=kde&estimator.bandwidth=0.3"
     "&query=continuous"
 )
@@ -89,7 +89,7 @@ def test_the_numbers_are_those_of_the_library(
     sides = world(records)
     data = Scores.of(*sides, options.get("query", "auto"))
     estimator = Estimator(**options.get("estimator", {}))
-    shared = ("prior", "confidence", "seed", "threshold", "claimed_epsilon", "claimed_delta")
+    shared = ("prior", "confidence", "seed", "max_advantage", "claimed_epsilon", "claimed_delta")
     assess_options = AssessOptions(
         **{name: options[name] for name in shared if name in options},
         **({"operating_points": tuple(options["operating_points"])} if options else {}),
@@ -119,7 +119,7 @@ def taken(answer: dict[str, Any]) -> dict[str, str]:
 
 def test_the_same_request_twice_gives_the_same_bytes(service: Running) -> None:
     for records in (40, 3000):
-        body = as_json(*world(records), threshold=0.1)
+        body = as_json(*world(records), max_advantage=0.1)
         assert post(service, "/v1/advantage", body).body == post(service, "/v1/advantage", body).body
 
 

@@ -71,11 +71,11 @@ def test_an_unknown_option_of_the_query_string_is_answered_with_the_nearest(serv
     answer = post(service, "/v1/advantage?treshold=0.1", body, CSV)
 
     assert (answer.status, problem(answer)) == (422, "unknown-field")
-    assert "did you mean 'threshold'?" in answer.json()["detail"]
+    assert "did you mean 'max_advantage'?" in answer.json()["detail"]
 
 
 def test_the_options_of_a_json_body_stand_in_the_body(service: Running) -> None:
-    answer = post(service, "/v1/advantage?threshold=0.1", as_json(*world(20)))
+    answer = post(service, "/v1/advantage?max_advantage=0.1", as_json(*world(20)))
 
     assert (answer.status, problem(answer)) == (422, "bad-option")
 

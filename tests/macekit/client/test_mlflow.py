@@ -35,7 +35,7 @@ def text(store: MlflowClient, run: str, path: str, folder: Path) -> str:
 
 
 def test_numbers_verdict_and_report_are_in_the_active_run(store: MlflowClient, tmp_path: Path) -> None:
-    result = macekit.report(MEMBERS, NONMEMBERS, prior=0.3, threshold=0.1)
+    result = macekit.report(MEMBERS, NONMEMBERS, prior=0.3, max_advantage=0.1)
 
     with mlflow.start_run() as active:
         run = macekit.mlflow.log(result)
@@ -63,7 +63,7 @@ def test_numbers_verdict_and_report_are_in_the_active_run(store: MlflowClient, t
 
 def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
     run = store.create_run("0").info.run_id
-    first, second = (macekit.estimate(MEMBERS, NONMEMBERS, threshold=limit) for limit in (0.9, 0.01))
+    first, second = (macekit.estimate(MEMBERS, NONMEMBERS, max_advantage=limit) for limit in (0.9, 0.01))
 
     macekit.mlflow.log(first, "leakage", run)
     macekit.mlflow.log(second, "leakage", run)
@@ -75,7 +75,7 @@ def test_a_run_may_be_named_and_logged_to_again(store: MlflowClient) -> None:
 
 
 def test_without_a_run_one_is_started_and_ended(store: MlflowClient) -> None:
-    run = macekit.mlflow.log(macekit.plan(expected=0.1, threshold=0.2))
+    run = macekit.mlflow.log(macekit.plan(expected=0.1, max_advantage=0.2))
 
     assert mlflow.active_run() is None
     found = store.get_run(run)
@@ -93,7 +93,7 @@ def test_what_has_no_report_is_refused_before_anything_is_logged(store: MlflowCl
 def test_what_was_decided_by_is_logged_however_many_numbers_there_are(store: MlflowClient) -> None:
     labels = [f"group {i % 400}" for i in range(len(MEMBERS) + len(NONMEMBERS))]
 
-    run = macekit.mlflow.log(macekit.report(MEMBERS, NONMEMBERS, groups=labels, threshold=0.1))
+    run = macekit.mlflow.log(macekit.report(MEMBERS, NONMEMBERS, groups=labels, max_advantage=0.1))
 
     metrics = store.get_run(run).data.metrics
     assert len(metrics) == macekit.mlflow.MOST_METRICS

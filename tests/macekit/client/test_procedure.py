@@ -39,10 +39,12 @@ def test_a_column_of_a_table_is_labels_beside_scores_here_and_there(frame: str, 
     inside = columns["in"]
     roles = {"score": "loss", "member": "in", "model": "run"}
     here, there = (
-        client.procedure(FRAMES[frame](columns), threshold=0.2, **roles) for client in (macekit, mace)
+        client.procedure(FRAMES[frame](columns), max_advantage=0.2, **roles) for client in (macekit, mace)
     )
     labels = {"members": columns["run"][inside], "nonmembers": columns["run"][~inside]}
-    beside = mace.procedure(columns["loss"][inside], columns["loss"][~inside], model=labels, threshold=0.2)
+    beside = mace.procedure(
+        columns["loss"][inside], columns["loss"][~inside], model=labels, max_advantage=0.2
+    )
     own = procedure_advantage(
         Scores.of(columns["loss"][inside], columns["loss"][~inside]),
         np.concatenate([labels["members"], labels["nonmembers"]]),
@@ -115,7 +117,7 @@ FOUR = ["a", "b", "c", "d"] * 16
         ),
         (
             "plan",
-            {"expected": 0.3, "threshold": 0.1, "spread": 0.1},
+            {"expected": 0.3, "max_advantage": 0.1, "spread": 0.1},
             "bad-option",
             "records_per_model: a plan of models",
         ),
@@ -123,23 +125,29 @@ FOUR = ["a", "b", "c", "d"] * 16
             "plan",
             {"expected": 0.3, "width": 0.1, "spread": 0.1, "records_per_model": 100},
             "bad-option",
-            "threshold: a plan of models needs",
+            "max_advantage: a plan of models needs",
         ),
         (
             "plan",
-            {"expected": 0.3, "threshold": 0.1, "cluster_size": 5},
+            {"expected": 0.3, "max_advantage": 0.1, "cluster_size": 5},
             "bad-option",
             "cluster_size: says nothing",
         ),
         (
             "plan",
-            {"expected": 0.3, "threshold": 0.1, "correlation": 0.5},
+            {"expected": 0.3, "max_advantage": 0.1, "correlation": 0.5},
             "bad-option",
             "correlation: goes with",
         ),
         (
             "plan",
-            {"expected": 0.3, "threshold": 0.1, "cluster_size": 5, "correlation": 0.5, "design_effect": 2.0},
+            {
+                "expected": 0.3,
+                "max_advantage": 0.1,
+                "cluster_size": 5,
+                "correlation": 0.5,
+                "design_effect": 2.0,
+            },
             "bad-option",
             "correlation: does not go with design_effect",
         ),
@@ -147,7 +155,7 @@ FOUR = ["a", "b", "c", "d"] * 16
             "plan",
             {
                 "expected": 0.3,
-                "threshold": 0.1,
+                "max_advantage": 0.1,
                 "spread": 0.1,
                 "records_per_model": 100,
                 "design_effect": 2.0,
@@ -167,8 +175,8 @@ def test_what_cannot_be_answered_is_refused_by_name(
 
 
 def test_models_are_planned_at_every_door() -> None:
-    answer = posted("plan", expected=0.3, threshold=0.1, spread=0.05, records_per_model=200)
-    plan = macekit.plan(expected=0.3, threshold=0.1, spread=0.05, records_per_model=200)
+    answer = posted("plan", expected=0.3, max_advantage=0.1, spread=0.05, records_per_model=200)
+    plan = macekit.plan(expected=0.3, max_advantage=0.1, spread=0.05, records_per_model=200)
 
     assert plan.answer == answer
     assert answer["records"] == answer["models"] * 200 == 2 * answer["members"]

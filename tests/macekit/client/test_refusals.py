@@ -200,7 +200,7 @@ def test_an_unknown_keyword_is_a_type_error_that_knows_the_nearest(client: Any) 
         TypeError, match=r"estimate\(\) got an unexpected keyword argument 'priro'; did you mean 'prior'"
     ):
         client.estimate(MEMBERS, NONMEMBERS, priro=0.1)
-    with pytest.raises(TypeError, match=r"known are .*threshold"):
+    with pytest.raises(TypeError, match=r"known are .*max_advantage"):
         client.plan(zzz=1)
 
 

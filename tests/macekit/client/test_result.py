@@ -36,15 +36,15 @@ def results() -> dict[str, macekit.Result]:
     groups = ["a", "b"] * (len(MEMBERS) + len(NONMEMBERS))
     sides = {"members": MEMBERS, "nonmembers": NONMEMBERS}
     return {
-        "estimate": macekit.estimate(**sides, threshold=0.01),
-        "report": macekit.report(**sides, threshold=0.1, groups=groups[: len(MEMBERS) + len(NONMEMBERS)]),
+        "estimate": macekit.estimate(**sides, max_advantage=0.01),
+        "report": macekit.report(**sides, max_advantage=0.1, groups=groups[: len(MEMBERS) + len(NONMEMBERS)]),
         "risk": macekit.risk(**sides),
         "metrics": macekit.metrics(**sides),
         "attack": macekit.attack(**sides, rule={"kind": "top"}),
         "compare": macekit.compare({"a": (MEMBERS, NONMEMBERS), "b": world(seed=4)}),
         "audit": macekit.audit(**sides, claimed_epsilon=0.1),
         "gate": macekit.gate(**sides, max_advantage=0.01, max_epsilon=3),
-        "plan": macekit.plan(expected=0.1, threshold=0.2),
+        "plan": macekit.plan(expected=0.1, max_advantage=0.2),
     }
 
 
@@ -52,7 +52,7 @@ SHOWN = ("estimate", "report", "risk", "metrics", "attack", "compare", "audit", 
 
 
 def test_fields_of_an_answer_are_attributes_and_items_however_deep() -> None:
-    found = estimated(threshold=0.1)
+    found = estimated(max_advantage=0.1)
 
     assert found.advantage.lower == found["advantage"]["lower"] == found.answer["advantage"]["lower"]
     assert found.roc.operating_points[0].fpr == 0.001

@@ -21,7 +21,12 @@ from macekit.decoding import decode
 from tests.app.running import Running
 from tests.macekit.client.worlds import CONTAINERS, FRAMES, Tensor, shuffled, world
 
-ASKED: dict[str, Any] = {"prior": 0.3, "threshold": 0.1, "metric": {"preset": "f_beta", "beta": 2}, "seed": 3}
+ASKED: dict[str, Any] = {
+    "prior": 0.3,
+    "max_advantage": 0.1,
+    "metric": {"preset": "f_beta", "beta": 2},
+    "seed": 3,
+}
 
 
 def by_hand(service: Running, operation: str, **body: Any) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def test_the_key_is_shown_nowhere() -> None:
 
 def test_a_busy_server_is_asked_again_as_soon_as_it_says() -> None:
     with scripted(BUSY, BUSY, SENTENCE) as server:
-        found = macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        found = macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
     assert found.sentence == "done"
     assert len(server.seen) == 3
@@ -125,7 +125,7 @@ def test_a_busy_server_is_asked_again_as_soon_as_it_says() -> None:
 @pytest.mark.parametrize("retries", [0, 2])
 def test_it_is_asked_again_so_many_times_and_no_more(retries: int) -> None:
     with scripted(BUSY) as server, pytest.raises(macekit.MaceProblem) as caught:
-        macekit.Mace(at(server), retries=retries).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server), retries=retries).plan(expected=0.1, max_advantage=0.2)
 
     assert len(server.seen) == retries + 1
     assert (caught.value.kind, caught.value.status, caught.value.retry_after) == ("busy", 503, 0)
@@ -139,7 +139,7 @@ def test_a_server_that_does_not_say_when_or_not_today_is_not_asked_again(wait: d
         scripted((503, {"Content-Type": PROBLEM, **wait}, BUSY[2])) as server,
         pytest.raises(macekit.MaceProblem),
     ):
-        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
     assert len(server.seen) == 1
 
@@ -155,7 +155,7 @@ def test_what_a_proxy_says_in_its_own_words_is_told_by_its_status(kind: str, bod
         scripted((502, {"Content-Type": kind}, body)) as server,
         pytest.raises(macekit.MaceProblem) as caught,
     ):
-        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
     assert (caught.value.status, caught.value.type) == (502, "about:blank")
     assert "502" in str(caught.value)
@@ -171,7 +171,7 @@ def test_what_only_looks_like_an_answer_is_none(body: bytes) -> None:
         scripted((200, {"Content-Type": "application/json"}, body)) as server,
         pytest.raises(macekit.MaceProblem, match="status 200 and is none of mace's"),
     ):
-        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
 
 def test_an_answer_of_another_media_type_is_none() -> None:
@@ -179,12 +179,12 @@ def test_an_answer_of_another_media_type_is_none() -> None:
         scripted((200, {"Content-Type": "text/html"}, ANSWER)) as server,
         pytest.raises(macekit.MaceProblem, match="none of mace's"),
     ):
-        macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
 
 def test_an_answer_may_say_more_than_is_known_here() -> None:
     with scripted((*SENTENCE[:2], b'{"newer": 1, ' + ANSWER[1:])) as server:
-        found = macekit.Mace(at(server)).plan(expected=0.1, threshold=0.2)
+        found = macekit.Mace(at(server)).plan(expected=0.1, max_advantage=0.2)
 
     assert found["newer"] == 1
 
@@ -195,7 +195,7 @@ def test_nothing_is_sent_on_to_another_address() -> None:
         scripted((307, {"Location": f"{at(other)}/v1/plan"}, b"")) as server,
         pytest.raises(macekit.MaceProblem) as caught,
     ):
-        macekit.Mace(at(server), KEY).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server), KEY).plan(expected=0.1, max_advantage=0.2)
 
     assert caught.value.status == 307
     assert other.seen == []
@@ -203,21 +203,21 @@ def test_nothing_is_sent_on_to_another_address() -> None:
 
 def test_a_path_before_the_service_is_kept_and_the_request_says_who_asks() -> None:
     with scripted(SENTENCE) as server:
-        macekit.Mace(f"{at(server)}/behind/", KEY).plan(expected=0.1, threshold=0.2)
+        macekit.Mace(f"{at(server)}/behind/", KEY).plan(expected=0.1, max_advantage=0.2)
 
     path, headers, body = server.seen[0]
     assert path == "/behind/v1/plan"
     assert headers["User-Agent"].startswith("macekit/")
     assert headers["Authorization"] == f"Bearer {KEY}"
     assert headers["Accept"] == "application/json"
-    assert body == b'{"expected":0.1,"threshold":0.2}'
+    assert body == b'{"expected":0.1,"max_advantage":0.2}'
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with scripted(SENTENCE) as proxy:
         monkeypatch.setenv("http_proxy", at(proxy))
         monkeypatch.setenv("no_proxy", "")
-        macekit.Mace("http://mace.example").plan(expected=0.1, threshold=0.2)
+        macekit.Mace("http://mace.example").plan(expected=0.1, max_advantage=0.2)
 
     assert proxy.seen[0][0] == "http://mace.example/v1/plan"
 
@@ -249,13 +249,15 @@ def test_a_server_that_hangs_up_half_way_is_unreachable() -> None:
         thread = threading.Thread(target=hang_up)
         thread.start()
         with pytest.raises(macekit.MaceUnreachable, match="broke"):
-            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(expected=0.1, threshold=0.2)
+            macekit.Mace(f"http://127.0.0.1:{listening.getsockname()[1]}").plan(
+                expected=0.1, max_advantage=0.2
+            )
         thread.join()
 
 
 def test_a_key_may_end_like_the_file_it_was_read_from() -> None:
     with scripted(SENTENCE) as server:
-        macekit.Mace(at(server), f"{KEY}\n").plan(expected=0.1, threshold=0.2)
+        macekit.Mace(at(server), f"{KEY}\n").plan(expected=0.1, max_advantage=0.2)
 
     assert server.seen[0][1]["Authorization"] == f"Bearer {KEY}"
 
@@ -345,8 +347,8 @@ def test_a_certificate_is_trusted_if_its_authority_is_named_and_not_otherwise(ce
     context.load_cert_chain(certificate, certificate.with_name("key.pem"))
 
     with scripted(SENTENCE, context=context) as server:
-        found = macekit.Mace(at(server, "https"), ca=certificate).plan(expected=0.1, threshold=0.2)
+        found = macekit.Mace(at(server, "https"), ca=certificate).plan(expected=0.1, max_advantage=0.2)
         with pytest.raises(macekit.MaceUnreachable, match="certificate verify failed"):
-            macekit.Mace(at(server, "https")).plan(expected=0.1, threshold=0.2)
+            macekit.Mace(at(server, "https")).plan(expected=0.1, max_advantage=0.2)
 
     assert found.sentence == "done"

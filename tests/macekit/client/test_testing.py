@@ -84,7 +84,7 @@ def test_a_table_and_a_server_do_as_well(mace: macekit.Mace) -> None:
 
 def test_the_limit_is_given_once() -> None:
     with pytest.raises(TypeError, match="first argument"):
-        assert_advantage_below(0.5, MEMBERS, NONMEMBERS, threshold=0.1)
+        assert_advantage_below(0.5, MEMBERS, NONMEMBERS, max_advantage=0.1)
 
 
 def test_a_gate_holds_if_all_limits_do() -> None:

@@ -78,7 +78,7 @@ def numbers(answer: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("operation", ["advantage", "report"])
 def test_the_answer_is_that_of_the_library_and_says_what_the_clusters_cost(operation: str) -> None:
     columns = world(0.5)
-    answer = asked(operation, {**in_lists(columns), "cluster": by_side(columns), "threshold": 0.1})
+    answer = asked(operation, {**in_lists(columns), "cluster": by_side(columns), "max_advantage": 0.1})
     result = answer.get("result", answer)
 
     inside = columns["member"]
@@ -86,7 +86,7 @@ def test_the_answer_is_that_of_the_library_and_says_what_the_clusters_cost(opera
     person = np.r_[columns["person"][inside], columns["person"][~inside]]
     _, first = np.unique(person, return_index=True)
     numbered = np.argsort(np.argsort(first))[person]  # in the order in which they are met
-    wanted = assess(scores, AssessOptions(threshold=0.1), {"cluster": numbered})
+    wanted = assess(scores, AssessOptions(max_advantage=0.1), {"cluster": numbered})
 
     assert wanted.advantage.clusters is not None
     clusters = result["advantage"]["clusters"]
@@ -135,7 +135,7 @@ def test_labels_of_text_and_of_numbers_that_say_the_same_are_the_same() -> None:
 @pytest.mark.parametrize("operation", ["advantage", "report"])
 def test_labels_that_are_all_different_change_no_number(operation: str) -> None:
     columns = world(0.5)
-    question = {**in_lists(columns), "threshold": 0.1, "claimed_epsilon": 1.0}
+    question = {**in_lists(columns), "max_advantage": 0.1, "claimed_epsilon": 1.0}
     answer = asked(operation, {**question, "cluster": list(range(PEOPLE * ROWS))})
 
     assert numbers(answer) == numbers(asked(operation, question))

@@ -61,7 +61,7 @@ def test_a_verdict_is_about_records_drawn_anew() -> None:
     question = {
         "members": rng.normal(size=60).tolist(),
         "nonmembers": rng.normal(size=80).tolist(),
-        "threshold": 0.1,
+        "max_advantage": 0.1,
     }
 
     answer = asked("advantage", {**question, "set_members": 60})

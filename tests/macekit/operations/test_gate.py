@@ -248,7 +248,7 @@ def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, a
         bytes(
             perform(
                 Call("advantage"),
-                Body.of(json.dumps({**rows, "threshold": 1.0, "estimator": estimator}).encode()),
+                Body.of(json.dumps({**rows, "max_advantage": 1.0, "estimator": estimator}).encode()),
             ).body
         )
     )

@@ -64,10 +64,10 @@ GROUPS = ["old", "young", "young"] * (2 * N // 3)
 def _bodies(operation: str) -> Iterator[tuple[str, Body]]:
     """Requests to vary, each by its name: every kind of records, under every option that another one needs."""
     if operation == "plan":
-        yield "threshold", {"expected": 0.6, "threshold": 0.2}
+        yield "max_advantage", {"expected": 0.6, "max_advantage": 0.2}
         yield "width", {"expected": 0.6, "width": 0.5}
-        yield "clusters", {"expected": 0.6, "threshold": 0.2, "cluster_size": 3, "correlation": 0.5}
-        yield "models", {"expected": 0.6, "threshold": 0.4, "spread": 0.1, "records_per_model": 60}
+        yield "clusters", {"expected": 0.6, "max_advantage": 0.2, "cluster_size": 3, "correlation": 0.5}
+        yield "models", {"expected": 0.6, "max_advantage": 0.4, "spread": 0.1, "records_per_model": 60}
         return
     by_example = operation in ("attack", "procedure") or not issubclass(QUESTIONS[operation], SampleQuestion)
     if by_example and operation != "compare":

@@ -19,7 +19,7 @@ GROUPS = ["a", "b", "ä, =1+1"]
 OPTIONS: dict[str, Any] = {
     "prior": 0.3,
     "confidence": 0.9,
-    "threshold": 0.1,
+    "max_advantage": 0.1,
     "seed": 3,
     "claimed_epsilon": 1.0,
 }
@@ -58,7 +58,7 @@ def sides(kind: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("threshold", "warned"), [(0.1, True), (0.9, False)])
 def test_a_threshold_that_is_exceeded_without_any_leak_is_warned_of(threshold: float, warned: bool) -> None:
-    body = {**sides("scores"), "prior": 0.1, "threshold": threshold}
+    body = {**sides("scores"), "prior": 0.1, "max_advantage": threshold}
 
     for found in (asked("advantage", body), asked("report", body)["result"]):
         assert ("limit_below_baseline" in {each["code"] for each in found["warnings"]}) is warned
@@ -151,7 +151,7 @@ def test_a_table_says_the_same_as_json() -> None:
 
     found = json.loads(bytes(perform(call, Body.of(body)).body))
 
-    wanted = asked("report", as_json(members, nonmembers, groups=groups, threshold=0.1))
+    wanted = asked("report", as_json(members, nonmembers, groups=groups, max_advantage=0.1))
     for source in (wanted["provenance"], wanted["result"]["provenance"]):
         source["options"] |= {"group": "kind", "score": "score"}
     for answer, names in (

@@ -28,12 +28,12 @@ def _more() -> dict[str, tuple[str, Answer]]:
     rng = np.random.default_rng(4)
     sides = {"members": same[0], "nonmembers": same[1]}
     return {
-        "pass": ("report", {**sides, "threshold": 0.2}),
+        "pass": ("report", {**sides, "max_advantage": 0.2}),
         "fail at a prior": (
             "report",
-            {"members": far[0], "nonmembers": far[1], "prior": 0.1, "threshold": 0.81},
+            {"members": far[0], "nonmembers": far[1], "prior": 0.1, "max_advantage": 0.81},
         ),
-        "inconclusive": ("advantage", {"members": few[0], "nonmembers": few[1], "threshold": 0.2}),
+        "inconclusive": ("advantage", {"members": few[0], "nonmembers": few[1], "max_advantage": 0.2}),
         "categories": (
             "report",
             {"members": ["a", "b", "c", "c"] * 30, "nonmembers": ["a", "a", "b", "c"] * 30},

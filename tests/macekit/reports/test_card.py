@@ -51,7 +51,7 @@ def test_the_metadata_says_what_its_numbers_hold_for_and_what_was_decided() -> N
         "args": found[1]["args"],
     }
     resolution = answer["result"]["advantage"]["resolution"]
-    args = {"prior": 0.1, "confidence": 0.95, "resolution": resolution, "threshold": 0.81}
+    args = {"prior": 0.1, "confidence": 0.95, "resolution": resolution, "max_advantage": 0.81}
     assert all(args.items() <= each["args"].items() for each in found)
 
 

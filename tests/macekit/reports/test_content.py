@@ -76,7 +76,7 @@ def test_at_another_prior_the_baseline_is_told_beside_it() -> None:
 
 def test_a_threshold_below_the_baseline_is_said_to_decide_nothing() -> None:
     sides = {"members": [0.1, 0.5, 0.9] * 40, "nonmembers": [0.1, 0.5, 0.9] * 40}
-    answer = answered("report", {**sides, "prior": 0.1, "threshold": 0.2})
+    answer = answered("report", {**sides, "prior": 0.1, "max_advantage": 0.2})
 
     said = text("report", answer)
 

@@ -29,14 +29,14 @@ def hostile() -> tuple[Answer, tuple[Figure, ...]]:
     """Groups and categories that somebody wants to be more than names."""
     names = [name[:1000] for name in HOSTILE.values()]
     question = {"members": names * 30, "nonmembers": names[::-1] * 20, "groups": names * 50}
-    answer = answered("report", {**question, "claimed_epsilon": 1, "threshold": 0.2})
+    answer = answered("report", {**question, "claimed_epsilon": 1, "max_advantage": 0.2})
     return answer, figures("report", answer)
 
 
 @cache
 def plain() -> tuple[Figure, ...]:
     question = {"members": [0.1 * i for i in range(60)], "nonmembers": [0.1 * i - 2 for i in range(60)]}
-    return figures("report", answered("report", {**question, "claimed_epsilon": 1, "threshold": 0.2}))
+    return figures("report", answered("report", {**question, "claimed_epsilon": 1, "max_advantage": 0.2}))
 
 
 def everything() -> tuple[Figure, ...]:

@@ -26,7 +26,7 @@ from tests.cases import each_case
 
 CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "nothing": ("report", {}),
-    "threshold": ("report", {"threshold": "0.1", "prior": "0.25", "seed": "3"}),
+    "threshold": ("report", {"max_advantage": "0.1", "prior": "0.25", "seed": "3"}),
     "metric with a parameter": ("advantage", {"metric.preset": "f_beta", "metric.beta": "2"}),
     "metric": ("report", {"metric": "recall"}),
     "estimator": ("advantage", {"estimator.kind": "kde", "estimator.bandwidth": "scott"}),
@@ -37,7 +37,7 @@ CSV_QUERIES: dict[str, tuple[str, dict[str, str]]] = {
     "rule": ("attack", {"rule.threshold": "0.5", "rule.side": "below", "rule.chosen_before": "false"}),
     "risk": ("individual-risk", {"over": "cells", "top": "5"}),
     "pairs": ("compare", {"paired": "false", "against": "loss", "score": "score,loss"}),
-    "columns": ("report", {"score": "loss", "member": "member", "group": "group", "threshold": "0.2"}),
+    "columns": ("report", {"score": "loss", "member": "member", "group": "group", "max_advantage": "0.2"}),
     "limits": ("gate", {"max_advantage": "0.2", "metric": "accuracy", "max": "0.9"}),
 }
 
@@ -214,7 +214,7 @@ def test_counts_are_posted_as_counts() -> None:
 def test_a_request_that_was_no_file_is_a_request_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = {**SAMPLE, "threshold": 0.2, "prior": 0.25}
+    question = {**SAMPLE, "max_advantage": 0.2, "prior": 0.25}
     answer = json.loads(bytes(perform(Call("report"), Body.of(json.dumps(question).encode())).body))
     found = section("report", AnswerPath(origin(answer)), Context())
     texts = {each.caption: each.text for each in found.blocks if isinstance(each, Listing)}

@@ -99,11 +99,14 @@ def swap(*path: str) -> Spoil:
         (put(2.0, "roc", "auc"), "roc: the auc is outside its interval"),
         (put(0.999, "advantage", "estimate"), "advantage: the estimate is outside its interval"),
         (put(95.0, "advantage", "confidence"), "advantage.confidence: not between 0 and 1"),
-        (put(0.2, "provenance", "options", "threshold"), "verdict: threshold is not the one of the options"),
+        (
+            put(0.2, "provenance", "options", "max_advantage"),
+            "verdict: threshold is not the one of the options",
+        ),
     ],
 )
 def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) -> None:
-    found = answer("advantage", "scores", threshold=0.1)
+    found = answer("advantage", "scores", max_advantage=0.1)
     spoil(found)
 
     with pytest.raises(BrokenAnswerError) as wrong:
@@ -128,7 +131,7 @@ def test_what_was_tampered_with_is_said_by_its_place(spoil: Spoil, said: str) ->
     ],
 )
 def test_the_parts_of_a_report_must_go_together(spoil: Spoil, said: str) -> None:
-    found = answer("report", next(iter(JSON_EXAMPLES["report"])), threshold=0.1)
+    found = answer("report", next(iter(JSON_EXAMPLES["report"])), max_advantage=0.1)
     spoil(found)
 
     with pytest.raises(BrokenAnswerError) as wrong:

@@ -17,7 +17,7 @@ from macekit.schemas.questions import QUESTIONS
 
 CARRIED: list[tuple[str, Mapping[str, Any]]] = [
     ("advantage", {}),
-    ("advantage", {"prior": 0.1, "claimed_delta": 1e-05, "threshold": 1, "seed": 2**52}),
+    ("advantage", {"prior": 0.1, "claimed_delta": 1e-05, "max_advantage": 1, "seed": 2**52}),
     ("advantage", {"metric": {"preset": "f_beta", "beta": 2.5}, "estimator": {"kind": "kde"}}),
     ("advantage", {"estimator": {"kind": "learned", "learners": ["boxes"]}}),
     ("report", {"operating_points": [0.02]}),

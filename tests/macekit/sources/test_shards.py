@@ -60,7 +60,7 @@ def test_few_records_are_held_and_answered_as_those_of_one_file(data: Path, tmp_
     pq.write_table(RECORDS, tmp_path / "all.parquet")
 
     for question, options in (
-        (macekit.estimate, {"threshold": 0.1}),
+        (macekit.estimate, {"max_advantage": 0.1}),
         (macekit.estimate, {"estimator": {"kind": "kde"}}),
         (macekit.report, {"group": "region"}),
         (macekit.risk, {"top": 5}),

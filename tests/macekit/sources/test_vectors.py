@@ -106,7 +106,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Any], str]] = {
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("source", "among"), SOURCES.values(), ids=SOURCES)
 def test_every_source_is_answered(data: Path, source: Callable[[Path], Any], among: str) -> None:
-    result = macekit.estimate(source(data), **NAMES, estimator=QUICK, threshold=0.5)
+    result = macekit.estimate(source(data), **NAMES, estimator=QUICK, max_advantage=0.5)
 
     learned = result.learned_score
     assert result.advantage.lower < TRUTH < result.advantage.upper
@@ -123,7 +123,9 @@ def test_every_source_is_answered(data: Path, source: Callable[[Path], Any], amo
 
 @pytest.mark.usefixtures("few")
 def test_a_verdict_passes_where_the_learned_score_is_accepted(data: Path) -> None:
-    result = macekit.estimate(data, **NAMES, estimator={**QUICK, "accept_learned_score": True}, threshold=0.5)
+    result = macekit.estimate(
+        data, **NAMES, estimator={**QUICK, "accept_learned_score": True}, max_advantage=0.5
+    )
 
     assert result.verdict.decision == "pass"
     assert result.verdict.learned_score_accepted is True
@@ -131,7 +133,7 @@ def test_a_verdict_passes_where_the_learned_score_is_accepted(data: Path) -> Non
 
 @pytest.mark.usefixtures("few")
 def test_the_other_questions_are_answered_by_the_same_score(data: Path) -> None:
-    report = macekit.report(data, **NAMES, threshold=0.5)
+    report = macekit.report(data, **NAMES, max_advantage=0.5)
     gate = macekit.gate(data, **NAMES, max_advantage=0.5, max_tpr=0.9, at_fpr=0.1)
     metrics = macekit.metrics(data, **NAMES, metrics=["accuracy"])
     audit = macekit.audit(data, **NAMES)
@@ -149,7 +151,7 @@ def test_the_other_questions_are_answered_by_the_same_score(data: Path) -> None:
 def test_kept_counts_say_that_their_score_was_learned(data: Path) -> None:
     kept = macekit.counts(data, **NAMES)["counts"]
 
-    result = macekit.estimate(counts=kept, threshold=0.5)
+    result = macekit.estimate(counts=kept, max_advantage=0.5)
 
     assert result.learned_score.learner == kept["learned"]["learner"]
     assert result.verdict.decision == "inconclusive"
@@ -300,7 +302,7 @@ def test_an_engine_sorts_rows_into_the_boxes_that_they_are_in_here(
 def test_an_engine_answers_about_vectors(give: Give) -> None:
     frame = give(TABLE)
 
-    result = macekit.estimate(frame, **NAMES, threshold=0.5)
+    result = macekit.estimate(frame, **NAMES, max_advantage=0.5)
     histogram = macekit.estimate(frame, **NAMES, estimator={"kind": "histogram"})
 
     learned = result.learned_score

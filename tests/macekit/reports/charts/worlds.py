@@ -13,14 +13,14 @@ MEMBERS, NONMEMBERS = (np.random.default_rng(seed).normal(0, 1, 400).tolist() fo
 LABELS = [f"label {i:05}" for i in range(10_000)]
 
 WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "nothing leaks": ("report", {"members": MEMBERS, "nonmembers": MEMBERS, "threshold": 0.1}),
+    "nothing leaks": ("report", {"members": MEMBERS, "nonmembers": MEMBERS, "max_advantage": 0.1}),
     "everything leaks": (
         "report",
         {
             "members": [x + 20 for x in MEMBERS],
             "nonmembers": NONMEMBERS,
             "claimed_epsilon": 1,
-            "threshold": 0.5,
+            "max_advantage": 0.5,
         },
     ),
     "one category": ("report", {"members": ["a"] * 50, "nonmembers": ["a"] * 50}),
@@ -29,13 +29,13 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
     "eight records a side": ("report", {"members": MEMBERS[:8], "nonmembers": NONMEMBERS[:8]}),
     "prior of a tenth": (
         "report",
-        {"members": MEMBERS, "nonmembers": NONMEMBERS, "prior": 0.1, "threshold": 0.85},
+        {"members": MEMBERS, "nonmembers": NONMEMBERS, "prior": 0.1, "max_advantage": 0.85},
     ),
     "prior of nine tenths, risk": (
         "individual-risk",
         {"members": MEMBERS, "nonmembers": NONMEMBERS, "prior": 0.9, "groups": list(range(80)) * 10},
     ),
-    "threshold below zero": ("report", {"members": MEMBERS, "nonmembers": NONMEMBERS, "threshold": -0.5}),
+    "threshold below zero": ("report", {"members": MEMBERS, "nonmembers": NONMEMBERS, "max_advantage": -0.5}),
     "counts with open ends": (
         "report",
         {"counts": {"members": [90, 50, 60], "nonmembers": [50, 70, 80], "edges": [-1.0, 1.0]}},

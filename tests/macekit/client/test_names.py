@@ -1,0 +1,299 @@
+"""One limit, one name: ``max_advantage`` in every door, its former name with a word about it, typos by the nearest."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import estimators
+import macekit
+from app.cli import main
+from estimators.procedure import plan_models, procedure_advantage
+from macekit.call import CSV, Body, Call
+from macekit.mlflow import log
+from macekit.operations import perform
+from macekit.reports.saved import validate_answer
+from macekit.schemas.questions import QUESTIONS
+from macekit.testing import assert_advantage_below, assert_gate
+from tests.app.cli.files import put_examples
+from tests.cases import each_case
+from tests.contract.document import document
+
+RNG = np.random.default_rng(0)
+MEMBERS, NONMEMBERS = RNG.normal(0.8, 1.0, 80), RNG.normal(size=80)
+SIDES = {"members": MEMBERS.tolist(), "nonmembers": NONMEMBERS.tolist()}
+MODEL = np.tile(np.arange(4), 40)
+
+RENAMED = ["advantage", "report", "procedure", "plan"]
+"""Questions whose limit of the advantage was called ``threshold``."""
+
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "advantage": ("estimate", SIDES),
+    "report": ("report", SIDES),
+    "procedure": ("procedure", {**SIDES, "model": MODEL.tolist()}),
+    "plan": ("plan", {"expected": 0.5}),
+}
+
+
+def posted(operation: str, **question: Any) -> dict[str, Any]:
+    reply = perform(Call(operation), Body.of(json.dumps(question).encode()))
+    answer: dict[str, Any] = json.loads(bytes(reply.body))
+    return answer
+
+
+@each_case("operation", RENAMED)
+def test_python_takes_the_former_name_and_warns_where_it_was_typed(operation: str) -> None:
+    name, question = ASKED[operation]
+    function = getattr(macekit, name)
+    current = function(**question, max_advantage=0.1)
+
+    with pytest.warns(FutureWarning, match=rf"{name}\(\): threshold is called max_advantage now") as said:
+        former = function(**question, threshold=0.1)
+
+    assert [each.filename for each in said] == [__file__]
+    assert former.answer == current.answer
+    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
+        function(**question, threshold=0.1, max_advantage=0.1)
+
+
+def test_python_warns_once_of_one_place() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            macekit.plan(expected=0.5, threshold=0.1)
+
+    assert len(said) == 1
+
+
+@each_case("operation", RENAMED)
+def test_a_request_takes_the_former_name_and_the_answer_warns(operation: str) -> None:
+    _, question = ASKED[operation]
+    current = posted(operation, **question, max_advantage=0.1)
+
+    former = posted(operation, **question, threshold=0.1)
+
+    first, *rest = former["warnings"]
+    assert first["code"] == "former_name"
+    assert first["message"].startswith("threshold is called max_advantage now")
+    assert rest == current["warnings"]
+    if operation != "plan":
+        assert former["provenance"]["options"] == current["provenance"]["options"]
+        assert former["provenance"]["options"]["max_advantage"] == 0.1
+        assert former.get("result", former)["verdict"] == current.get("result", current)["verdict"]
+    refused = posted(operation, **question, threshold=0.1, max_advantage=0.1)
+    assert (refused["field"], refused["status"]) == ("threshold", 422)
+    assert "former name of max_advantage, which is given, too" in refused["detail"]
+    assert posted(operation, **question, threshold=None, max_advantage=0.1) == current
+
+
+def test_a_query_string_takes_the_former_name() -> None:
+    rows = [*(f"{each},1" for each in MEMBERS), *(f"{each},0" for each in NONMEMBERS)]
+    body = "\n".join(["score,member", *rows]).encode()
+
+    reply = perform(Call("advantage", CSV, query=(("threshold", "0.1"),)), Body.of(body))
+
+    answer = json.loads(bytes(reply.body))
+    assert answer["verdict"]["threshold"] == 0.1
+    assert "former_name" in [each["code"] for each in answer["warnings"]]
+
+
+def test_options_in_python_stand_above_those_of_a_request_by_either_name(tmp_path: Path) -> None:
+    (tmp_path / "request.json").write_text(json.dumps({**SIDES, "threshold": 0.1}))
+
+    result = macekit.estimate(tmp_path / "request.json", max_advantage=0.9)
+
+    assert result.verdict is not None
+    assert result.verdict.threshold == 0.9
+
+
+@each_case(
+    "typed, ends",
+    [
+        ("estimate scores.csv --threshold 0.9", 0),
+        ("report scores.csv --threshold 0.1", 1),
+        ("plan --expected 0.3 --threshold 0.1", 0),
+    ],
+)
+def test_the_shell_takes_the_former_name_and_says_so_on_standard_error(
+    typed: str, ends: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_examples(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    ended = main(typed.split())
+
+    out, err = capsys.readouterr()
+    assert ended == ends
+    assert (
+        err
+        == "mace: --threshold is called --max-advantage now; its former name will be dropped in a later version\n"
+    )
+    assert "max_advantage now" not in out
+    assert main([*typed.split(), "--quiet"]) == ends
+    assert capsys.readouterr().err == ""
+
+
+def test_the_service_describes_the_former_name_as_deprecated_and_only_that() -> None:
+    schemas, paths = document()["components"]["schemas"], document()["paths"]
+    for operation in RENAMED:
+        fields = schemas[QUESTIONS[operation].__name__]["properties"]
+        assert [name for name, each in fields.items() if each.get("deprecated")] == ["threshold"]
+        listed = paths[f"/v1/{operation}"]["post"].get("parameters", [])
+        stale = [each["name"] for each in listed if each.get("deprecated")]
+        assert stale == ([] if operation == "plan" else ["threshold"])
+    risks = schemas["RiskQuestion"]["properties"]["threshold"]
+    assert "deprecated" not in risks  # the risk above which a record is flagged is no limit of the advantage
+
+
+def test_an_answer_that_was_kept_by_an_earlier_version_is_read() -> None:
+    answer = posted("advantage", **SIDES, max_advantage=0.1)
+    options = answer["provenance"]["options"]
+    options["threshold"] = options.pop("max_advantage")
+
+    assert validate_answer("advantage", answer)["verdict"]["threshold"] == 0.1
+
+
+@each_case(
+    "function, arguments",
+    [
+        (estimators.AssessOptions, {}),
+        (estimators.verdict, {"result": estimators.advantage(estimators.Scores.of(MEMBERS, NONMEMBERS))}),
+        (estimators.plan_verdict, {"expected": 0.5}),
+        (plan_models, {"expected": 0.5, "spread": 0.1, "records": 60}),
+        (
+            procedure_advantage(estimators.Scores.of(MEMBERS, NONMEMBERS), MODEL).verdict,
+            {},
+        ),
+    ],
+)
+def test_the_library_takes_the_former_name_with_a_warning(function: Any, arguments: dict[str, Any]) -> None:
+    current = function(**arguments, max_advantage=0.1)
+
+    with pytest.warns(FutureWarning, match="threshold is called max_advantage now") as said:
+        former = function(**arguments, threshold=0.1)
+
+    assert former == current
+    assert [each.filename for each in said] == [__file__]
+    with pytest.raises(TypeError, match="got 'max_advantage' and, by its former name, 'threshold'"):
+        function(**arguments, threshold=0.1, max_advantage=0.1)
+
+
+LIMITED = [
+    "estimate",
+    "procedure",
+    "report",
+    "compare",
+    "compare_releases",
+    "advantage_series",
+    "audit_synthetic",
+    "audit_predictions",
+    "audit_model",
+    "release_size",
+    "plan",
+    "gate",
+]
+"""Functions that take the limit."""
+
+TABLES = {"audit_synthetic": 3, "audit_predictions": 2, "release_size": 3, "audit_model": 5, "compare": 1}
+TABLES |= {"compare_releases": 1}
+"""Arguments that some of them cannot do without."""
+
+
+@each_case("name", LIMITED)
+def test_a_mistyped_limit_is_a_type_error_that_names_it(name: str) -> None:
+    given = [{}] * TABLES.get(name, 0)
+
+    with pytest.raises(
+        TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'max_advantge'; did you mean"
+    ):
+        getattr(macekit, name)(*given, max_advantge=0.1)
+
+
+@each_case("name", sorted({*LIMITED} - {"estimate", "procedure", "report", "plan"}))
+def test_what_never_had_the_former_name_says_the_current_one(name: str) -> None:
+    given = [{}] * TABLES.get(name, 0)
+
+    with pytest.raises(TypeError, match=r"'threshold'; did you mean 'max_advantage'\?"):
+        getattr(macekit, name)(*given, threshold=0.1)
+
+
+@each_case(
+    "function, given, typo, nearest",
+    [
+        (macekit.audit_model, [None] * 5, "shadow", "shadows"),
+        (macekit.risk, [], "treshold", "threshold"),
+        (macekit.metrics, [], "metric", "metrics"),
+        (macekit.attack, [], "rules", "rule"),
+        (macekit.audit, [], "claimed_epsilom", "claimed_epsilon"),
+        (macekit.check_split, [{}, {}], "matches", "match"),
+        (macekit.counts, [], "shard", "shards"),
+        (macekit.counts_by, [{}, "region"], "scores", "score"),
+        (macekit.partial, [{}], "scores", "score"),
+        (macekit.merged, [], "row", "rows"),
+        (macekit.sql, [], "tabel", "table"),
+        (macekit.risk_table, [{"cells": {}}], "confidense", "confidence"),
+        (macekit.Mace, ["http://127.0.0.1:9"], "timout", "timeout"),
+        (macekit.theory.dp, [], "epsilom", "epsilon"),
+        (assert_advantage_below, [0.1, None], "priro", "prior"),
+        (assert_gate, [None], "max_advantge", "max_advantage"),
+        (log, [None], "prefx", "prefix"),
+    ],
+)
+def test_any_other_mistyped_keyword_names_the_nearest(
+    function: Any, given: list[Any], typo: str, nearest: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"'{typo}'; did you mean '{nearest}'\?"):
+        function(*given, **{typo: 1})
+
+
+@each_case(
+    "operation, typo, nearest",
+    [
+        ("gate", "threshold", "max_advantage"),
+        ("compare", "threshold", "max_advantage"),
+        ("model", "threshold", "max_advantage"),
+        ("advantage", "max_advantge", "max_advantage"),
+        ("advantage", "treshold", "max_advantage"),
+        ("individual-risk", "treshold", "threshold"),
+    ],
+)
+def test_an_unknown_field_is_not_repeated_and_the_nearest_is_named(
+    operation: str, typo: str, nearest: str
+) -> None:
+    problem = posted(operation, **{typo: 0.1})
+
+    assert problem["type"] == "urn:mace:problem:unknown-field"
+    assert problem["detail"] == f"the request: a field is not known; did you mean {nearest!r}?"
+    assert problem["field"] == nearest
+
+
+def test_what_is_near_to_nothing_lists_what_is_known_by_its_current_name() -> None:
+    detail = posted("advantage", zzz=1)["detail"]
+
+    assert "known are " in detail
+    assert "max_advantage" in detail
+    assert "threshold" not in detail
+
+
+@each_case(
+    "typed, nearest",
+    [
+        ("gate scores.csv --threshold 0.1", "--max-advantage"),
+        ("compare scores.csv --threshold 0.1", "--max-advantage"),
+        ("model --train a.csv --holdout b.csv --threshold 0.1", "--max-advantage"),
+        ("estimate scores.csv --max-advantge 0.1", "--max-advantage"),
+        ("risk scores.csv --treshold 0.1", "--threshold"),
+    ],
+)
+def test_a_mistyped_option_names_the_nearest(
+    typed: str, nearest: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(typed.split())
+
+    assert f" is not an option; did you mean {nearest}?\n" in capsys.readouterr().err

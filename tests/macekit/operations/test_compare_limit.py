@@ -1,0 +1,142 @@
+"""A comparison with a limit: the riskiest of the queries is held against it, at one level for all of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macekit
+from estimators import Scores
+from estimators.riskiest import judge_queries, limits_of
+from estimators.sample.counting import finest
+from macekit.call import CSV, HTML, JSON, MARKDOWN, Body, Call
+from macekit.operations import perform
+from macekit.reports.saved import BrokenAnswerError, validate_answer
+from tests.cases import each_case
+
+RNG = np.random.default_rng(0)
+MEMBERS, NONMEMBERS = RNG.normal(0.8, 1.0, 400), RNG.normal(size=400)
+QUERIES = {
+    "loss": (MEMBERS, NONMEMBERS),
+    "mink": (MEMBERS - 0.6, NONMEMBERS),
+    "noise": (NONMEMBERS, MEMBERS - 0.8),
+}
+OF_LIBRARY = {name: Scores.of(*sides) for name, sides in QUERIES.items()}
+
+
+def posted(accept: str = JSON, **question: Any) -> Any:
+    queries = {name: {"members": [*a], "nonmembers": [*b]} for name, (a, b) in QUERIES.items()}
+    body = json.dumps({"queries": queries, **question}).encode()
+    reply = perform(Call("compare", accept=accept), Body.of(body))
+    text = bytes(reply.body).decode()
+    return json.loads(text) if reply.media_type.endswith("json") else text
+
+
+@each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
+def test_the_riskiest_query_decides_as_the_library_says(most: float, decision: str) -> None:
+    answer = posted(max_advantage=most, paired=False)
+
+    [judged] = judge_queries(limits_of(most), OF_LIBRARY)
+    [limit] = answer["limits"]
+    assert answer["decision"] == limit["decision"] == judged.decision.value == decision
+    assert (limit["query"], limit["maximum"], limit["reason"]) == (judged.query, most, judged.reason)
+    assert (limit["lower"], limit["upper"]) == (answer["maximum"]["lower"], answer["maximum"]["upper"])
+    assert answer["sentence"].startswith(f"{decision.capitalize()}: ")
+    assert answer["provenance"][0]["options"]["max_advantage"] == most
+
+
+def test_without_a_limit_nothing_is_decided_and_no_number_differs() -> None:
+    plain, limited = posted(), posted(max_advantage=0.1)
+
+    assert (plain["decision"], plain["limits"]) == (None, None)
+    assert limited["sentence"].endswith(plain["sentence"])
+    for name in ("maximum", "baseline", "ranking", "differences"):
+        assert plain[name] == limited[name]
+
+
+@each_case("paired", [True, False])
+def test_differences_have_no_part_in_the_decision(paired: bool) -> None:
+    assert posted(max_advantage=0.1, paired=paired)["limits"] == posted(max_advantage=0.1)["limits"]
+
+
+def test_counts_are_judged_like_the_scores() -> None:
+    counted = {name: finest(scores) for name, scores in OF_LIBRARY.items()}
+
+    result = macekit.compare(counted, max_advantage=0.1, paired=False)
+
+    assert (result.decision, result.limits[0].query) == ("fail", "loss")
+
+
+def test_rows_that_belong_together_are_judged_by_whole_clusters() -> None:
+    sides = [np.repeat(RNG.normal(shift, 1.0, 30), 25) + RNG.normal(0.0, 0.001, 750) for shift in (0.7, 0.0)]
+    queries = {"one": tuple(sides), "other": tuple(each * 2.0 for each in sides)}
+    person = np.repeat(np.arange(60), 25)
+
+    alone = macekit.compare(queries, max_advantage=0.1)
+    together = macekit.compare(queries, max_advantage=0.1, cluster=person)
+
+    assert (alone.decision, together.decision) == ("fail", "inconclusive")
+    assert together.limits[0].lower == together.maximum.lower
+
+
+@each_case(
+    "queries, options",
+    [
+        ({"a": ([[0.1, k] for k in range(20)], [[0.2, k] for k in range(20)])} | QUERIES, {}),
+        (QUERIES, {"estimator": {"kind": "learned"}}),
+    ],
+)
+def test_a_learned_score_is_refused_by_name(queries: dict[str, Any], options: dict[str, Any]) -> None:
+    with pytest.raises(
+        macekit.MaceProblem, match=r"max_advantage: is judged of one number a record"
+    ) as refused:
+        macekit.compare(queries, max_advantage=0.1, **options)
+
+    assert refused.value.field == "max_advantage"
+
+
+def test_a_limit_that_guessing_exceeds_is_said_to_be_one() -> None:
+    answer = posted(max_advantage=0.1, prior=0.2)
+
+    assert answer["warnings"][0]["code"] == "limit_below_baseline"
+
+
+def test_a_table_is_asked_with_its_columns_in_the_query_string() -> None:
+    rows = [f"{a},{b},1" for a, b in zip(MEMBERS, MEMBERS / 2.0, strict=True)]
+    rows += [f"{a},{b},0" for a, b in zip(NONMEMBERS, NONMEMBERS, strict=True)]
+    query = (("score", "loss,mink"), ("max_advantage", "0.1"))
+
+    reply = perform(
+        Call("compare", CSV, query=query), Body.of("\n".join(["loss,mink,member", *rows]).encode())
+    )
+
+    assert json.loads(bytes(reply.body))["decision"] == "fail"
+
+
+@each_case("accept", [HTML, MARKDOWN])
+def test_the_report_shows_the_decision_and_the_limit(accept: str) -> None:
+    report = posted(accept, max_advantage=0.05)
+
+    assert "FAIL" in report
+    assert "The riskiest query&#x27;s advantage" in report or "The riskiest query's advantage" in report
+    assert "FAIL" not in posted(accept)
+
+
+def test_a_kept_answer_whose_decision_is_not_what_its_limit_says_is_broken() -> None:
+    answer = posted(max_advantage=0.05)
+    validate_answer("compare", answer)
+    answer["decision"] = answer["limits"][0]["decision"] = "pass"
+
+    with pytest.raises(BrokenAnswerError, match="decision is not what the interval says"):
+        validate_answer("compare", answer)
+
+
+@each_case("most, decision", [(0.9, "pass"), (0.05, "fail"), (0.32, "inconclusive")])
+def test_releases_have_one_decision_over_all_of_them(most: float, decision: str) -> None:
+    result = macekit.compare_releases(QUERIES, max_advantage=most, paired=False)
+
+    assert result.decision == decision
+    assert macekit.compare_releases(QUERIES, paired=False).decision is None
