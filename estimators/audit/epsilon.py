@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from math import sqrt
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,14 @@ from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, percent
 from estimators.theory.dp import advantage_ceiling
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
 """Shares of the records at each end about which guesses are made; the level is split over them."""
+
+ON_DELTA = 0.5
+"""Share of the level that is spent on delta at most: on more guesses given away than are forgiven."""
 
 MANY_GUESSES = 10**8
 """Past this many the exact law of two kinds of coins costs seconds and gains nothing over one binomial."""
@@ -239,11 +243,14 @@ def epsilon_lower_bound(
     value, right, guesses = 0.0, 0, 0
     ways = _ways_to_guess(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
-    if n1 and n0 and ways:
-        level /= len(ways)
-        value, right, guesses = _largest_rejected(ways, n1, n0, level, 2.0 * (n1 + n0) * delta)
-        surprise_in, surprise_out = -np.log(n1 / (n1 + n0)), -np.log(n0 / (n1 + n0))
-        if max(i * surprise_in + o * surprise_out for i, o, _ in ways) < -np.log(level):
+    if n1 and n0 and len(ways):
+        leaks = (n1 + n0) * delta
+        forgiven = max(0, ceil(leaks / (ON_DELTA * level)) - 1)
+        level -= leaks / (forgiven + 1)
+        ways = ways[_can_reject(ways, n1, n0, forgiven, level)]
+        levels = _levels(ways, level)
+        value, right, guesses = _largest_rejected(ways, levels, n1, n0, forgiven)
+        if not _can_reject(ways, n1, n0, forgiven, levels).any():
             message = (
                 f"{n1} members and {n0} nonmembers are too few: even if all guesses were right, no bound "
                 "on epsilon would follow"
@@ -266,78 +273,94 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     return members[1][order], nonmembers[1][order]
 
 
-def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
-    """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
+def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
+    """Distinct ways to guess: how many records are called member, how many nonmember, and how many of both rightly.
+
+    At both ends at once by shares of the records; at one end alone, with the other left open, by powers of two.
+    """
     pooled = members + nonmembers
     some = np.flatnonzero(pooled)
     if len(some) < 2:
-        return []
+        return np.zeros((0, 3), dtype=np.int64)
     if len(some) < len(pooled):
         members, pooled = members[some], pooled[some]
     records_left, members_left = np.zeros((2, len(pooled) + 1), dtype=np.int64)
     np.cumsum(pooled, out=records_left[1:])
     np.cumsum(members, out=members_left[1:])
     total, total_in = int(records_left[-1]), int(members_left[-1])
-    cells = set(zip(_cells_for(records_left), _cells_for(total - records_left[::-1]), strict=True))
+    records_right = total - records_left[::-1]
+    shares, powers = np.array(SHARES) * total, 2.0 ** np.arange((total // 2).bit_length())
+    cells = set(zip(_cells_for(records_left, shares), _cells_for(records_right, shares), strict=True))
+    cells |= {(low, 0) for low in _cells_for(records_left, powers) if 2 * records_left[low] <= total}
+    cells |= {(0, high) for high in _cells_for(records_right, powers) if 2 * records_right[high] <= total}
+    low, high = np.array(sorted(cells)).T
+    bottom, bottom_in = records_left[low], members_left[low]
+    top, top_in = records_right[high], total_in - members_left[-1 - high]
     ways = []
-    for low, high in sorted(cells):
-        bottom, bottom_in = int(records_left[low]), int(members_left[low])
-        top, top_in = total - int(records_left[-1 - high]), total_in - int(members_left[-1 - high])
-        if ends is not Direction.LOW:
-            ways.append((top, bottom, top_in + bottom - bottom_in))
-        if ends is not Direction.HIGH:
-            ways.append((bottom, top, bottom_in + top - top_in))
-    return ways
+    if ends is not Direction.LOW:
+        ways.append(np.column_stack([top, bottom, top_in + bottom - bottom_in]))
+    if ends is not Direction.HIGH:
+        ways.append(np.column_stack([bottom, top, bottom_in + top - top_in]))
+    return np.concatenate(ways)
 
 
-def _cells_for(records_left: Integers) -> list[int]:
-    """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
+def _cells_for(records_left: Integers, wanted: Floats) -> list[int]:
+    """For each number of records, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
 
     That rule keeps the two ends apart, since no share is above one half. ``records_left`` are those left of a cell.
     """
-    target = np.array(SHARES) * records_left[-1]
-    above = np.searchsorted(records_left, target)
-    nearer_below = target - records_left[above - 1] <= records_left[above] - target
+    above = np.searchsorted(records_left, wanted)
+    nearer_below = wanted - records_left[above - 1] <= records_left[above] - wanted
     cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
     return cells
 
 
+def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | Floats) -> NDArray[np.bool_]:
+    """Which ways show something where all guesses are right; known before anybody looks at who is a member."""
+    said_in, said_out, _ = ways.T
+    guesses = said_in + said_out
+    by_chance = (said_in * float(n1) + said_out * float(n0)) / (guesses * float(n1 + n0))
+    return lower_limit(guesses - forgiven, guesses, level) > by_chance
+
+
+def _levels(ways: Integers, level: float) -> Floats:
+    """The level of each way: those at both ends share half of it, those at one end half; either kind alone all."""
+    both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
+    alike = np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
+    return level / alike / len(np.unique(both))
+
+
 def _largest_rejected(
-    ways: list[tuple[int, int, int]], n1: int, n0: int, level: float, mass: float
+    ways: Integers, levels: Floats, n1: int, n0: int, forgiven: int
 ) -> tuple[float, int, int]:
     """Largest epsilon that a way to guess rejects, 0 if none does, and that way's right guesses and guesses."""
-    log_odds = float(np.log(n1 / n0))
-    # the most telling first: what cannot beat it is passed over at once
-    ordered = sorted(ways, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
+    said_in, said_out, hits = ways.T
+    guesses, records, log_odds = said_in + said_out, float(n1 + n0), float(np.log(n1 / n0))
     # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
-    sure = [hits - ((n1 + n0 - i - o) * min(n1, n0) < n1 + n0) for i, o, hits in ordered]
+    right = hits - ((records - guesses) * min(n1, n0) < records) - forgiven
+    one_kind = (log_odds == 0.0) | (said_in == 0) | (said_out == 0)
+    coins = log_odds * np.where(said_out == 0, 1.0, -1.0)
+    limits = np.where(one_kind, logit(lower_limit(right, guesses, levels)) - coins, np.inf)
+    # the most telling first: what cannot beat it is passed over at once
+    telling = (hits * records - said_in * float(n1) - said_out * float(n0)) / np.sqrt(guesses)
     result = 0.0, 0, 0
-    if log_odds == mass == 0.0:  # equal coins: one binomial each, and one call for all
-        bounds = logit(lower_limit(np.array(sure), np.array([i + o for i, o, _ in ordered]), level))
-        best = int(np.argmax(bounds))
-        guesses_in, guesses_out, hits = ordered[best]
-        return (float(bounds[best]), hits, guesses_in + guesses_out) if bounds[best] > 0.0 else result
-    for (guesses_in, guesses_out, hits), right in zip(ordered, sure, strict=True):
-        bound = _rejected_up_to(guesses_in, guesses_out, right, log_odds, level, mass, result[0])
+    for at in np.lexsort((-telling, -limits)):
+        bound = float(limits[at])
+        if not one_kind[at]:
+            sides = int(said_in[at]), int(said_out[at])
+            bound = _rejected_up_to(*sides, int(right[at]), log_odds, float(levels[at]), result[0])
         if bound > result[0]:
-            result = bound, hits, guesses_in + guesses_out
+            result = bound, int(hits[at]), int(guesses[at])
     return result
 
 
 def _rejected_up_to(
-    guesses_in: int, guesses_out: int, right: int, log_odds: float, level: float, mass: float, start: float
+    guesses_in: int, guesses_out: int, right: int, log_odds: float, level: float, start: float
 ) -> float:
-    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
-
-    ``mass`` = 2 m delta buys right guesses at the best price: p = P(W >= v) + mass max_i P(v > W >= v-i)/i
-    (Steinke et al., Appendix D); what a posterior exceeds its ceiling by is at most delta at any prior.
-    """
-    if log_odds == 0.0:  # equal coins: one binomial
-        guesses_in, guesses_out = guesses_in + guesses_out, 0
+    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none."""
+    many = guesses_in + guesses_out > MANY_GUESSES
     aim = min(float(right), guesses_in + guesses_out - 0.5)
-    if (
-        guesses_in + guesses_out > MANY_GUESSES and mass == 0.0
-    ):  # the mean bias as one binomial: valid (Hoeffding 1956)
+    if many:  # the mean bias as one binomial: valid (Hoeffding 1956)
         aim = lower_limit(right, guesses_in + guesses_out, level) * (guesses_in + guesses_out)
 
     def gap(epsilon: float) -> float:
@@ -345,16 +368,13 @@ def _rejected_up_to(
 
     def excess(epsilon: float) -> float:
         first, law = binomial_sum_law(guesses_in, epsilon + log_odds, guesses_out, epsilon - log_odds)
-        ahead = np.arange(first, first + len(law)) - right  # w - v
-        at = int(np.searchsorted(ahead, 0))
-        p_value = float(law[at:].sum())
-        if mass and at:
-            p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
-        return float(np.log(max(p_value, 1e-300) / level))
+        return float(np.log(max(float(law[max(0, right - first) :].sum()), 1e-300) / level))
 
-    if guesses_in + guesses_out > MANY_GUESSES and mass == 0.0:
-        return start if gap(start) <= 0.0 else float(brentq(gap, start, 700.0))
-    if gap(start) <= 0.0 or excess(start) >= 0.0:
+    if gap(start) <= 0.0:
+        return start
+    if many:
+        return float(brentq(gap, start, 700.0))
+    if excess(start) >= 0.0:
         return start
     likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))
