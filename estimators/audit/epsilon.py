@@ -1,7 +1,12 @@
-"""What the records say epsilon must be at least: guess at the two ends of the scores, abstain in the middle.
+"""What the records say the mechanism's epsilon must be at least: guess at one end of the scores or both, else abstain.
 
-No (epsilon, delta)-DP mechanism lets more of these guesses be right than independent coins of known bias
-(Steinke, Nasr and Jagielski 2023; study 2.6).
+Under epsilon-DP no more guesses are right than so many independent coins of known bias (Steinke, Nasr and Jagielski
+2023; study 2.6): a guess "member" is right with probability at most e^epsilon p / (e^epsilon p + 1 - p), whatever the
+scores and the membership of the records before it, p being the probability of a member.
+
+A delta gives records away beyond that: at most delta of them for each record, in the mean over runs, whatever is
+guessed. So by Markov more than j of all N are given away with probability at most N delta / (j + 1). Every way to guess
+forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
 from __future__ import annotations
@@ -25,17 +30,25 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
-"""Shares of the records at each end about which guesses are made; the level is split over them."""
+"""Shares of the records at each end about which guesses are made at both ends at once."""
 
-ON_DELTA = 0.5
-"""Share of the level that is spent on delta at most: on more guesses given away than are forgiven."""
+AT_BOTH_ENDS = 0.8
+"""Share of the level that guesses at both ends have; a leak at one end is so plain there that little is enough."""
+
+ON_DELTA = 0.8
+"""Share of the level that is spent at most on delta giving away more records than are forgiven."""
 
 MANY_GUESSES = 10**8
 """Past this many the exact law of two kinds of coins costs seconds and gains nothing over one binomial."""
 
+IF_DRAWN = "if each record was a member by a coin of its own"
+"""What every bound on the epsilon of a mechanism rests on, wherever one is named."""
+
 EMPIRICAL = (
-    "each record was included at random, independently, with the probability of the member share (canaries); "
-    "lists of members and nonmembers chosen otherwise make this an empirical figure, no proof about the mechanism"
+    "each record was a member by a coin of its own, independent of all others, with the probability of the member "
+    "share (canaries). A random split into sides of a fixed size is not covered by the proof as it is: there all "
+    "others' membership gives a record's away. Lists of members and nonmembers chosen otherwise make this an empirical "
+    "figure, no proof about the mechanism"
 )
 
 
@@ -107,7 +120,7 @@ class EpsilonBound:
             )
         return (
             f"With {sure} confidence the mechanism's epsilon is at least {at_least(self.value)} at delta "
-            f"{self.delta:g}, if inclusion was random and independent: {self.right} of {self.guesses} guesses were "
+            f"{self.delta:g}, {IF_DRAWN}: {self.right} of {self.guesses} guesses were "
             "right."
         )
 
@@ -149,7 +162,7 @@ class ClaimCheck:
         tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
         return (
             f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} confidence "
-            f"epsilon is at least {at_least(self.bound.value)}, if inclusion was random and independent{tail}. "
+            f"the mechanism's epsilon is at least {at_least(self.bound.value)}, {IF_DRAWN}{tail}. "
             f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
         )
 
@@ -198,13 +211,15 @@ def epsilon_lower_bound(
     direction: Direction | str = Direction.EITHER,
     seed: int = 0,
 ) -> EpsilonBound:
-    """Largest epsilon that the number of right guesses rejects.
+    """Largest epsilon of the mechanism that the number of right guesses rejects.
 
-    Which records are guessed depends on the pooled counts alone, whole cells at a time. Under epsilon-DP
-    the odds of a guess are at most e^epsilon times the prior odds, so the number right is stochastically
-    below a sum of coins of bias sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for
-    "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
-    drawn with ``seed``; the guesses are then made on the other half.
+    Guesses are made at both ends of the scores at once, at six shares of the records, and at either end alone, of 1,
+    2, 4, ... records up to one half, so that a leak at one end shows, of members or of nonmembers. Which records those
+    are depends on the pooled counts alone, whole cells at a time. Under epsilon-DP the odds of a guess are at most
+    e^epsilon times the prior odds, so the number right is stochastically below a sum of coins of bias
+    sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for "nonmember", lambda = logit(n1/N). Guesses
+    at both ends share four fifths of the level, those at one end the rest. Cells without an order get one from a random
+    half of the counts, drawn with ``seed``; the guesses are then made on the other half.
 
     Args:
         counts: Counts of both sides (``Counts``).
@@ -260,7 +275,7 @@ def epsilon_lower_bound(
         cautions.append(
             Caution("one_cell", "every record has the same score, so no guess is better than chance")
         )
-    covers = f"the epsilon of (epsilon, {delta:g})-DP, from below (empirical)"
+    covers = f"the epsilon of the mechanism's (epsilon, {delta:g})-DP, from below (empirical)"
     guarantee = Guarantee(covers, EMPIRICAL, True)
     return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
 
@@ -324,10 +339,11 @@ def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | 
 
 
 def _levels(ways: Integers, level: float) -> Floats:
-    """The level of each way: those at both ends share half of it, those at one end half; either kind alone all."""
+    """The level of each way, equal among those at both ends and among those at one; either kind alone has all of it."""
     both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
-    alike = np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
-    return level / alike / len(np.unique(both))
+    weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)
+    weights /= np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
+    return level * weights / weights.sum()
 
 
 def _largest_rejected(

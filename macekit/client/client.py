@@ -610,7 +610,8 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``epsilon``, what epsilon must be at least; ``claim``, whether that contradicts the promise.
+            a ``Result``: ``epsilon``, what the mechanism's epsilon must be at least; ``claim``, whether that
+            contradicts the promise.
 
         Example:
             >>> import macekit

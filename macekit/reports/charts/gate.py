@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from estimators.audit.epsilon import IF_DRAWN
 from estimators.statement import at_least, at_most, percent
 from macekit.reports.charts.frame import (
     CONFIG,
@@ -135,7 +136,7 @@ def _table(every: list[AnswerPath]) -> Table:
 
 
 # --- epsilon ------------------------------------------------------------------------------------------------
-# What epsilon must be at least, beside what was claimed.
+# What the mechanism's epsilon must be at least, beside what was claimed.
 
 
 def epsilon(answer: AnswerPath) -> Figure:
@@ -176,7 +177,7 @@ def epsilon(answer: AnswerPath) -> Figure:
         ),
     ]
     text = (
-        f"If inclusion was random and independent, epsilon is at least {least} at delta {evidence['delta']:g}, with "
+        f"{IF_DRAWN.capitalize()}, the mechanism's epsilon is at least {least} at delta {evidence['delta']:g}, with "
         f"{percent(evidence['confidence'])} confidence."
     )
     lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
@@ -194,4 +195,6 @@ def epsilon(answer: AnswerPath) -> Figure:
         )
         layers = [threshold(claimed), *layers, name]
     table = Table("Epsilon", ("", "epsilon"), tuple(lines))
-    return Figure("epsilon", "What epsilon must be at least", text, chart(*layers, height=64), table)
+    return Figure(
+        "epsilon", "What the mechanism's epsilon must be at least", text, chart(*layers, height=64), table
+    )
