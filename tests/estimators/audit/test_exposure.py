@@ -114,11 +114,9 @@ def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(
     rng = np.random.default_rng(8)
     runs, above, share = 300, 0, ratio / (1.0 + ratio)
     for _ in range(runs):
-        members, nonmembers = (
-            np.where(rng.random(n) < p, 1.0, 0.0) for n, p in zip(sides, (share, 1 - share), strict=True)
-        )
-        blurred = [side + 0.5 * rng.random(len(side)) for side in (members, nonmembers)]
-        above += exposure(ranks(*blurred)).score_epsilon > np.log(ratio)
+        laws = zip(sides, (share, 1.0 - share), strict=True)
+        members, nonmembers = ((rng.random(n) < p) + 0.5 * rng.random(n) for n, p in laws)
+        above += exposure(ranks(members, nonmembers)).score_epsilon > np.log(ratio)
 
     assert above <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
 
@@ -136,9 +134,9 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
     assert not result.alarm
     assert result.cautions == ()
     assert result.sentence.endswith(
-        f"{tail.nonmembers} of 5,000 nonmembers have scores that no member has, at the low end, so with 97.5% confidence "
-        f"the epsilon of this score's two distributions is at least {at_least(tail.score_epsilon, 2)}; it is not that of "
-        "the mechanism."
+        f"{tail.nonmembers} of 5,000 nonmembers have scores that no member has, at the low end, so with 97.5% "
+        "confidence the epsilon of this score's two distributions is at least "
+        f"{at_least(tail.score_epsilon, 2)}; it is not that of the mechanism."
     )
 
 
