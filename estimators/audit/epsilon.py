@@ -81,23 +81,23 @@ def direction_of(direction: Direction | str) -> Direction:
 
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
-    """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
+    """A lower bound on the mechanism's epsilon: above it with probability at most (1 - confidence) / 2, leaking or not.
 
     Attributes:
-        value: The bound; 0 if the records exclude no epsilon.
+        value: The bound on the epsilon of the mechanism; 0 if the records exclude none.
         delta: The delta that it goes with.
         confidence: Twice its error is 1 less this, as of the lower end of a two-sided interval.
         right: How many of the guesses that decided it were right.
         guesses: How many guesses those were.
-        guarantee: What it covers and assumes.
+        guarantee: What it covers, and how members must have been drawn.
         cautions: What to know before using the number.
 
     Example:
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 97.5% confidence the mechanism's epsilon is at least 0.683 at delta 0, if inclusion was random and
-        independent: 100 of 130 guesses were right.
+        With 97.5% confidence the mechanism's epsilon is at least 0.668 at delta 0, if each record was a member by a
+        coin of its own: 100 of 130 guesses were right.
     """
 
     value: float
@@ -196,8 +196,8 @@ def check_claim(
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import check_claim
         >>> print(check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5).sentence)
-        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence epsilon is at least 0.683, if
-        inclusion was random and independent. It would cap the advantage at prior 0.5 at 0.245.
+        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence the mechanism's epsilon is at least
+        0.668, if each record was a member by a coin of its own. It would cap the advantage at prior 0.5 at 0.245.
     """
     ceiling = advantage_ceiling(epsilon, delta, prior)
     bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)
@@ -238,7 +238,7 @@ def epsilon_lower_bound(
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> round(epsilon_lower_bound(counts).value, 3), round(epsilon_lower_bound(counts, direction="high").value, 3)
-        (0.684, 0.733)
+        (0.669, 0.717)
     """
     confidence = require_open_unit("confidence", confidence)
     level = (1.0 - confidence) / 2.0

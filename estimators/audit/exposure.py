@@ -156,7 +156,7 @@ class NonmemberTail:
         >>> from estimators import Counts, exposure
         >>> tail = exposure(Counts.of([0, 5000], [250, 4750], edges=[1.0])).nonmember_tail
         >>> tail.direction, tail.members, tail.nonmembers, round(tail.score_epsilon, 2)
-        ('low', 0, 250, 3.49)
+        ('low', 0, 250, 3.51)
     """
 
     direction: End
@@ -186,8 +186,8 @@ class Exposure:
         >>> from estimators import Counts, exposure
         >>> print(exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).sentence)
         50 of 5,000 members have scores that no nonmember has, at the high end. With 97.5% confidence such a score makes
-        membership at least 90.3% probable, at a prior of 0.5; at least 0.682% of members and at most 0.102% of
-        nonmembers have one. So the epsilon of this score's two distributions is at least 2.23; it is not that of the
+        membership at least 90.1% probable, at a prior of 0.5; at least 0.678% of members and at most 0.104% of
+        nonmembers have one. So the epsilon of this score's two distributions is at least 2.21; it is not that of the
         mechanism.
     """
 
