@@ -304,7 +304,8 @@ def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> 
     np.cumsum(members, out=members_left[1:])
     total, total_in = int(records_left[-1]), int(members_left[-1])
     records_right = total - records_left[::-1]
-    shares, powers = np.array(SHARES) * total, 2.0 ** np.arange((total // 2).bit_length())
+    shares: Floats = np.array(SHARES) * total
+    powers: Floats = 2.0 ** np.arange((total // 2).bit_length(), dtype=np.float64)
     cells = set(zip(_cells_for(records_left, shares), _cells_for(records_right, shares), strict=True))
     cells |= {(low, 0) for low in _cells_for(records_left, powers) if 2 * records_left[low] <= total}
     cells |= {(0, high) for high in _cells_for(records_right, powers) if 2 * records_right[high] <= total}
@@ -335,7 +336,7 @@ def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | 
     said_in, said_out, _ = ways.T
     guesses = said_in + said_out
     by_chance = (said_in * float(n1) + said_out * float(n0)) / (guesses * float(n1 + n0))
-    return lower_limit(guesses - forgiven, guesses, level) > by_chance
+    return np.asarray(lower_limit(guesses - forgiven, guesses, level) > by_chance)
 
 
 def _levels(ways: Integers, level: float) -> Floats:
@@ -343,7 +344,8 @@ def _levels(ways: Integers, level: float) -> Floats:
     both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
     weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)
     weights /= np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
-    return level * weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return level * shares
 
 
 def _largest_rejected(
