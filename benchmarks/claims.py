@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom
 
 from estimators.advantage import advantage, cells_for
@@ -167,7 +168,7 @@ HARMLESS = (
 
 
 def epsilon(share: float) -> Section:
-    """The lower bound on epsilon accuses no mechanism that leaks nothing."""
+    """The lower bound on epsilon accuses no mechanism that leaks nothing, or that leaks what it claims."""
     shares = []
     for index, world in enumerate(HARMLESS):
         for n, full in ((100, 1500), (1000, 1000), (10_000, 150)):
@@ -179,7 +180,79 @@ def epsilon(share: float) -> Section:
                     for run in range(runs)
                 )
                 shares.append(Share(f"{world.name}, {n1}:{2 * n - n1}", hits, runs, LEVEL))
-    return Section([verdict("epsilon lower bound above 0 without leakage", shares, "<= 0.025")])
+    return Section(
+        [
+            verdict("epsilon lower bound above 0 without leakage", shares, "<= 0.025"),
+            verdict(
+                "epsilon lower bound above the epsilon of randomised response",
+                list(_answered(share)),
+                "<= 0.025",
+            ),
+        ],
+        "Lower bound on the mechanism's epsilon: its mean, and the share of runs that contradict a claim of 2",
+        ("world", "members:nonmembers", "delta", "mean bound", "above 2", "runs"),
+        tuple(_bounds(share)),
+    )
+
+
+def _answered(share: float) -> Iterator[Share]:
+    """Each of 1,000 records is a member by its own coin; some are named outright with probability delta."""
+    cases = product((0.0, 1.0, 3.0), (0.5, 0.3, 0.1), (True, False), (0.0, 1e-3), (True, False))
+    for index, (truth, member_share, coins, delta, ties) in enumerate(cases):
+        rng, runs, hits = np.random.default_rng([10, index]), times(1000, share), 0
+        for _ in range(runs):
+            member = rng.random(1000) < member_share if coins else np.arange(1000) < 1000 * member_share
+            score = np.where(member == (rng.random(1000) < expit(truth)), 1.0, 0.0)
+            score = np.where(rng.random(1000) < delta, np.where(member, 2.0, -1.0), score)
+            score += 0.0 if ties else 0.5 * rng.random(1000)
+            counts = finest(Scores.of(score[member], score[~member], Query.CONTINUOUS))
+            hits += epsilon_lower_bound(counts, delta=delta).value > truth
+        drawn = "own coins" if coins else "fixed sides"
+        name = f"epsilon {truth:g}, delta {delta:g}, member share {member_share:g}, {drawn}"
+        yield Share(f"{name}{', ties' if ties else ''}", hits, runs, LEVEL)
+
+
+def _lone(share: float, *, of_members: bool) -> World:
+    """A share of one side lies beyond all other records, at its own end; nothing else leaks."""
+
+    def draw(rng: np.random.Generator, a: int, b: int) -> tuple[Floats, Floats]:
+        members, nonmembers = rng.normal(size=a), rng.normal(size=b)
+        if of_members:
+            members[: round(share * a)] += 20.0
+        else:
+            nonmembers[: round(share * b)] -= 20.0
+        return members, nonmembers
+
+    name = "members memorised" if of_members else "nonmembers far below"
+    return World(f"{100 * share:g}% of {name}", draw, lambda prior: abs(2 * prior - 1))
+
+
+def _shifted(by: float) -> World:
+    """Gaussian scores, so many standard deviations apart."""
+    return World(
+        f"Gaussian, {by:g} apart",
+        lambda rng, a, b: (rng.normal(by, 1.0, a), rng.normal(size=b)),
+        lambda prior: abs(2 * prior - 1),
+    )
+
+
+def _bounds(share: float) -> Iterator[tuple[str, ...]]:
+    """How large the bound is, in broad leaks and in leaks at one end alone."""
+    worlds = (
+        _shifted(0.5),
+        _shifted(1.0),
+        _lone(0.05, of_members=True),
+        _lone(0.05, of_members=False),
+        _lone(0.005, of_members=True),
+    )
+    sides = ((1000, 1000), (5000, 5000), (3000, 7000), (1000, 9000))
+    for index, (world, (n1, n0)) in enumerate(product(worlds, sides)):
+        rng, runs = np.random.default_rng([11, index]), times(100, share)
+        samples = [finest(Scores.of(*world.draw(rng, n1, n0))) for _ in range(runs)]
+        for delta in (0.0, 1e-5):
+            lower = np.array([epsilon_lower_bound(each, delta=delta).value for each in samples])
+            row = f"{lower.mean():.2f}", f"{(lower > 2.0).mean():.2f}", str(runs)
+            yield world.name, f"{n1}:{n0}", f"{delta:g}", *row
 
 
 # individual risk

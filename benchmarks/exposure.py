@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.audit.exposure import exposure
+from estimators.audit.exposure import Exposure, exposure
 from estimators.gate import judge
 from estimators.maxima import MaxAdvantage, MaxTpr
 from estimators.sample.cells import Categories, Intervals, Values
@@ -58,11 +59,12 @@ def table(members: NDArray[np.intp], nonmembers: NDArray[np.intp], cells: type[C
 
 @dataclass(frozen=True)
 class Law:
-    """How samples are drawn, and the epsilon of the score's two distributions."""
+    """How samples are drawn, and the epsilon of the score's two distributions, or of what else ``limit`` looks at."""
 
     name: str
     draw: Draw
     epsilon: float = 0.0
+    limit: Callable[[Exposure], float] = attrgetter("score_epsilon")
 
 
 def _zipf(rng: np.random.Generator, records: int) -> NDArray[np.intp]:
@@ -72,10 +74,24 @@ def _zipf(rng: np.random.Generator, records: int) -> NDArray[np.intp]:
 def steep(ratio: float) -> Law:
     """Members lie in the top 1/ratio of nonmembers alone: each tail has the largest ratio there is."""
     return Law(
-        f"members {ratio:g} times as often in every tail",
+        f"members {ratio:g} times as often in every tail, no nonmember below (limit: members' tails)",
         lambda rng, n1, n0: ranks(-rng.random(n1) / ratio, -rng.random(n0)),
         float(np.log(ratio)),
+        attrgetter("members_epsilon"),
     )
+
+
+def answers(ratio: float) -> Law:
+    """Blurred randomised response on membership: at its own end each side has the largest ratio in every tail."""
+
+    def draw(rng: np.random.Generator, n1: int, n0: int) -> Counts:
+        honest = ratio / (1.0 + ratio)
+        sides = (
+            (rng.random(n) < share) + 0.5 * rng.random(n) for n, share in ((n1, honest), (n0, 1 - honest))
+        )
+        return ranks(*sides)
+
+    return Law(f"either side {ratio:g} times as often in every tail of its end", draw, float(np.log(ratio)))
 
 
 def labels(ratio: float) -> Law:
@@ -118,7 +134,23 @@ NOTHING = (
         lambda rng, n1, n0: table(rng.integers(0, 5, n1), rng.integers(0, 5, n0), Categories),
     ),
 )
-LEAKS = (steep(2.0), steep(20.0), labels(3.0), labels(20.0), RARE, MIXED, SHIFT)
+BELOW = Law(
+    "2% of nonmembers where no member is",
+    lambda rng, n1, n0: ranks(rng.random(n1), rng.random(n0) - 2.0 * (rng.random(n0) < 0.02)),
+    ENDLESS,
+)
+LEAKS = (
+    steep(2.0),
+    steep(20.0),
+    answers(2.0),
+    answers(20.0),
+    labels(3.0),
+    labels(20.0),
+    RARE,
+    BELOW,
+    MIXED,
+    SHIFT,
+)
 
 
 def limits(share: float) -> Iterator[str]:
@@ -133,7 +165,7 @@ def limits(share: float) -> Iterator[str]:
         runs = max(1, round(share * (LARGE_RUNS if max(n1, n0) >= 10_000 else RUNS)))
         rng = np.random.default_rng(7)
         results = [exposure(law.draw(rng, n1, n0)) for _ in range(runs)]
-        lower = np.array([each.score_epsilon for each in results])
+        lower = np.array([law.limit(each) for each in results])
         alarms = np.mean([each.alarm for each in results])
         truth = "none" if law.epsilon == ENDLESS else f"{law.epsilon:.3f}"
         yield (

@@ -31,7 +31,7 @@ import numpy as np
 from estimators.advantage import advantage
 from estimators.adversary.learned import learn_score
 from estimators.audit.closeness import epsilon_upper, tail_cells
-from estimators.audit.epsilon import EMPIRICAL, Direction, direction_of, epsilon_lower_bound
+from estimators.audit.epsilon import EMPIRICAL, IF_DRAWN, Direction, direction_of, epsilon_lower_bound
 from estimators.audit.roc import FALSE_POSITIVE_RATES, operating_points
 from estimators.errors import require_count, require_open_unit
 from estimators.sample.cells import Intervals
@@ -133,7 +133,7 @@ class Agreement:
                 f"The claim of {claim} is contradicted by {len(against)} of {len(self.rows)} quantities, all intervals "
                 f"holding together with {sure} confidence: {worst.says} is at least "
                 f"{at_least(worst.estimate.lower, beyond=worst.in_one_run)}, and the claim allows "
-                f"{at_most(worst.in_one_run)}{self._on_average(worst)}, if {self._assumption(worst)}. "
+                f"{at_most(worst.in_one_run)}{self._on_average(worst)}, {self._assumption(worst)}. "
                 f"Baseline of the advantage: {self.baseline:.3f}."
             )
         agreed = len(self._which("yes"))
@@ -150,8 +150,8 @@ class Agreement:
     @staticmethod
     def _assumption(row: Row) -> str:
         if row.quantity == "epsilon":
-            return "inclusion was random and independent"
-        return "scores are independent draws given who is a member"
+            return IF_DRAWN
+        return "if scores are independent draws given who is a member"
 
     def _which(self, agrees: str) -> list[Row]:
         return [row for row in self.rows if row.agrees == agrees]
@@ -289,8 +289,8 @@ def _epsilon(
     upper = epsilon_upper(cells, delta, (1.0 - confidence) / 2.0, epsilon)
     high = inf if upper is None or upper < bound.value else upper
     covers = (
-        f"the epsilon at delta {exactly(delta)} of this score's two distributions: lower end at any resolution, upper "
-        f"end at a resolution of {cells.size} cells; not that of the mechanism"
+        f"the epsilon at delta {exactly(delta)}: the lower end is the mechanism's, at any resolution; the upper end is "
+        f"that of this score's two distributions, at a resolution of {cells.size} cells, and not the mechanism's"
     )
     assumes, cautions = EMPIRICAL, bound.cautions
     if grant.fixed:

@@ -339,7 +339,7 @@ class MaxEpsilon:
     bins: int | None = None
 
     def judge(self, sample: GateSample) -> JudgedLimit:
-        """Below by guesses at the two ends of the scores, above by what every set of cells allows.
+        """Below by guesses at either end of the scores and at both, above by what every set of cells allows.
 
         Args:
             sample: The records, the prior and the confidence; ``judge`` makes it.
@@ -360,7 +360,7 @@ class MaxEpsilon:
         high = float("inf") if upper is None or finer else upper
         point = None if value is None else min(max(value, low), high)
         estimate = Estimate(point, Interval(low, high, sample.confidence, guarantee))
-        about, records = f"epsilon at delta {delta:g}", None
+        about, records = f"the epsilon of this score at delta {delta:g}", None
         if not finer and high > most >= low:
             records = self._records_to_settle(cells, estimate, sample.records, alpha)
         if finer:

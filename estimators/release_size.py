@@ -334,7 +334,7 @@ def _most_exposed(scores: dict[str, Scores], prior: float, confidence: float) ->
     """The query that exposes members most surely; the limits of all queries hold together."""
     together = 1.0 - (1.0 - confidence) / len(scores)
     exposures = {name: exposure(each, together, prior) for name, each in scores.items()}
-    return max(exposures.items(), key=lambda each: (each[1].alarm, each[1].score_epsilon))
+    return max(exposures.items(), key=lambda each: (each[1].alarm, each[1].members_epsilon))
 
 
 def _cautions(answer: ReleaseSize) -> Iterator[Caution]:

@@ -228,7 +228,7 @@ def most_exposed(exposures: Mapping[str, Exposure]) -> tuple[str, Exposure]:
     Args:
         exposures: What ``exposures_of`` makes.
     """
-    name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].score_epsilon))
+    name = max(exposures, key=lambda each: (exposures[each].alarm, exposures[each].members_epsilon))
     return name, exposures[name]
 
 

@@ -285,8 +285,9 @@ OPERATIONS = (
         "audit",
         "audit",
         "Whether the scores contradict a promised epsilon and delta",
-        "The attacker guesses about the records with the highest and the lowest scores. If more guesses are right "
-        "than the promise allows, the records contradict it.",
+        "The attacker guesses about the records with the highest scores, with the lowest, and with both. If more "
+        "guesses are right than the promise allows, the records contradict it. That speaks of the mechanism if each "
+        "record was a member by a coin of its own; `gate` limits the epsilon of the score.",
         ("mace audit scores.csv --claimed-epsilon 1 --claimed-delta 1e-5",),
         takes_counts=True,
         counts_suffice=True,

@@ -1,14 +1,19 @@
-"""What the records say epsilon must be at least: guess at the two ends of the scores, abstain in the middle.
+"""What the records say the mechanism's epsilon must be at least: guess at one end of the scores or both, else abstain.
 
-No (epsilon, delta)-DP mechanism lets more of these guesses be right than independent coins of known bias
-(Steinke, Nasr and Jagielski 2023; study 2.6).
+Under epsilon-DP no more guesses are right than so many independent coins of known bias (Steinke, Nasr and Jagielski
+2023; study 2.6): a guess "member" is right with probability at most e^epsilon p / (e^epsilon p + 1 - p), whatever the
+scores and the membership of the records before it, p being the probability of a member.
+
+A delta gives records away beyond that: at most delta of them for each record, in the mean over runs, whatever is
+guessed. So by Markov more than j of all N are given away with probability at most N delta / (j + 1). Every way to guess
+forgives j right guesses, and that probability is paid once for all of them (docs/methods.md, section 5).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from math import sqrt
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +26,29 @@ from estimators.sample.counts import Counts, require_data
 from estimators.statement import Caution, Guarantee, at_least, one_end
 from estimators.theory.dp import advantage_ceiling
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SHARES = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
-"""Shares of the records at each end about which guesses are made; the level is split over them."""
+"""Shares of the records at each end about which guesses are made at both ends at once."""
+
+AT_BOTH_ENDS = 0.8
+"""Share of the level that guesses at both ends have; a leak at one end is so plain there that little is enough."""
+
+ON_DELTA = 0.8
+"""Share of the level that is spent at most on delta giving away more records than are forgiven."""
 
 MANY_GUESSES = 10**8
 """Past this many the exact law of two kinds of coins costs seconds and gains nothing over one binomial."""
 
+IF_DRAWN = "if each record was a member by a coin of its own"
+"""What every bound on the epsilon of a mechanism rests on, wherever one is named."""
+
 EMPIRICAL = (
-    "each record was included at random, independently, with the probability of the member share (canaries); "
-    "lists of members and nonmembers chosen otherwise make this an empirical figure, no proof about the mechanism"
+    "each record was a member by a coin of its own, independent of all others, with the probability of the member "
+    "share (canaries). A random split into sides of a fixed size is not covered by the proof as it is: there all "
+    "others' membership gives a record's away. Lists of members and nonmembers chosen otherwise make this an empirical "
+    "figure, no proof about the mechanism"
 )
 
 
@@ -64,23 +81,23 @@ def direction_of(direction: Direction | str) -> Direction:
 
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
-    """A lower bound: above the true epsilon with probability at most (1 - confidence) / 2, leak or no leak.
+    """A lower bound on the mechanism's epsilon: above it with probability at most (1 - confidence) / 2, leaking or not.
 
     Attributes:
-        value: The bound; 0 if the records exclude no epsilon.
+        value: The bound on the epsilon of the mechanism; 0 if the records exclude none.
         delta: The delta that it goes with.
         confidence: Twice its error is 1 less this, as of the lower end of a two-sided interval.
         right: How many of the guesses that decided it were right.
         guesses: How many guesses those were.
-        guarantee: What it covers and assumes.
+        guarantee: What it covers, and how members must have been drawn.
         cautions: What to know before using the number.
 
     Example:
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> print(epsilon_lower_bound(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])).sentence)
-        With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least 0.683 at delta 0, if
-        inclusion was random and independent: 100 of 130 guesses were right.
+        With 97.5% confidence (one end of a 95% interval) the mechanism's epsilon is at least 0.668 at delta 0, if each
+        record was a member by a coin of its own: 100 of 130 guesses were right.
     """
 
     value: float
@@ -103,7 +120,7 @@ class EpsilonBound:
             )
         return (
             f"With {sure} the mechanism's epsilon is at least {at_least(self.value)} at delta "
-            f"{self.delta:g}, if inclusion was random and independent: {self.right} of {self.guesses} guesses were "
+            f"{self.delta:g}, {IF_DRAWN}: {self.right} of {self.guesses} guesses were "
             "right."
         )
 
@@ -145,7 +162,7 @@ class ClaimCheck:
         tail = "" if self.decision == "contradicted" else ", which does not prove the claim"
         return (
             f"The claim of epsilon {self.epsilon:g} at delta {self.delta:g} is {self.decision}: with {sure} "
-            f"epsilon is at least {at_least(self.bound.value)}, if inclusion was random and independent{tail}. "
+            f"the mechanism's epsilon is at least {at_least(self.bound.value)}, {IF_DRAWN}{tail}. "
             f"It would cap the advantage at prior {self.prior:g} at {self.ceiling:.3f}."
         )
 
@@ -179,9 +196,9 @@ def check_claim(
         >>> from estimators import Counts
         >>> from estimators.audit.epsilon import check_claim
         >>> print(check_claim(Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7]), epsilon=0.5).sentence)
-        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence (one end of a 95% interval)
-        epsilon is at least 0.683, if inclusion was random and independent. It would cap the advantage at prior 0.5 at
-        0.245.
+        The claim of epsilon 0.5 at delta 0 is contradicted: with 97.5% confidence (one end of a 95% interval) the
+        mechanism's epsilon is at least 0.668, if each record was a member by a coin of its own. It would cap the
+        advantage at prior 0.5 at 0.245.
     """
     ceiling = advantage_ceiling(epsilon, delta, prior)
     bound = epsilon_lower_bound(counts, confidence, delta, direction, seed)
@@ -195,13 +212,15 @@ def epsilon_lower_bound(
     direction: Direction | str = Direction.EITHER,
     seed: int = 0,
 ) -> EpsilonBound:
-    """Largest epsilon that the number of right guesses rejects.
+    """Largest epsilon of the mechanism that the number of right guesses rejects.
 
-    Which records are guessed depends on the pooled counts alone, whole cells at a time. Under epsilon-DP
-    the odds of a guess are at most e^epsilon times the prior odds, so the number right is stochastically
-    below a sum of coins of bias sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for
-    "nonmember", lambda = logit(n1/N). Cells without an order get one from a random half of the counts,
-    drawn with ``seed``; the guesses are then made on the other half.
+    Guesses are made at both ends of the scores at once, at six shares of the records, and at either end alone, of 1,
+    2, 4, ... records up to one half, so that a leak at one end shows, of members or of nonmembers. Which records those
+    are depends on the pooled counts alone, whole cells at a time. Under epsilon-DP the odds of a guess are at most
+    e^epsilon times the prior odds, so the number right is stochastically below a sum of coins of bias
+    sigmoid(epsilon + lambda) for "member" and sigmoid(epsilon - lambda) for "nonmember", lambda = logit(n1/N). Guesses
+    at both ends share four fifths of the level, those at one end the rest. Cells without an order get one from a random
+    half of the counts, drawn with ``seed``; the guesses are then made on the other half.
 
     Args:
         counts: Counts of both sides (``Counts``).
@@ -220,7 +239,7 @@ def epsilon_lower_bound(
         >>> from estimators.audit.epsilon import epsilon_lower_bound
         >>> counts = Counts.of([20, 30, 50], [50, 40, 10], edges=[0.2, 0.7])
         >>> round(epsilon_lower_bound(counts).value, 3), round(epsilon_lower_bound(counts, direction="high").value, 3)
-        (0.684, 0.733)
+        (0.669, 0.717)
     """
     confidence = require_open_unit("confidence", confidence)
     level = (1.0 - confidence) / 2.0
@@ -240,11 +259,14 @@ def epsilon_lower_bound(
     value, right, guesses = 0.0, 0, 0
     ways = _ways_to_guess(members, nonmembers, ends)
     n1, n0 = int(members.sum()), int(nonmembers.sum())
-    if n1 and n0 and ways:
-        level /= len(ways)
-        value, right, guesses = _largest_rejected(ways, n1, n0, level, 2.0 * (n1 + n0) * delta)
-        surprise_in, surprise_out = -np.log(n1 / (n1 + n0)), -np.log(n0 / (n1 + n0))
-        if max(i * surprise_in + o * surprise_out for i, o, _ in ways) < -np.log(level):
+    if n1 and n0 and len(ways):
+        leaks = (n1 + n0) * delta
+        forgiven = max(0, ceil(leaks / (ON_DELTA * level)) - 1)
+        level -= leaks / (forgiven + 1)
+        ways = ways[_can_reject(ways, n1, n0, forgiven, level)]
+        levels = _levels(ways, level)
+        value, right, guesses = _largest_rejected(ways, levels, n1, n0, forgiven)
+        if not _can_reject(ways, n1, n0, forgiven, levels).any():
             message = (
                 f"{n1} members and {n0} nonmembers are too few: even if all guesses were right, no bound "
                 "on epsilon would follow"
@@ -254,7 +276,7 @@ def epsilon_lower_bound(
         cautions.append(
             Caution("one_cell", "every record has the same score, so no guess is better than chance")
         )
-    covers = f"the epsilon of (epsilon, {delta:g})-DP, from below (empirical)"
+    covers = f"the epsilon of the mechanism's (epsilon, {delta:g})-DP, from below (empirical)"
     guarantee = Guarantee(covers, EMPIRICAL, True)
     return EpsilonBound(value, float(delta), confidence, right, guesses, guarantee, tuple(cautions))
 
@@ -267,78 +289,97 @@ def _ordered_by_half(counts: Counts, seed: int) -> tuple[Integers, Integers]:
     return members[1][order], nonmembers[1][order]
 
 
-def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> list[tuple[int, int, int]]:
-    """Distinct ways to guess both ends: records called member, called nonmember, and how many rightly."""
+def _ways_to_guess(members: Integers, nonmembers: Integers, ends: Direction) -> Integers:
+    """Distinct ways to guess: how many records are called member, how many nonmember, and how many of both rightly.
+
+    At both ends at once by shares of the records; at one end alone, with the other left open, by powers of two.
+    """
     pooled = members + nonmembers
     some = np.flatnonzero(pooled)
     if len(some) < 2:
-        return []
+        return np.zeros((0, 3), dtype=np.int64)
     if len(some) < len(pooled):
         members, pooled = members[some], pooled[some]
     records_left, members_left = np.zeros((2, len(pooled) + 1), dtype=np.int64)
     np.cumsum(pooled, out=records_left[1:])
     np.cumsum(members, out=members_left[1:])
     total, total_in = int(records_left[-1]), int(members_left[-1])
-    cells = set(zip(_cells_for(records_left), _cells_for(total - records_left[::-1]), strict=True))
+    records_right = total - records_left[::-1]
+    shares: Floats = np.array(SHARES) * total
+    powers: Floats = 2.0 ** np.arange((total // 2).bit_length(), dtype=np.float64)
+    cells = set(zip(_cells_for(records_left, shares), _cells_for(records_right, shares), strict=True))
+    cells |= {(low, 0) for low in _cells_for(records_left, powers) if 2 * records_left[low] <= total}
+    cells |= {(0, high) for high in _cells_for(records_right, powers) if 2 * records_right[high] <= total}
+    low, high = np.array(sorted(cells)).T
+    bottom, bottom_in = records_left[low], members_left[low]
+    top, top_in = records_right[high], total_in - members_left[-1 - high]
     ways = []
-    for low, high in sorted(cells):
-        bottom, bottom_in = int(records_left[low]), int(members_left[low])
-        top, top_in = total - int(records_left[-1 - high]), total_in - int(members_left[-1 - high])
-        if ends is not Direction.LOW:
-            ways.append((top, bottom, top_in + bottom - bottom_in))
-        if ends is not Direction.HIGH:
-            ways.append((bottom, top, bottom_in + top - top_in))
-    return ways
+    if ends is not Direction.LOW:
+        ways.append(np.column_stack([top, bottom, top_in + bottom - bottom_in]))
+    if ends is not Direction.HIGH:
+        ways.append(np.column_stack([bottom, top, bottom_in + top - top_in]))
+    return np.concatenate(ways)
 
 
-def _cells_for(records_left: Integers) -> list[int]:
-    """For each share, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
+def _cells_for(records_left: Integers, wanted: Floats) -> list[int]:
+    """For each number of records, how many cells from the left hold it most nearly: at least one, the fewer in a draw.
 
     That rule keeps the two ends apart, since no share is above one half. ``records_left`` are those left of a cell.
     """
-    target = np.array(SHARES) * records_left[-1]
-    above = np.searchsorted(records_left, target)
-    nearer_below = target - records_left[above - 1] <= records_left[above] - target
+    above = np.searchsorted(records_left, wanted)
+    nearer_below = wanted - records_left[above - 1] <= records_left[above] - wanted
     cells: list[int] = np.maximum(above - nearer_below, 1).tolist()
     return cells
 
 
+def _can_reject(ways: Integers, n1: int, n0: int, forgiven: int, level: float | Floats) -> NDArray[np.bool_]:
+    """Which ways show something where all guesses are right; known before anybody looks at who is a member."""
+    said_in, said_out, _ = ways.T
+    guesses = said_in + said_out
+    by_chance = (said_in * float(n1) + said_out * float(n0)) / (guesses * float(n1 + n0))
+    return np.asarray(lower_limit(guesses - forgiven, guesses, level) > by_chance)
+
+
+def _levels(ways: Integers, level: float) -> Floats:
+    """The level of each way, equal among those at both ends and among those at one; either kind alone has all of it."""
+    both = (ways[:, 0] > 0) & (ways[:, 1] > 0)
+    weights = np.where(both, AT_BOTH_ENDS, 1.0 - AT_BOTH_ENDS)
+    weights /= np.where(both, np.count_nonzero(both), np.count_nonzero(~both))
+    shares: Floats = weights / weights.sum()
+    return level * shares
+
+
 def _largest_rejected(
-    ways: list[tuple[int, int, int]], n1: int, n0: int, level: float, mass: float
+    ways: Integers, levels: Floats, n1: int, n0: int, forgiven: int
 ) -> tuple[float, int, int]:
     """Largest epsilon that a way to guess rejects, 0 if none does, and that way's right guesses and guesses."""
-    log_odds = float(np.log(n1 / n0))
-    # the most telling first: what cannot beat it is passed over at once
-    ordered = sorted(ways, key=lambda g: (g[0] * n1 + g[1] * n0 - g[2] * (n1 + n0)) / sqrt(g[0] + g[1]))
+    said_in, said_out, hits = ways.T
+    guesses, records, log_odds = said_in + said_out, float(n1 + n0), float(np.log(n1 / n0))
     # where all are guessed, n1 being what it is, the number right moves in steps of two: count one less
-    sure = [hits - ((n1 + n0 - i - o) * min(n1, n0) < n1 + n0) for i, o, hits in ordered]
+    right = hits - ((records - guesses) * min(n1, n0) < records) - forgiven
+    one_kind = (log_odds == 0.0) | (said_in == 0) | (said_out == 0)
+    coins = log_odds * np.where(said_out == 0, 1.0, -1.0)
+    limits = np.where(one_kind, logit(lower_limit(right, guesses, levels)) - coins, np.inf)
+    # the most telling first: what cannot beat it is passed over at once
+    telling = (hits * records - said_in * float(n1) - said_out * float(n0)) / np.sqrt(guesses)
     result = 0.0, 0, 0
-    if log_odds == mass == 0.0:  # equal coins: one binomial each, and one call for all
-        bounds = logit(lower_limit(np.array(sure), np.array([i + o for i, o, _ in ordered]), level))
-        best = int(np.argmax(bounds))
-        guesses_in, guesses_out, hits = ordered[best]
-        return (float(bounds[best]), hits, guesses_in + guesses_out) if bounds[best] > 0.0 else result
-    for (guesses_in, guesses_out, hits), right in zip(ordered, sure, strict=True):
-        bound = _rejected_up_to(guesses_in, guesses_out, right, log_odds, level, mass, result[0])
+    for at in np.lexsort((-telling, -limits)):
+        bound = float(limits[at])
+        if not one_kind[at]:
+            sides = int(said_in[at]), int(said_out[at])
+            bound = _rejected_up_to(*sides, int(right[at]), log_odds, float(levels[at]), result[0])
         if bound > result[0]:
-            result = bound, hits, guesses_in + guesses_out
+            result = bound, int(hits[at]), int(guesses[at])
     return result
 
 
 def _rejected_up_to(
-    guesses_in: int, guesses_out: int, right: int, log_odds: float, level: float, mass: float, start: float
+    guesses_in: int, guesses_out: int, right: int, log_odds: float, level: float, start: float
 ) -> float:
-    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none.
-
-    ``mass`` = 2 m delta buys right guesses at the best price: p = P(W >= v) + mass max_i P(v > W >= v-i)/i
-    (Steinke et al., Appendix D); what a posterior exceeds its ceiling by is at most delta at any prior.
-    """
-    if log_odds == 0.0:  # equal coins: one binomial
-        guesses_in, guesses_out = guesses_in + guesses_out, 0
+    """Epsilon above ``start`` up to which ``right`` guesses are improbable, P <= level; ``start`` if there is none."""
+    many = guesses_in + guesses_out > MANY_GUESSES
     aim = min(float(right), guesses_in + guesses_out - 0.5)
-    if (
-        guesses_in + guesses_out > MANY_GUESSES and mass == 0.0
-    ):  # the mean bias as one binomial: valid (Hoeffding 1956)
+    if many:  # the mean bias as one binomial: valid (Hoeffding 1956)
         aim = lower_limit(right, guesses_in + guesses_out, level) * (guesses_in + guesses_out)
 
     def gap(epsilon: float) -> float:
@@ -346,16 +387,13 @@ def _rejected_up_to(
 
     def excess(epsilon: float) -> float:
         first, law = binomial_sum_law(guesses_in, epsilon + log_odds, guesses_out, epsilon - log_odds)
-        ahead = np.arange(first, first + len(law)) - right  # w - v
-        at = int(np.searchsorted(ahead, 0))
-        p_value = float(law[at:].sum())
-        if mass and at:
-            p_value += mass * float(np.max(np.cumsum(law[:at][::-1]) / -ahead[:at][::-1]))
-        return float(np.log(max(p_value, 1e-300) / level))
+        return float(np.log(max(float(law[max(0, right - first) :].sum()), 1e-300) / level))
 
-    if guesses_in + guesses_out > MANY_GUESSES and mass == 0.0:
-        return start if gap(start) <= 0.0 else float(brentq(gap, start, 700.0))
-    if gap(start) <= 0.0 or excess(start) >= 0.0:
+    if gap(start) <= 0.0:
+        return start
+    if many:
+        return float(brentq(gap, start, 700.0))
+    if excess(start) >= 0.0:
         return start
     likely = float(brentq(gap, start, start + abs(log_odds) + 60.0))
     return float(brentq(excess, start, likely, xtol=1e-9))

@@ -1,4 +1,4 @@
-"""Whether an end of the score holds members that no nonmember, or almost none, reaches.
+"""Whether an end of the score holds members that no nonmember, or almost none, reaches; and the epsilon of the score.
 
 An advantage is an average: one training row in a hundred that a release prints word for word moves it by 0.01. This
 looks at the ends of the score, at tails fixed in advance by how many nonmembers may lie in them (0, 1, 2, 4, ...).
@@ -13,6 +13,9 @@ exactly so for a score without ties; at g = 1 it is the hypergeometric law of th
 that is at most the level is the limit. Levels are shared by directions, equally, and by tails, of which the j-th gets
 1/(j(j+1)): the purest tail gets half, and no number of further tails takes anything away from it (docs/methods.md,
 section 5).
+
+Two distributions are as far apart as either is from the other, so the epsilon of the score looks at the tails of
+nonmembers that almost no member reaches, too, with a small share of the level.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from estimators.sample.cells import Categories
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
-from estimators.statement import IID, Caution, Guarantee, one_end, percent, percent_at_least
+from estimators.statement import IID, Caution, Guarantee, at_least, one_end, percent, percent_at_least
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,6 +46,13 @@ End = Literal["high", "low", "label", "cell"]
 
 ONE_OF: dict[End, str] = {"high": "score", "low": "score", "label": "label", "cell": "vector"}
 """What a record in a tail has, by the direction of the tail."""
+
+OPPOSITE = {
+    Direction.HIGH: Direction.LOW,
+    Direction.LOW: Direction.HIGH,
+    Direction.EITHER: Direction.EITHER,
+}
+"""Where nonmembers stand out, if members do so at the other end."""
 
 CLEAR = 4.0
 """A tail with nonmembers exposes its members if these are seen in it so many times as often as nonmembers are, """
@@ -80,24 +90,23 @@ NEAR = 1e-5
 LONGEST_LABEL = 60
 """Characters of a label that a sentence repeats."""
 
-OF_TAILS = Guarantee(
-    "the log of how many times as often as nonmembers members lie beyond the best cut of this score, from below; "
-    "the share of members, the share of nonmembers and the probability each by itself, whichever tail is named",
-    IID,
-    finite_sample=True,
-)
-OF_LABELS = Guarantee(
-    "the log of how many times as often as nonmembers members have the best label, from below; "
-    "the share of members, the share of nonmembers and the probability each by itself, whichever label is named",
-    IID,
-    finite_sample=False,
-)
-OF_CELLS = Guarantee(
-    "the log of how many times as often as nonmembers members lie in the best cell of these vectors, from below; "
-    "the share of members, the share of nonmembers and the probability each by itself, whichever cell is named",
-    IID,
-    finite_sample=False,
-)
+OF_MEMBERS = 0.9
+"""Share of the level that tails of members have; those of nonmembers, of which epsilon alone speaks, have the rest."""
+
+
+def _guarantee(what: str, place: str, named: str, *, finite_sample: bool) -> Guarantee:
+    return Guarantee(
+        "the epsilon of this score's two distributions, not of the mechanism: the log of how many times as often as "
+        f"the other side either side {what} the best {place}, from below; the share of members, the share of "
+        f"nonmembers and the probability each by itself, whichever {named} is named",
+        IID,
+        finite_sample,
+    )
+
+
+OF_TAILS = _guarantee("lies beyond", "cut of this score, at either end", "tail", finite_sample=True)
+OF_LABELS = _guarantee("has", "label", "label", finite_sample=False)
+OF_CELLS = _guarantee("lies in", "cell of these vectors", "cell", finite_sample=False)
 """What the limits cover. Of labels and cells false alarms without a leak are proven, the rest was simulated."""
 
 
@@ -114,7 +123,7 @@ class Tail:
         tpr_lower: Lower limit of the share of members in it: the true positive rate of accusing it.
         fpr_upper: Upper limit of the share of nonmembers in it: the false positive rate.
         precision_lower: Lower limit of the probability that a record in it is a member, at the prior.
-        score_epsilon: Lower limit of log(TPR/FPR).
+        score_epsilon: Lower limit of log(TPR/FPR): what this tail shows of the epsilon of the score.
 
     Example:
         >>> from estimators import Counts, exposure
@@ -136,28 +145,57 @@ class Tail:
 
 
 @dataclass(frozen=True, slots=True)
+class NonmemberTail:
+    """An end of the score, or a label, or a cell of vectors, that nonmembers have and no member, or almost none.
+
+    It exposes nobody as a member, but sets the score's two distributions as far apart.
+
+    Attributes:
+        direction: As in ``Tail``.
+        label: As in ``Tail``.
+        members: How many of the members lie in it.
+        nonmembers: How many of the nonmembers do.
+        score_epsilon: Lower limit of the log of how many times as often nonmembers lie in it as members do.
+
+    Example:
+        >>> from estimators import Counts, exposure
+        >>> tail = exposure(Counts.of([0, 5000], [250, 4750], edges=[1.0])).nonmember_tail
+        >>> tail.direction, tail.members, tail.nonmembers, round(tail.score_epsilon, 2)
+        ('low', 0, 250, 3.51)
+    """
+
+    direction: End
+    label: str | float | bool | None
+    members: int
+    nonmembers: int
+    score_epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
 class Exposure:
     """Whether some members have scores that no nonmember has, or almost none; ``exposure`` makes it.
 
     Attributes:
-        tail: The tail that shows most; None if none is shown to hold more than nothing leaking explains.
+        tail: The tail of members that shows most; None if none is shown to hold more than nothing leaking explains.
+        nonmember_tail: The tail of nonmembers that shows most, likewise.
         alarm: True if the tail exposes its members: no nonmember is in it; or they are seen in it at least four times
             as often as nonmembers, and shown to be twice as often.
         least: Fewest members beyond every nonmember that these records could show; None if not even all of them.
         n_members: Member records in all.
         n_nonmembers: Nonmember records in all.
         prior: Probability that a record is a member before its score is seen.
-        confidence: Twice the error of each limit is 1 less this, over all tails and both directions.
+        confidence: Twice the error of each limit is 1 less this, over all tails, both directions and both sides.
         guarantee: What the limits cover and assume.
 
     Example:
         >>> from estimators import Counts, exposure
         >>> print(exposure(Counts.of([4950, 50], [5000, 0], edges=[1.0])).sentence)
-        50 of 5,000 members score higher than every nonmember. Such a score makes an attacker at least 90.3% sure of
+        50 of 5,000 members score higher than every nonmember. Such a score makes an attacker at least 90.1% sure of
         membership, in place of 50%, with 97.5% confidence (one end of a 95% interval).
     """
 
     tail: Tail | None
+    nonmember_tail: NonmemberTail | None
     alarm: bool
     least: int | None
     n_members: int
@@ -167,14 +205,21 @@ class Exposure:
     guarantee: Guarantee
 
     @property
+    def members_epsilon(self) -> float:
+        """What the tail of members alone shows of the score's epsilon; 0 without one."""
+        return 0.0 if self.tail is None else self.tail.score_epsilon
+
+    @property
     def score_epsilon(self) -> float:
         """What the epsilon of the score's two distributions is at least, at delta 0; not that of the mechanism."""
-        return 0.0 if self.tail is None else self.tail.score_epsilon
+        return max(
+            self.members_epsilon, 0.0 if self.nonmember_tail is None else self.nonmember_tail.score_epsilon
+        )
 
     @property
     def severe(self) -> bool:
         """Whether an alarm is a severe one, whatever the prior is: a page shows it in red, any other one calmly."""
-        return self.alarm and self.score_epsilon >= log(SEVERE)
+        return self.alarm and self.members_epsilon >= log(SEVERE)
 
     @property
     def finding(self) -> str:
@@ -182,33 +227,30 @@ class Exposure:
         tail = self.tail
         if tail is None:
             return "no members are shown to have scores that no nonmember has, or almost none"
-        who = f"{tail.members:,} of {self.n_members:,} members"
-        if tail.nonmembers:
-            who += f" and {tail.nonmembers:,} of {self.n_nonmembers:,} nonmembers"
-        if tail.direction == "label":
-            return f"{who} have the label {_short(tail.label)!r}" + (
-                "" if tail.nonmembers else ", which no nonmember has"
-            )
-        if tail.direction == "cell":
-            return f"{who} lie in one cell of vectors" + (
-                "" if tail.nonmembers else ", in which no nonmember lies"
-            )
-        high = tail.direction == "high"
-        if tail.nonmembers:
-            return f"{who} score {'above' if high else 'below'} one cut"
-        return f"{who} score {'higher' if high else 'lower'} than every nonmember"
+        members = (tail.members, self.n_members, "member")
+        return _who(tail, members, (tail.nonmembers, self.n_nonmembers, "nonmember"))
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        if self.tail is None:
+        tail, other = self.tail, self.nonmember_tail
+        if tail is None:
             blind = (
                 "too few records for that, however they fall"
                 if self.least is None
                 else f"fewer than {self.least:,} beyond every nonmember would not show"
             )
-            return f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."
-        return f"{self.finding}. S{self._how_sure(self.tail)[1:]}, with {one_end(self.confidence)}."
+            sentences = [f"{self.finding[0].upper()}{self.finding[1:]}: {blind}."]
+        else:
+            sentences = [f"{self.finding}. S{self._how_sure(tail)[1:]}, with {one_end(self.confidence)}."]
+        if other is not None and other.score_epsilon > self.members_epsilon:
+            nonmembers = (other.nonmembers, self.n_nonmembers, "nonmember")
+            who = _who(other, nonmembers, (other.members, self.n_members, "member"))
+            sentences.append(
+                f"But {who}: with {one_end(self.confidence)} the epsilon of this score's two distributions is at least "
+                f"{at_least(self.score_epsilon)}; it is not that of the mechanism."
+            )
+        return " ".join(sentences)
 
     def _how_sure(self, tail: Tail) -> str:
         """What a score in the tail tells an attacker, in words to go on with."""
@@ -266,13 +308,21 @@ def exposure(
     ends = direction_of(direction)
     counts = data if isinstance(data, Counts) else finest(data)
     ordered = counts.cells.ordered
-    candidates = tails_of(counts, alpha, ends) if ordered else _labels(counts, alpha)
-    tail, alarm = _clearest(counts, candidates, prior)
+    turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
+    candidates, others = (
+        tails_of(side, share * alpha, end) if ordered else _labels(side, share * alpha)
+        for side, share, end in (
+            (counts, OF_MEMBERS, ends),
+            (turned, 1.0 - OF_MEMBERS, OPPOSITE[ends]),
+        )
+    )
+    tail, alarm = _exposing(counts, candidates, prior)
     level = (
         float(candidates.levels[0]) if len(candidates.levels) else 0.0
     )  # of the purest tail, or of any label
     return Exposure(
         tail,
+        _of_nonmembers(turned, others),
         alarm,
         _least_visible(counts.n_members, counts.n_nonmembers, level),
         counts.n_members,
@@ -353,41 +403,57 @@ def _labels_seen(counts: Counts) -> int:
     return int(np.count_nonzero(counts.pooled))
 
 
-def _clearest(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool]:
+def _exposing(counts: Counts, tails: _Candidates, prior: float) -> tuple[Tail | None, bool]:
     """The tail with the largest limit, and whether it is an exposure; one that is goes before one that is not."""
     n1, n0 = counts.n_members, counts.n_nonmembers
     clear = tails.members * float(n0) >= CLEAR * tails.nonmembers * float(n1)
     least = np.where(tails.nonmembers > 0, np.log(CERTAIN), 0.0)
-    limits, which = {True: 0.0, False: 0.0}, {True: -1, False: -1}
-    hopeful = list(_hopeful(tails, n1, n0))
-    for pure in (True, False):
-        for at, hope in hopeful if which[True] < 0 else ():
-            start = max(limits[True], float(least[at])) if pure else limits[False]
-            if hope > start and (clear[at] or not pure):
-                m, k = int(tails.members[at]), int(tails.ended_by[at])
-                limit = ratio_limit(m, n1, k, n0, float(tails.levels[at]), start)
-                if limit > start:
-                    limits[pure], which[pure] = limit, at
-    alarm = which[True] >= 0
-    at = which[alarm]
+    at, epsilon = _largest(tails, n1, n0, np.where(clear, least, np.inf))
+    alarm = at >= 0
+    if not alarm:
+        at, epsilon = _largest(tails, n1, n0, np.zeros(len(tails.levels)))
     if at < 0:
         return None, False
-    direction, cell = tails.places[at]
-    level, epsilon = float(tails.levels[at]), limits[alarm]
-    m, k = int(tails.members[at]), int(tails.nonmembers[at])
-    label = None
-    if direction in ("label", "cell"):
-        label = counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell
+    level, m = float(tails.levels[at]), int(tails.members[at])
     return Tail(
-        direction,
-        label,
+        *_place(counts, tails, at),
         m,
-        k,
+        int(tails.nonmembers[at]),
         lower_limit(m, n1, level),
         upper_limit(int(tails.ended_by[at]), n0, level),
         float(expit(epsilon + logit(prior))),
         epsilon,
     ), alarm
+
+
+def _of_nonmembers(turned: Counts, tails: _Candidates) -> NonmemberTail | None:
+    """The tail of nonmembers with the largest limit; ``turned`` counts have the sides exchanged."""
+    at, epsilon = _largest(tails, turned.n_members, turned.n_nonmembers, np.zeros(len(tails.levels)))
+    if at < 0:
+        return None
+    inside, others = int(tails.members[at]), int(tails.nonmembers[at])
+    return NonmemberTail(*_place(turned, tails, at), others, inside, epsilon)
+
+
+def _largest(tails: _Candidates, n1: int, n0: int, above: Floats) -> tuple[int, float]:
+    """Which tail has the largest limit of those above their own threshold, and the limit; -1 and 0 if none has."""
+    which, limit = -1, 0.0
+    for at, hope in _hopeful(tails, n1, n0):
+        start = max(limit, float(above[at]))
+        if hope > start:
+            m, k = int(tails.members[at]), int(tails.ended_by[at])
+            larger = ratio_limit(m, n1, k, n0, float(tails.levels[at]), start)
+            if larger > start:
+                which, limit = at, larger
+    return which, limit
+
+
+def _place(counts: Counts, tails: _Candidates, at: int) -> tuple[End, str | float | bool | None]:
+    """Where a tail is: its direction, and its label if it has one."""
+    direction, cell = tails.places[at]
+    if direction in ("high", "low"):
+        return direction, None
+    return direction, counts.cells.labels[cell].item() if isinstance(counts.cells, Categories) else cell
 
 
 def _hopeful(tails: _Candidates, n1: int, n0: int) -> Iterator[tuple[int, float]]:
@@ -494,6 +560,22 @@ def _least_visible(n1: int, n0: int, level: float) -> int | None:
     # of a side so much larger the draws are as good as independent, and that errs to the safe side
     many = int(np.ceil(np.log(level) / np.log(n1 / (n1 + n0))))
     return many if many <= n1 else None
+
+
+def _who(tail: Tail | NonmemberTail, inside: tuple[int, int, str], others: tuple[int, int, str]) -> str:
+    """Who lies in a tail, on which side, without the stop."""
+    (some, of, side), (few, of_others, other) = inside, others
+    who = f"{some:,} of {of:,} {side}s"
+    if few:
+        who += f" and {few:,} of {of_others:,} {other}s"
+    if tail.direction == "label":
+        return f"{who} have the label {_short(tail.label)!r}" + ("" if few else f", which no {other} has")
+    if tail.direction == "cell":
+        return f"{who} lie in one cell of vectors" + ("" if few else f", in which no {other} lies")
+    high = tail.direction == "high"
+    if few:
+        return f"{who} score {'above' if high else 'below'} one cut"
+    return f"{who} score {'higher' if high else 'lower'} than every {other}"
 
 
 def _short(label: object) -> str:

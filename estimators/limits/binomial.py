@@ -19,11 +19,13 @@ Numbers = float | NDArray[np.float64] | NDArray[np.int64]
 @overload
 def lower_limit(hits: float, trials: float, alpha: float) -> float: ...
 @overload
-def lower_limit(hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float) -> Floats: ...
+def lower_limit(
+    hits: NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
+) -> Floats: ...
 
 
 def lower_limit(
-    hits: float | NDArray[np.number], trials: float | NDArray[np.number], alpha: float
+    hits: float | NDArray[np.number], trials: float | NDArray[np.number], alpha: float | Floats
 ) -> float | Floats:
     """One-sided lower limit of level 1 - alpha for a proportion (Clopper and Pearson, 1934).
 

@@ -620,7 +620,8 @@ class Client(ABC):
             members_column, nonmembers_column: As for ``estimate``.
 
         Returns:
-            a ``Result``: ``epsilon``, what epsilon must be at least; ``claim``, whether that contradicts the promise.
+            a ``Result``: ``epsilon``, what the mechanism's epsilon must be at least; ``claim``, whether that
+            contradicts the promise.
 
         Example:
             >>> import macekit
@@ -629,7 +630,7 @@ class Client(ABC):
             >>> members, nonmembers = rng.normal(2, 1, 500), rng.normal(0, 1, 500)
             >>> result = macekit.audit(members, nonmembers, claimed_epsilon=1.0, direction="high")
             >>> result.claim.decision, round(result.epsilon.lower_bound, 2)
-            ('contradicted', 2.69)
+            ('contradicted', 2.77)
         """
         return self._records("audit", "audit", members, nonmembers, options)
 

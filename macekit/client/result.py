@@ -132,9 +132,9 @@ class Result:
         True positive rate at a false positive rate of 0.001         0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.01          0.000      0.000      0.602         95%
         True positive rate at a false positive rate of 0.1           0.500      0.000      0.874         95%
-        Epsilon of the mechanism, if inclusion was random and                   0.683                    95%
-        independent
-        Epsilon of this score, not of the mechanism                             0.328                    95%
+        Epsilon of the mechanism, if each record was a member by                0.668                    95%
+        a coin of its own
+        Epsilon of this score, not of the mechanism                             0.322                    95%
         <BLANKLINE>
         Fail: with 95% confidence the advantage is at least 0.231, above 0.1. With 95% confidence the best attacker who
         reads this score has an advantage between 0.231 and 0.526, over a coin toss. The upper end holds for attackers

@@ -26,7 +26,7 @@ from estimators import (
 )
 from estimators.adversary.learned import LearnedScore
 from estimators.audit.epsilon import ClaimCheck, EpsilonBound
-from estimators.audit.exposure import Exposure, Tail
+from estimators.audit.exposure import Exposure, NonmemberTail, Tail
 from estimators.audit.roc import OF_RATES, OperatingPoint
 from estimators.clusters.ends import ClusterSummary
 from estimators.compare import Difference
@@ -59,6 +59,7 @@ from macekit.schemas.statements import (
     IntervalAnswer,
     LearnedScoreAnswer,
     MetricAnswer,
+    NonmemberTailAnswer,
     OnThisSetAnswer,
     OperatingPointAnswer,
     PaperAnswer,
@@ -381,6 +382,7 @@ def exposure(result: Exposure) -> ExposureAnswer:
         "score_epsilon": result.score_epsilon,
         "confidence": result.confidence,
         "tail": None if result.tail is None else _tail(result.tail),
+        "nonmember_tail": None if result.nonmember_tail is None else _nonmember_tail(result.nonmember_tail),
         "least": result.least,
         "guarantee": guarantee(result.guarantee),
         "sentence": result.sentence,
@@ -396,6 +398,16 @@ def _tail(tail: Tail) -> TailAnswer:
         "tpr_lower": tail.tpr_lower,
         "fpr_upper": tail.fpr_upper,
         "precision_lower": tail.precision_lower,
+    }
+
+
+def _nonmember_tail(tail: NonmemberTail) -> NonmemberTailAnswer:
+    return {
+        "direction": tail.direction,
+        "label": tail.label,
+        "members": tail.members,
+        "nonmembers": tail.nonmembers,
+        "score_epsilon": tail.score_epsilon,
     }
 
 

@@ -271,7 +271,7 @@ METHODS: list[MethodAnswer] = [
         "name": "exposure",
         "asks": [_ask("advantage", "exposure"), _ask("gate", "exposure", max_tpr=0.5, at_fpr=0.1)],
         "states": "whether an end of the score holds members that almost no nonmember reaches, and what the epsilon of "
-        "the score's two distributions is at least; no mechanism's",
+        "the score's two distributions is at least, by both sides and both ends; no mechanism's",
         "assumes": IID,
         "guarantee": "exact at every sample size; of labels without an order simulated",
         "reference": "order statistics of both sides, error shared by fixed tails (docs/methods.md, section 5)",
@@ -282,7 +282,7 @@ METHODS: list[MethodAnswer] = [
         "states": "what the epsilon of the mechanism must be at least",
         "assumes": EMPIRICAL,
         "guarantee": "exact at every sample size",
-        "reference": "Steinke, Nasr and Jagielski 2023",
+        "reference": "Steinke, Nasr and Jagielski 2023; delta by Markov (docs/methods.md, section 5)",
     },
     {
         "name": "epsilon upper end",

@@ -168,7 +168,7 @@ class RocAnswer(TypedDict):
 
 
 class EpsilonAnswer(TypedDict):
-    """What the records say the epsilon of the mechanism must be at least."""
+    """What the records say the epsilon of the mechanism must be at least; the guarantee says how members were drawn."""
 
     lower_bound: float
     delta: float
@@ -179,8 +179,8 @@ class EpsilonAnswer(TypedDict):
     sentence: str
 
 
-class TailAnswer(TypedDict):
-    """An end of the score, or a label, or a cell of vectors, and what is shown of it."""
+class PlaceAnswer(TypedDict):
+    """An end of the score, or a label, or a cell of vectors, and how many of either side lie in it."""
 
     direction: Annotated[
         Literal["high", "low", "label", "cell"],
@@ -197,10 +197,26 @@ class TailAnswer(TypedDict):
     ]
     members: Annotated[int, Field(description="members in it")]
     nonmembers: Annotated[int, Field(description="nonmembers in it")]
+
+
+class TailAnswer(PlaceAnswer):
+    """A tail of members, and what is shown of it."""
+
     tpr_lower: Annotated[float, Field(description="lower limit of the share of members in it")]
     fpr_upper: Annotated[float, Field(description="upper limit of the share of nonmembers in it")]
     precision_lower: Annotated[
         float, Field(description="lower limit of the probability that a record in it is a member")
+    ]
+
+
+class NonmemberTailAnswer(PlaceAnswer):
+    """A tail of nonmembers, and what it shows of the epsilon of the score."""
+
+    score_epsilon: Annotated[
+        float,
+        Field(
+            description="lower limit of the log of how many times as often nonmembers lie in it as members"
+        ),
     ]
 
 
@@ -217,13 +233,23 @@ class ExposureAnswer(TypedDict):
     ]
     score_epsilon: Annotated[
         float,
-        Field(description="what the epsilon of this score's two distributions is at least; no mechanism's"),
+        Field(
+            description="what the epsilon of this score's two distributions is at least, by the tails of both sides at "
+            "both ends; not that of the mechanism"
+        ),
     ]
     confidence: Annotated[
         float, Field(description="each limit errs with half of the rest at most, whichever tail is named")
     ]
     tail: Annotated[
-        TailAnswer | None, Field(description="the tail that shows most; null if none shows anything")
+        TailAnswer | None,
+        Field(description="the tail of members that shows most; null if none shows anything"),
+    ]
+    nonmember_tail: Annotated[
+        NonmemberTailAnswer | None,
+        Field(
+            description="the tail of nonmembers that shows most, which exposes no member; null if none shows anything"
+        ),
     ]
     least: Annotated[
         int | None,
@@ -236,7 +262,7 @@ class ExposureAnswer(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """A promised (epsilon, delta) against the records."""
+    """An (epsilon, delta) promised of the mechanism, against the records."""
 
     epsilon: float
     delta: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from estimators.audit.epsilon import IF_DRAWN
 from estimators.statement import at_least, at_most, exactly, percent
 from macekit.reports.charts.frame import (
     CONFIG,
@@ -139,7 +140,7 @@ def _table(every: list[AnswerPath]) -> Table:
 
 
 # --- epsilon ------------------------------------------------------------------------------------------------
-# What epsilon must be at least, beside what was claimed.
+# What the mechanism's epsilon must be at least, beside what was claimed.
 
 
 def epsilon(answer: AnswerPath) -> Figure:
@@ -180,7 +181,7 @@ def epsilon(answer: AnswerPath) -> Figure:
         ),
     ]
     text = (
-        f"If inclusion was random and independent, epsilon is at least {least} at delta "
+        f"{IF_DRAWN.capitalize()}, the mechanism's epsilon is at least {least} at delta "
         f"{exactly(evidence['delta'])}, with {percent(evidence['confidence'])} confidence."
     )
     lines: list[tuple[Cell, ...]] = [("lower bound", answer["epsilon"]["lower_bound"].number())]
@@ -198,4 +199,6 @@ def epsilon(answer: AnswerPath) -> Figure:
         )
         layers = [threshold(claimed), *layers, name]
     table = Table("Epsilon", ("", "epsilon"), tuple(lines))
-    return Figure("epsilon", "What epsilon must be at least", text, chart(*layers, height=64), table)
+    return Figure(
+        "epsilon", "What the mechanism's epsilon must be at least", text, chart(*layers, height=64), table
+    )

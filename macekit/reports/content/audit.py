@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from estimators.audit.epsilon import IF_DRAWN
 from macekit.reports.charts.gate import epsilon
 from macekit.reports.charts.interval import interval
 from macekit.reports.content import limitations, provenance
-from macekit.reports.content.guarantees import MECHANISM, RANDOM, Backing, Numbers
+from macekit.reports.content.guarantees import MECHANISM, Backing, Numbers
 from macekit.reports.content.plain_words import in_people, records, worth
 from macekit.reports.model import (
     AnswerPath,
@@ -48,9 +49,9 @@ def content(answer: AnswerPath, figures: Figures, context: Context) -> Report:
     prior = source["options"]["prior"]
     tiles = [
         Fact(
-            "Epsilon at least",
+            "Epsilon of the mechanism, at least",
             epsilon["lower_bound"].number(),
-            ("at delta ", epsilon["delta"].number("exact"), f", {RANDOM}"),
+            ("at delta ", epsilon["delta"].number("exact"), f", {IF_DRAWN}"),
         ),
         *_promise(claim, answer["baseline"]),
         Fact(

@@ -28,7 +28,9 @@ from macekit.reports.palette import WORDS
 
 MECHANISM: Inline = (
     "The mechanism that trained the model is not covered. Every limit, also one on epsilon, is about the score of "
-    "this one model; keeping it does not show that a promise about the training is kept.",
+    "this one model; keeping it does not show that a promise about the training is kept. What the records say the "
+    "epsilon of the mechanism must be at least is another statement, which rests on how members were drawn: an audit "
+    "makes it, and the two numbers may differ.",
 )
 EACH_ONCE: Inline = (
     "Each record has to be given once only, in one batch, and how many come in a batch must not depend on the scores "
@@ -83,7 +85,7 @@ def _label(limit: AnswerPath) -> str:
     labels = {
         "advantage": "Advantage",
         "tpr": "Members found",
-        "epsilon": "Epsilon",
+        "epsilon": "Epsilon of this score",
         "metric": "Metric",
         "group_risk": "Risk of a group",
     }

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 
+from estimators.audit.epsilon import IF_DRAWN
 from macekit.reports.formatting import words
 from macekit.reports.model import AnswerPath, Cell, Phrase, Section, Table
 
 HEAD = ("Number", "Estimate", "Lower end", "Upper end", "Confidence", "At every sample size", "Guarantee")
 SIMULATED = "checked by simulation, including with no leakage at all (docs/methods.md in mace's source)"
 """How the coverage of an interval is known that is not proven at every sample size."""
-RANDOM = "if inclusion was random and independent"
-"""What every bound on the epsilon of the mechanism assumes."""
-MECHANISM = f"Epsilon of the mechanism, {RANDOM}"
+MECHANISM = f"Epsilon of the mechanism, {IF_DRAWN}"
 SCORE = "Epsilon of this score, not of the mechanism"
 """What the two lower bounds on an epsilon are called, so that nobody takes one for the other."""
 NOT_FIXED = {

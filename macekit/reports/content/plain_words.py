@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from estimators.audit.epsilon import IF_DRAWN
 from estimators.statement import rules_along
 from macekit.reports.content.guarantees import SIMULATED
 from macekit.reports.model import AnswerPath, Fact, Facts, Headline, Inline, Paragraph, Phrase, Quote
@@ -120,7 +121,7 @@ def evidence(result: AnswerPath, flags: AnswerPath, prior: AnswerPath) -> Iterat
         )
     if _bound(epsilon := result["epsilon"]):
         least = epsilon["lower_bound"].number()
-        yield "the mechanism's epsilon is at least ", least, ", if inclusion was random and independent"
+        yield "the mechanism's epsilon is at least ", least, f", {IF_DRAWN}"
     if _tails(exposure := result["exposure"]):
         yield "the epsilon of this score's two distributions is at least ", exposure["score_epsilon"].number()
     if flags["records"].value and flags["threshold"].value >= 2.0 * (prior.value or 0.5) - 1.0:

@@ -13,6 +13,7 @@ from estimators.sample.cells import Categories, Intervals, Values
 from estimators.sample.counting import by_grid, finest
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
+from estimators.statement import at_least
 from tests.oracles import gaussian_shift
 
 LEVEL = 0.025
@@ -98,11 +99,73 @@ def test_the_limit_holds_where_every_tail_has_the_largest_ratio(ratio: float) ->
     rng = np.random.default_rng(3)
     runs = 200
     above = sum(
-        exposure(ranks(rng.random(200) / ratio, rng.random(200))).score_epsilon > np.log(ratio)
+        exposure(ranks(rng.random(200) / ratio, rng.random(200))).members_epsilon > np.log(ratio)
         for _ in range(runs)
     )
 
     assert above <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 3.0, 20.0])
+@pytest.mark.parametrize("sides", [(200, 200), (60, 540)])
+def test_it_holds_where_both_sides_attain_the_ratio_at_both_ends(
+    ratio: float, sides: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(8)
+    runs, above, share = 300, 0, ratio / (1.0 + ratio)
+    for _ in range(runs):
+        laws = zip(sides, (share, 1.0 - share), strict=True)
+        members, nonmembers = ((rng.random(n) < p) + 0.5 * rng.random(n) for n, p in laws)
+        above += exposure(ranks(members, nonmembers)).score_epsilon > np.log(ratio)
+
+    assert above <= LEVEL * runs + 2.0 * np.sqrt(LEVEL * runs)
+
+
+def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nobody() -> None:
+    rng = np.random.default_rng(9)
+    members, nonmembers = rng.normal(size=5000), rng.normal(size=5000)
+    nonmembers[:250] -= 20.0
+    result = exposure(ranks(members, nonmembers))
+    tail = result.nonmember_tail
+
+    assert tail is not None
+    assert (tail.direction, tail.members, tail.nonmembers >= 250) == ("low", 0, True)
+    assert result.score_epsilon == tail.score_epsilon > 3.0
+    assert not result.alarm
+    assert result.cautions == ()
+    assert result.sentence.endswith(
+        f"{tail.nonmembers} of 5,000 nonmembers have scores that no member has, at the low end, so with 97.5% "
+        "confidence the epsilon of this score's two distributions is at least "
+        f"{at_least(tail.score_epsilon, 2)}; it is not that of the mechanism."
+    )
+
+
+@pytest.mark.parametrize("cells", [Values, Categories])
+def test_what_is_shown_of_nonmembers_is_what_would_be_shown_of_members_at_their_share(
+    cells: type[Categories],
+) -> None:
+    counts = table(np.repeat([0, 1, 2], [4, 300, 40]), np.repeat([0, 1, 2], [90, 400, 5]), 3, cells)
+    turned = Counts.trusted(counts.nonmembers, counts.members, counts.cells)
+    other = exposure(counts).nonmember_tail
+    same = exposure(
+        turned, 1.0 - 0.05 * 0.1 / 0.9
+    ).tail  # members have nine tenths of the level, nonmembers one
+
+    assert other is not None
+    assert same is not None
+    assert (other.direction, other.label) == (same.direction, same.label)
+    assert (other.nonmembers, other.members) == (same.members, same.nonmembers)
+    assert other.score_epsilon == pytest.approx(same.score_epsilon, abs=3e-5)
+
+
+def test_a_known_direction_looks_for_nonmembers_at_the_other_end() -> None:
+    counts = Counts.of([0, 900, 100], [100, 900, 0], edges=[0.0, 1.0])
+
+    high, low = exposure(counts, direction="high"), exposure(counts, direction="low")
+
+    assert high.nonmember_tail is not None
+    assert high.nonmember_tail.direction == "low"
+    assert (low.tail, low.nonmember_tail) == (None, None)
 
 
 def test_it_holds_for_the_worst_label_too() -> None:
@@ -261,7 +324,7 @@ def test_the_caution_says_who_is_exposed_and_how_surely() -> None:
 
     assert caution.code == "rare_exposure"
     assert caution.message == (
-        "50 of 5,000 members score higher than every nonmember: such a score makes an attacker at least 90.3% sure of "
+        "50 of 5,000 members score higher than every nonmember: such a score makes an attacker at least 90.1% sure of "
         "membership, in place of 50%, which an advantage, being an average, hides"
     )
 

@@ -131,7 +131,7 @@ def test_a_lower_end_at_the_baseline_is_said_to_show_nothing_either_way() -> Non
         ),
         (
             "advantage, scores",
-            "The bound on the mechanism's epsilon assumes: each record was included at random",
+            "The bound on the mechanism's epsilon assumes: each record was a member by a coin of its own",
         ),
         ("groups", "The prior of 0.3 is an assumption, not a finding"),
         ("audit, claim", "Only this score of this model was looked at."),

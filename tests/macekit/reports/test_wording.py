@@ -230,10 +230,18 @@ def test_categories_are_not_said_to_be_seen_more_finely() -> None:
 
 
 def test_every_epsilon_of_the_mechanism_keeps_its_condition() -> None:
-    condition = "if inclusion was random and independent"
+    condition = "if each record was a member by a coin of its own"
 
     assert row(*case("advantage, scores"), "Epsilon")[0] == f"Epsilon of the mechanism, {condition}"
     assert f"at delta 0, {condition}" in text(*case("audit, claim"))
+    assert "Epsilon of the mechanism, at least" in text(*case("audit, claim"))
+
+
+def test_a_gate_s_epsilon_is_that_of_the_score_and_an_audit_s_is_another() -> None:
+    said = text(*case("gate, limits"))
+
+    assert "the epsilon of this score at delta" in said
+    assert "the epsilon of the mechanism must be at least is another statement" in said.replace("\n", " ")
 
 
 def test_eta_and_security_are_of_this_one_model() -> None:

@@ -276,7 +276,8 @@ def test_a_bound_on_epsilon_says_what_it_takes_for_granted() -> None:
     said = figure("everything leaks", "epsilon").description
 
     assert said.startswith(
-        f"If inclusion was random and independent, epsilon is at least {at_least(bound['lower_bound'])} at delta "
+        "If each record was a member by a coin of its own, the mechanism's epsilon is at least "
+        f"{at_least(bound['lower_bound'])} at delta "
     )
     assert f"with {percent(bound['confidence'])} confidence" in said
 
