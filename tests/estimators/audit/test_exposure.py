@@ -134,9 +134,9 @@ def test_nonmembers_that_no_member_reaches_set_the_two_laws_apart_and_expose_nob
     assert not result.alarm
     assert result.cautions == ()
     assert result.sentence.endswith(
-        f"{tail.nonmembers} of 5,000 nonmembers have scores that no member has, at the low end, so with 97.5% "
-        "confidence the epsilon of this score's two distributions is at least "
-        f"{at_least(tail.score_epsilon, 2)}; it is not that of the mechanism."
+        f"But {tail.nonmembers} of 5,000 nonmembers score lower than every member: with 97.5% confidence (one end of a "
+        "95% interval) the epsilon of this score's two distributions is at least "
+        f"{at_least(tail.score_epsilon)}; it is not that of the mechanism."
     )
 
 
