@@ -55,6 +55,6 @@ WORDS = {
     "pass": Verdict("PASS", "✓", "pass", PASS),
     "fail": Verdict("FAIL", "✕", "fail", FAIL),
     "fail, or drift": Verdict("FAIL, OR DRIFT", "✕", "fail", FAIL),
-    "inconclusive": Verdict("NOT ENOUGH DATA", "?", "open", OPEN),
+    "inconclusive": Verdict("UNDECIDED", "?", "open", OPEN),
 }
-"""Every decision there is."""
+"""Every decision there is, by its word in the JSON: what people read of it, in every door, is here alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,8 +27,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import macekit
 from estimators import Decision
-from estimators.model import ModelAudit
 from macekit import MaceProblem
+from macekit.model import ModelAudit
 from tests.cases import each_case
 
 Sides = tuple[Any, Any, Any, Any]
@@ -56,12 +57,10 @@ def tree(sides: Sides) -> DecisionTreeClassifier:
 def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     sides = digits()
     model = RandomForestClassifier(50, random_state=0).fit(sides[0], sides[1])
-    seen: list[tuple[int, int]] = []
+    seen: list[str] = []
 
     without = macekit.audit_model(model, *sides, max_advantage=0.1)
-    beside = macekit.audit_model(
-        model, *sides, max_advantage=0.1, shadows=8, progress=lambda done, of: seen.append((done, of))
-    )
+    beside = macekit.audit_model(model, *sides, max_advantage=0.1, shadows=8, progress=seen.append)
 
     assert without.decision is beside.decision is Decision.FAIL
     assert without.fit.members == 1.0
@@ -69,7 +68,12 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     assert beside.riskiest in {"lira_online", "lira_offline", "rmia"}
     assert beside.shadows is not None
     assert beside.shadows.floor == pytest.approx(0.01)
-    assert seen == [(done, 8) for done in range(1, 9)]
+    assert seen[:2] == ["1 of 2 sides asked: X_train", "2 of 2 sides asked: X_test"]
+    assert seen[2:10] == [f"{done} of 8 shadows trained" for done in range(1, 9)]
+    assert seen[10:] == [
+        f"{place} of {len(beside.scores)} queries asked: {name}"
+        for place, name in enumerate(beside.scores, 1)
+    ]
 
 
 def test_a_strong_penalty_gives_less_away_than_none() -> None:
@@ -340,6 +344,20 @@ def test_a_result_shows_its_sentence() -> None:
     assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
     assert "Fail: " in repr(audit)
     assert str(audit).startswith("✕ FAIL")
+
+
+def test_text_shows_every_query_the_fit_the_groups_and_what_was_not_asked() -> None:
+    sides = coins(records=100)
+    groups = (["a", "b"] * 50,) * 2
+
+    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1, groups=groups)
+
+    text = str(audit)
+    for name in audit.scores:
+        assert f"\n{name} " in text
+    assert "On training rows            1.000  accuracy; on the others" in text
+    assert re.search(r"^a +0\.\d{3} ", text, re.MULTILINE)
+    assert "not asked: lira_online, lira_offline, rmia, calibrated_loss: needs shadow models" in text
 
 
 def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected() -> None:

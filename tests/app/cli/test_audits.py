@@ -63,7 +63,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (("synthetic", *RELEASE, "copied.csv", "--max-copies-over-holdout", "0"), 1, "FAIL"),
         (("synthetic", *RELEASE, "clean.csv", "--max-copies-over-holdout", "0"), 0, "PASS"),
-        (("synthetic", *RELEASE, "clean.csv", "--max-advantage", "0.01"), 3, "NOT ENOUGH DATA"),
+        (("synthetic", *RELEASE, "clean.csv", "--max-advantage", "0.01"), 3, "UNDECIDED"),
         (
             (
                 "synthetic",
@@ -78,7 +78,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("synthetic", *RELEASE, "clean.csv"), 0, "Riskiest query"),
         (("release-size", *RELEASE, "clean.csv", "--sizes", "50,150", "--max-advantage", "0.4"), 0, "PASS"),
         (("release-size", *RELEASE, "train.csv", "--sizes", "5,150", "--max-advantage", "0.4"), 1, "FAIL"),
-        (("release-size", *RELEASE, "clean.csv", "--max-advantage", "0.01"), 3, "NOT ENOUGH DATA"),
+        (("release-size", *RELEASE, "clean.csv", "--max-advantage", "0.01"), 3, "UNDECIDED"),
         (("release-size", *RELEASE, "clean.csv", "--sizes", "150"), 0, "Released rows"),
         (("model", *BOTH, "--max-advantage", "0.1"), 1, "FAIL"),
         (

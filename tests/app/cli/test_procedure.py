@@ -44,7 +44,7 @@ def test_an_open_verdict_says_what_would_settle_it(runs: Path, capsys: Capture) 
     assert main(["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.3"]) == 0
     out = capsys.readouterr().out
 
-    assert "NOT ENOUGH DATA" in out
+    assert "UNDECIDED" in out
     assert "Models that would settle it" in out
     assert "Advantage of the next model" in out
 
@@ -53,7 +53,7 @@ def test_the_simulated_interval_decides_where_it_is_accepted(runs: Path, capsys:
     asked = ["procedure", "runs.csv", "--model", "run", "--max-advantage", "0.6"]
     assert main(asked) == 0
     careful = capsys.readouterr().out
-    assert "NOT ENOUGH DATA" in careful
+    assert "UNDECIDED" in careful
     assert "accept_simulated lets it decide" in careful
     assert main([*asked, "--accept-simulated"]) == 0
     assert "PASS" in capsys.readouterr().out

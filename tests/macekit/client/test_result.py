@@ -282,7 +282,7 @@ def test_as_text_an_answer_is_its_sentence_and_its_numbers(
 
     assert found.sentence in text
     assert found.sentence in repr(found)
-    assert found.decision is None or text.startswith(("✓ PASS\n", "✕ FAIL\n", "? NOT ENOUGH DATA\n"))
+    assert found.decision is None or text.startswith(("✓ PASS\n", "✕ FAIL\n", "? UNDECIDED\n"))
     assert len(text.splitlines()) < 40
 
 

@@ -61,7 +61,7 @@ def test_a_limit_within_the_interval_fails_too_and_says_how_many_records_are_nee
 
     needed = caught.value.result.verdict.records_needed
     assert needed is not None
-    assert str(caught.value).startswith("inconclusive, which is no pass")
+    assert str(caught.value).startswith("undecided, which is no pass")
     assert f"records needed: about {needed}" in str(caught.value)
     assert issubclass(Inconclusive, AssertionError)
 
@@ -108,7 +108,7 @@ def test_a_gate_fails_with_every_limit_and_what_the_records_say_of_it() -> None:
 
 
 def test_a_gate_that_is_open_is_no_pass() -> None:
-    with pytest.raises(Inconclusive, match=r"inconclusive, which is no pass(.|\n)*records needed: about \d+"):
+    with pytest.raises(Inconclusive, match=r"undecided, which is no pass(.|\n)*records needed: about \d+"):
         assert_gate(MEMBERS[:60], NONMEMBERS[:60], max_advantage=0.3)
     with pytest.raises(Inconclusive, match=r"unbounded(.|\n)*no number of records"):
         assert_gate(MEMBERS, NONMEMBERS, max_epsilon=10)

@@ -37,7 +37,7 @@ def test_a_full_report_reads_from_the_decision_to_its_origin() -> None:
 
 @each_case(
     "name, word",
-    [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? NOT ENOUGH DATA")],
+    [("pass", "✓ PASS"), ("report, scores", "✕ FAIL"), ("inconclusive", "? UNDECIDED")],
 )
 def test_a_decision_is_a_word_and_a_sign_before_all_else(name: str, word: str) -> None:
     operation, answer = case(name)

@@ -29,7 +29,7 @@ def test_the_decision_is_first_and_the_sentence_and_the_cautions_are_last(name: 
     lines = text(operation, answer).split("\n")
 
     if decision is not None:
-        assert lines[0] in {"✓ PASS", "✕ FAIL", "? NOT ENOUGH DATA"}
+        assert lines[0] in {"✓ PASS", "✕ FAIL", "? UNDECIDED"}
     assert "\n".join(lines).endswith(closing(answer).partition("\n")[2])
     assert answer.get("sentence", "") in lines or "metrics" in answer
     assert all(f"note: {warning['message']}" in lines for warning in answer.get("warnings", ()))
