@@ -301,6 +301,8 @@ def _provenance(
     plain = {name: value for name, value in asked.items() if value is not None and name not in unused}
     if not isinstance(plain["shadows"], SupportsIndex):
         plain["shadows"] = LEFT_OUT
+    elif plain["shadows"] == 0:
+        del plain["shadows"]
     plain |= {name: LEFT_OUT for name, value in given.items() if value is not None}
     return {
         "method": FROM_A_MODEL,

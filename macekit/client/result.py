@@ -407,7 +407,8 @@ def settle(result: Result, stacklevel: int) -> None:
             if each["code"] == "rare_exposure":
                 warnings.warn(f"{each['message']}", stacklevel=stacklevel)
         return
-    lines = [result.sentence, *_judged(result.answer.get("result", result.answer))]
+    assessment = result.answer.get("result", result.answer)
+    lines = [result.sentence, *_judged(assessment)]
     if result.decision in ("fail", "fail, or drift"):
         raise LimitExceeded("\n".join(lines), result)
     if result.decision != "inconclusive":
@@ -418,7 +419,7 @@ def settle(result: Result, stacklevel: int) -> None:
     from macekit.reports.palette import WORDS
 
     no_pass = f"{WORDS['inconclusive'].word.lower()}, which is no pass"
-    raise Inconclusive("\n".join([no_pass, *lines, *_needed(result)]), result)
+    raise Inconclusive("\n".join([no_pass, *lines, *_needed(assessment)]), result)
 
 
 def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -438,9 +439,9 @@ def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"{each['decision']}: {about}: {_ends(each, each['maximum'])}, maximum {each['maximum']:g}"
 
 
-def _needed(result: Result) -> Iterator[str]:
+def _needed(answer: Mapping[str, Any]) -> Iterator[str]:
     """How many records settle it, where the answer says that apart from its sentence."""
-    statement = result.answer if result.verdict is None else result.verdict
+    statement = answer.get("verdict") or answer
     if "records_needed" in statement:
         records = statement["records_needed"]
         yield (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import re
 import subprocess
@@ -292,6 +293,52 @@ def test_shadows_of_much_fewer_rows_are_told() -> None:
     assert ["shadow_size" in each for each in codes] == [False, True]
 
 
+class Terminal(io.StringIO):
+    """Standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@each_case(
+    "progress, terminal, lines, bar",
+    [
+        (None, True, False, True),
+        (True, True, False, True),
+        (False, True, False, False),
+        (None, False, False, False),
+        (True, False, True, False),
+        (False, False, False, False),
+    ],
+)
+def test_a_bar_is_shown_in_a_terminal_alone_and_lines_elsewhere_if_they_are_asked_for(
+    progress: bool | None, terminal: bool, lines: bool, bar: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setattr("macekit.model.QUIET_SECONDS", 0.0)
+
+    macekit.audit_model(FITTED, A, YA, B, YB, shadows=2, progress=progress)
+
+    shown = error.getvalue()
+    assert ("1 of 2 shadows trained\n" in shown) == lines
+    assert ("\r\x1b[K[############............] 1 of 2 shadows trained" in shown) == bar
+    assert shown.endswith("\r\x1b[K") == bar
+    assert bool(shown) == (lines or bar)
+
+
+def test_a_bar_is_gone_when_something_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = Terminal()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setattr("macekit.model.QUIET_SECONDS", 0.0)
+
+    with pytest.raises(MaceProblem, match="need one of"):
+        macekit.audit_model(FITTED, A, YA, B, YB, queries=["lira"], progress=True)
+
+    assert "2 of 2 sides asked" in error.getvalue()
+    assert error.getvalue().endswith("\r\x1b[K")
+
+
 # Rows as they come
 
 
@@ -474,6 +521,16 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
         (asked(FITTED, max_advantage=7), "max_advantage", None, "from -1 to 1"),
         (asked(FITTED, queries=["lira"]), "queries", None, "need one of .* lira_online"),
         (asked(FITTED, seed=-1), "seed", None, "at least 0"),
+        (asked(FITTED, progress=lambda done, total: None), "progress", None, "a function of one sentence"),
+        (asked(FITTED, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place.*the order is"),
+        (asked(FITTED, A, YA, YB, B), "X_test", None, "X_test, y_test: are in each other's place"),
+        (asked(FITTED, A, B, YA, YB), "X_test", None, "y_train.*train_test_split gives X_train, X_test, y_train"),
+        (asked(FITTED, YA.tolist(), A.tolist(), YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+        (asked(FITTED.predict_proba, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+        (
+            asked(FITTED, pd.Series(YA), pd.DataFrame(A), YB, B),
+            "X_train", None, "X_train, y_train: are in each other's place",
+        ),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None, words: str) -> None:
@@ -481,6 +538,22 @@ def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None
         ask()
 
     assert (problem.value.field, problem.value.index) == (field, index)
+
+
+def test_numbers_of_rows_and_texts_may_stand_for_rows_whose_targets_are_several() -> None:
+    targets = np.random.default_rng(0).normal(size=(40, 2))
+    numbers = np.arange(40)
+    words = np.array([str(number) for number in numbers])
+
+    for rows in (numbers, words, words.tolist()):
+        audit = macekit.audit_model(
+            lambda some: targets[[int(each) for each in some]],
+            rows[:20],
+            targets[:20],
+            rows[20:],
+            targets[20:],
+        )
+        assert audit.outputs == "predictions"
 
 
 def test_a_file_of_objects_is_not_opened_as_shadows(tmp_path: Path) -> None:
