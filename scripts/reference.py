@@ -407,7 +407,7 @@ GROUPS = (
     ),
     Group(
         "Decisions and plans",
-        "From an interval to pass, fail or inconclusive, and from a question to the records that answer it.",
+        "From an interval to pass, fail or undecided, and from a question to the records that answer it.",
         (
             "estimators:verdict",
             "estimators:Verdict",

@@ -206,7 +206,7 @@ def _output(question: Operation, arguments: argparse.Namespace) -> Output | None
         form_of(question.name, "", card, chart)
     if arguments.output is None:
         return None
-    target = target_of(arguments.output, suffixes_of(question.name), arguments.force)
+    target = target_of(arguments.output, suffixes_of(question.name), arguments.overwrite)
     return Output(target, form_of(question.name, target.suffix, card, chart))
 
 

@@ -1,4 +1,4 @@
-"""Answers as files: written whole or not at all, in the form of the suffix, and over another only with --force."""
+"""Answers as files: written whole or not at all, in the form of the suffix, and over another only with --overwrite."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Target:
             raise Misuse(f"{self.name}: cannot be written: {error.strerror}") from None
 
 
-def target_of(path: str, suffixes: Sequence[str], force: bool) -> Target:
+def target_of(path: str, suffixes: Sequence[str], overwrite: bool) -> Target:
     """Where to write, or why not: another format, a file that is there already, a folder that is not."""
     suffix = Path(path).suffix.lower()
     if suffix not in suffixes:
@@ -79,8 +79,8 @@ def target_of(path: str, suffixes: Sequence[str], force: bool) -> Target:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a file name"
         raise Misuse(f"{printable(path)}: {why}") from None
-    if exists and not force:
-        raise Misuse(f"{printable(path)}: is there already; --force replaces it")
+    if exists and not overwrite:
+        raise Misuse(f"{printable(path)}: is there already; --overwrite replaces it")
     return Target(printable(path), real, suffix)
 
 

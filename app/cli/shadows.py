@@ -7,11 +7,12 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import Parser, add_overwrite
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from app.cli.inputs import Source
-    from app.cli.parsing import Parser
     from estimators.compare import Comparison
     from estimators.sample.scores import Scores
 
@@ -78,7 +79,7 @@ def _fill(parser: Parser) -> None:
     parser.add_argument(
         "--max-advantage", metavar="N", help="largest acceptable advantage, for all queries together"
     )
-    parser.add_argument("--force", action="store_true", help="replace the file of -o if it exists")
+    add_overwrite(parser, "the file of -o if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -97,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         if scale not in SCALES:
             raise Misuse(f"--scale: needs to be one of {', '.join(SCALES)}")
         limit = _limit(options.max_advantage)
-        output = None if options.output is None else target_of(options.output, SUFFIXES, options.force)
+        output = None if options.output is None else target_of(options.output, SUFFIXES, options.overwrite)
         with ExitStack() as stack:
             source = stack.enter_context(open_source(options.file, "npz"))
             progress = stack.enter_context(Progress(options.quiet))
