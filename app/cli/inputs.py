@@ -200,5 +200,5 @@ def in_shell(detail: str) -> str:
 
 def detail_of(reply: Reply) -> str:
     """The detail of a problem that came as an answer, in the shell's words."""
-    detail: str = msgspec.json.decode(reply.body)["detail"]
+    detail: str = reply.local or msgspec.json.decode(reply.body)["detail"]
     return in_shell(detail)

@@ -174,7 +174,7 @@ class Report:
             return render(answer.operation, answer.content, self.form, context, self.chart)
         except Problem as problem:  # no chart, or none of this name
             dashes = "--" if problem.field == "chart" else ""
-            raise Misuse(dashes + in_shell(problem.detail)) from None
+            raise Misuse(dashes + in_shell(problem.local)) from None
 
 
 FORMS_OF_SUFFIXES = {f".{suffix}": form for form, suffix in REPORTS.items()}

@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
                 scores, reasons = _scores(arrays, scale)
                 lines, first = _verdict(scores, member, reasons, limit, arrays.get(MEMBERSHIP))
             except Problem as problem:
-                raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
+                raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
             except MaceError as error:
                 raise Misuse(f"{source.name}: {error.message}") from None
             if output is not None:
