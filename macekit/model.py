@@ -292,9 +292,10 @@ def _provenance(
     given: Mapping[str, Any],
 ) -> ProvenanceAnswer:
     """Where the numbers come from: the answers and labels they were computed from, and the options."""
+    import numpy as np
+
     from estimators.sample.digests import digest
     from estimators.statement import VERSION
-    from macekit.client.question import option_value
     from macekit.reports.content.reproduce import FROM_A_MODEL, LEFT_OUT
 
     unused = {name for limit, name in PAIRS.items() if asked[limit] is None}
@@ -313,7 +314,7 @@ def _provenance(
         "query": f"{audit.outputs} of a model beside the truth",
         "columns": [],
         "seed": asked["seed"],
-        "options": {name: option_value(value, name) for name, value in plain.items()},
+        "options": {name: np.asarray(value).tolist() for name, value in plain.items()},
     }
 
 

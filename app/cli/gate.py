@@ -25,7 +25,7 @@ ENDINGS = """exit status:
   0    pass: every limit holds
   1    fail: at least one limit is exceeded
   2    misuse, or input that cannot be used; standard error says why
-  3    undecided: too few records to decide; the answer says how many are needed
+  3    inconclusive: too few records to decide; the answer says how many are needed
   70   an error in mace itself
   130  interrupted
   141  the program that read the answer stopped reading"""

@@ -65,7 +65,7 @@ def pose(
 
     _require_known(name, operation, arguments)
     options = {
-        each: option_value(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
+        each: _option(value, each) for each, value in arguments.items() if each not in {*TABLE, *RECORDS}
     }
     beside = nonmembers is not None or not (
         isinstance(members, str | os.PathLike | Dataset) or is_table(members)
@@ -123,7 +123,7 @@ def pose_arrays(
 
     _require_known(name, operation, arguments)
     about = set(of_table(operation))
-    options = {each: option_value(value, each) for each, value in arguments.items() if each not in about}
+    options = {each: _option(value, each) for each, value in arguments.items() if each not in about}
     roles = {each: arguments[each] for each in about if arguments.get(each) is not None}
     (first, main), *others = arrays.items()
     beside = {each: value for each, value in others if value is not None}
@@ -146,7 +146,7 @@ def pose_tables(operation: str, tables: Mapping[str, object], arguments: Mapping
     from macekit.decoding.body import DecodedBody
 
     _require_known(BY_NAME[operation].python, operation, arguments)
-    options = {each: option_value(value, each) for each, value in arguments.items()}
+    options = {each: _option(value, each) for each, value in arguments.items()}
     columns = {name: whole(value, name) for name, value in tables.items() if value is not None}
     return Question(operation, options, DecodedBody(tables=columns))
 
@@ -303,21 +303,21 @@ def _counts(counts: Any) -> dict[str, object]:
         if isinstance(value, Mapping)
         else column(value, name)
         if name in COLUMNS and value is not None
-        else option_value(value, name)
+        else _option(value, name)
         for name, value in plain.items()
     }
 
 
-def option_value(value: Any, name: str) -> Any:
+def _option(value: Any, name: str) -> Any:
     """An option as JSON has it: NumPy's scalars and tuples as Python's, and no number that is not finite."""
     from macekit.problems import Problem
 
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): option_value(each, f"{name}.{key}") for key, each in value.items()}
+        return {str(key): _option(each, f"{name}.{key}") for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [option_value(each, name) for each in value]
+        return [_option(each, name) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         raise Problem("out-of-range", f"{name}: NaN or infinite", field=name)
     if value is not None and not isinstance(value, str | bool | int | float):

@@ -274,7 +274,9 @@ def find(names: Sequence[str], name: str, role: str) -> int:
         raise unknown_column(role, name, names)
     if len(places) > 1:
         raise Problem(
-            "bad-option", f"{role}: columns {places[0]} and {places[1]} both have this name", field=role
+            "bad-option",
+            f"{role}: columns {places[0]} and {places[1]} both have this name; give each its own",
+            field=role,
         )
     return places[0]
 

@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 
 from estimators.plan import Decision
 from macekit.reports.markdown import escape_markdown
-from macekit.reports.palette import WORDS
 from macekit.text import escape_controls
 
 SUITE = "mace gate"
@@ -108,7 +107,7 @@ def summary(answer: Mapping[str, Any]) -> bytes:
     last = " of the last batch" if answer["anytime"] else ""
     origin = f"{scores}; methods version {_escape(source['version'])}; input SHA-256{last} `{source['input_sha256']}`"
     parts = [
-        f"### mace gate: {WORDS[answer['decision']].word.lower()}",
+        f"### mace gate: {answer['decision']}",
         _escape(answer["sentence"]),
         "\n".join(rows),
         *(["\n".join(notes)] if notes else []),
@@ -144,11 +143,7 @@ def _exposures(answer: Mapping[str, Any]) -> list[str]:
 
 def _row(limit: Mapping[str, Any]) -> str:
     numbers = [limit[name] for name in ("maximum", "estimate", "lower", "upper")]
-    cells = [
-        _escape(limit["about"]),
-        *(_number(value) for value in numbers),
-        f"**{WORDS[limit['decision']].word.lower()}**",
-    ]
+    cells = [_escape(limit["about"]), *(_number(value) for value in numbers), f"**{limit['decision']}**"]
     return f"| {' | '.join(cells)} |"
 
 
