@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from macekit.engines import risk_table as risk_table
     from macekit.engines import sql as sql
     from macekit.engines import write_risks as write_risks
+    from macekit.model import ModelAudit as ModelAudit
     from macekit.model import audit_model as audit_model
 
     _here = Local()
@@ -53,6 +54,7 @@ __all__ = [
     "Mace",
     "MaceProblem",
     "MaceUnreachable",
+    "ModelAudit",
     "Result",
     "advantage_series",
     "attack",
@@ -88,6 +90,7 @@ _OWNERS = {
     "MaceProblem": "macekit.client.problems",
     "MaceUnreachable": "macekit.client.problems",
     "Result": "macekit.client.result",
+    "ModelAudit": "macekit.model",
     "audit_model": "macekit.model",
     "counts_by": "macekit.engines",
     "merged": "macekit.engines",

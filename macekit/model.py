@@ -87,7 +87,7 @@ class ModelAudit(Result):
         return self.library.verdict
 
     @property
-    def decision(self) -> Decision | str | None:  # type: ignore[override]
+    def decision(self) -> Decision | str | None:
         """``pass``, ``fail``, ``fail, or drift`` or ``inconclusive``; None if nothing was limited."""
         return self.verdict.word if self.verdict.or_drift else self.verdict.decision
 
@@ -584,8 +584,8 @@ def _width(value: Any) -> int | None:
     shape = getattr(value, "shape", None)
     if shape is not None:
         return int(shape[1]) if len(shape) > 1 else None
-    first = value[0] if isinstance(value, list | tuple) and value else None
-    return len(first) if isinstance(first, list | tuple) or getattr(first, "ndim", 0) else None
+    first: Any = value[0] if isinstance(value, list | tuple) and value else None
+    return len(first) if isinstance(first, list | tuple) or getattr(first, "ndim", 0) > 0 else None
 
 
 def _require_known(reader: _Reader, labels: Sequence[NDArray[np.generic]]) -> None:

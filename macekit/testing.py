@@ -9,8 +9,7 @@ from typing import Unpack
 
 from macekit.client.client import Client, Local
 from macekit.client.options import AdvantageOptions, Data, GateOptions, Values
-from macekit.client.problems import Inconclusive, LimitExceeded
-from macekit.client.result import Result, settle
+from macekit.client.result import Inconclusive, LimitExceeded, Result, settle
 
 __all__ = ["Inconclusive", "LimitExceeded", "assert_advantage_below", "assert_gate"]
 

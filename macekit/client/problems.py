@@ -1,23 +1,17 @@
-"""What can go wrong, here and on a server, and what may come of an answer that has to be a pass, as exceptions.
+"""What can go wrong, here and on a server, as two exceptions.
 
 Exception
 ├── MaceProblem        the question or the records, or the server said no: an RFC 9457 problem
-├── MaceUnreachable    no answer came: no connection, no trust in it, or nothing in time
-└── AssertionError
-    ├── LimitExceeded  a pass was required, and the records show that a limit is exceeded
-    └── Inconclusive   a pass was required, and the records are too few to say
+└── MaceUnreachable    no answer came: no connection, no trust in it, or nothing in time
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from macekit.call import JSON, PROBLEM, Reply
-
-if TYPE_CHECKING:
-    from macekit.client.result import Result
 
 OK = 200
 
@@ -92,50 +86,6 @@ class MaceUnreachable(ConnectionError):
         ...     print("no answer")
         no answer
     """
-
-
-class LimitExceeded(AssertionError):
-    """The records show that a limit is exceeded.
-
-    Attributes:
-        message: Which limit, by how much, in words.
-        result: The answer, a ``Result``.
-
-    Example:
-        >>> import macekit.testing
-        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> try:
-        ...     macekit.testing.assert_advantage_below(0.1, None, counts=counts)
-        ... except macekit.testing.LimitExceeded as error:
-        ...     print(round(error.result.advantage.lower, 2), "is above 0.1")
-        0.23 is above 0.1
-    """
-
-    def __init__(self, message: str, result: Result) -> None:
-        super().__init__(message)
-        self.result = result
-
-
-class Inconclusive(AssertionError):
-    """The records are too few to say whether a limit holds.
-
-    Attributes:
-        message: Which limit is open, and how many records would settle it, in words.
-        result: The answer, a ``Result``.
-
-    Example:
-        >>> import macekit.testing
-        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
-        >>> try:
-        ...     macekit.testing.assert_advantage_below(0.3, None, counts=counts)
-        ... except macekit.testing.Inconclusive as error:
-        ...     print("records needed:", error.result.verdict.records_needed)
-        records needed: 664
-    """
-
-    def __init__(self, message: str, result: Result) -> None:
-        super().__init__(message)
-        self.result = result
 
 
 @contextmanager

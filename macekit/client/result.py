@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from macekit.client.display import Chart, Row, rows
-from macekit.client.problems import Inconclusive, LimitExceeded, as_mace_problems
+from macekit.client.problems import as_mace_problems
 from macekit.text import closest
 
 if TYPE_CHECKING:
@@ -397,6 +397,50 @@ def _write(content: bytes, path: Target) -> str:
 
 # --- a pass that is required --------------------------------------------------------------------------------
 # What is said where an answer has to be a pass and is not.
+
+
+class LimitExceeded(AssertionError):
+    """The records show that a limit is exceeded.
+
+    Attributes:
+        message: Which limit, by how much, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.1, None, counts=counts)
+        ... except macekit.testing.LimitExceeded as error:
+        ...     print(round(error.result.advantage.lower, 2), "is above 0.1")
+        0.23 is above 0.1
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Inconclusive(AssertionError):
+    """The records are too few to say whether a limit holds.
+
+    Attributes:
+        message: Which limit is open, and how many records would settle it, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.3, None, counts=counts)
+        ... except macekit.testing.Inconclusive as error:
+        ...     print("records needed:", error.result.verdict.records_needed)
+        records needed: 664
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 def settle(result: Result, stacklevel: int) -> None:

@@ -10,6 +10,7 @@ import shlex
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ MISTAKES = [
         "a command, a function or an address that is not there",
         "did you mean estimate\\?|there is nothing at this address; /docs shows what there is",
         "estimat scores.csv",
-        lambda: macekit.estimat(MEMBERS, NONMEMBERS),  # type: ignore[attr-defined]
+        lambda: attrgetter("estimat")(macekit),
         ("estimat", SIDES, JSON),
     ),
     with_option("a mistyped option", "did you mean (--|')prior", "--prio 0.1", prio=0.1),
@@ -481,7 +482,7 @@ def test_over_http_a_mistake_is_a_problem_whose_detail_is_one_line(
     path, body, media_type = mistake.http
     content = json.dumps(body) if isinstance(body, dict | list) else body
 
-    answer = client.post(f"/v1/{path}", content=content, headers={"content-type": media_type})  # type: ignore[arg-type]
+    answer = client.post(f"/v1/{path}", content=content, headers={"content-type": media_type})
 
     assert 400 <= answer.status_code < 500
     assert answer.headers["content-type"] == "application/problem+json"
@@ -509,7 +510,7 @@ def test_what_is_sent_names_no_column_that_came(client: TestClient) -> None:
 
     for path, body, media_type in questions:
         content = json.dumps(body) if isinstance(body, dict) else body
-        answer = client.post(f"/v1/{path}", content=content, headers={"content-type": media_type})  # type: ignore[arg-type]
+        answer = client.post(f"/v1/{path}", content=content, headers={"content-type": media_type})
 
         assert answer.status_code == 422, path
         assert "column" in answer.json()["detail"], path

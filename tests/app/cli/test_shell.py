@@ -70,7 +70,10 @@ def test_standard_input_may_be_a_file(folder: Path) -> None:
 def test_nothing_piped_in_is_said(folder: Path) -> None:
     done = mace("estimate", folder=folder)
 
-    assert (done.returncode, done.stderr) == (2, "mace estimate: standard input: empty; look at what was to write it\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "mace estimate: standard input: empty; look at what was to write it\n",
+    )
 
 
 def test_without_a_file_on_a_terminal_it_says_what_to_do(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -28,7 +29,7 @@ SEVERAL = {"compare-releases": "releases", "series": "steps"}
 
 def asked(operation: str) -> Result:
     """The function's answer to the first example that the service shows."""
-    question = next(iter(JSON_EXAMPLES[operation].values())).value
+    question: Any = next(iter(JSON_EXAMPLES[operation].values())).value
     arguments = {
         SEVERAL.get(operation, name) if name == "queries" else name: each for name, each in question.items()
     }
@@ -47,7 +48,7 @@ def audited(limit: float | None = 0.1) -> Result:
 
 
 ANSWERS: dict[str, Callable[[], Result]] = {
-    **{each.python: (lambda name=each.name: asked(name)) for each in OPERATIONS if each.python},
+    **{each.python: partial(asked, each.name) for each in OPERATIONS if each.python},
     "audit_model": audited,
 }
 
@@ -119,7 +120,7 @@ def test_a_model_that_is_asked_and_its_predictions_in_a_table_give_the_same_answ
     X, y = rng.normal(size=(200, 1)), rng.integers(0, 2, 200)
     p = np.where(np.arange(200) < 100, np.where(y == 1, 0.6, 0.4), 0.5) + rng.uniform(-0.1, 0.1, 200)
     rows = np.column_stack([X, p])
-    options = {"max_advantage": 0.1, "check_sides": False}
+    options: dict[str, Any] = {"max_advantage": 0.1, "check_sides": False}
 
     of_model = macekit.audit_model(lambda X: X[:, 1], rows[:100], y[:100], rows[100:], y[100:], **options)
     of_table = macekit.audit_predictions(
