@@ -67,6 +67,7 @@ class ModelAudit(Result):
     ``riskiest``, ``exposures``, ``limits``, ``scores``, ``shadows`` and more. Items and ``answer`` are the JSON.
 
     Attributes:
+        operation, answer, source, made: As those of a ``Result``.
         library: What the library found, with the scores of every query and the shadows, which are in no answer.
 
     Example:
@@ -92,7 +93,7 @@ class ModelAudit(Result):
         return self.verdict.word if self.verdict.or_drift else self.verdict.decision
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(self.library, name):
+        if not name.startswith("_") and name != "library" and hasattr(self.library, name):
             return getattr(self.library, name)
         return Result.__getattr__(self, name)
 

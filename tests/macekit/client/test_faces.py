@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pickle
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
@@ -18,6 +19,7 @@ from macekit.call import HTML
 from macekit.catalogue import BY_NAME, FORMS, OPERATIONS
 from macekit.client.result import Result
 from macekit.reports.palette import WORDS
+from macekit.reports.saved import recognise, validate_answer
 from macekit.testing import Inconclusive, LimitExceeded
 
 MAKE_NO_ANSWER = {"counts_by", "merged", "partial", "risk_table", "sql", "write_risks"}
@@ -144,6 +146,16 @@ def test_what_the_library_knows_beside_the_answer_stays_at_hand() -> None:
     assert {"scores", "ranking", "to_html", "require_pass"} <= set(dir(audit))
     with pytest.raises(AttributeError, match="did you mean ranking"):
         _ = audit.rankin
+
+
+def test_an_audit_can_be_kept_and_read_again() -> None:
+    audit = audited()
+
+    again = pickle.loads(pickle.dumps(audit))
+    assert again.to_json() == audit.to_json()
+    assert again.comparison == audit.comparison
+    assert recognise(json.loads(audit.to_json())) == "model"
+    assert validate_answer("model", json.loads(audit.to_json())) == json.loads(audit.to_json())
 
 
 def test_a_report_of_a_model_that_was_asked_says_how_to_ask_it_again() -> None:
