@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -36,8 +36,8 @@ ENOUGH_CLUSTERS = 40
 """Fewer are limited by betting, which takes far more records."""
 
 
-class Decision(Enum):
-    """What an interval says about a threshold.
+class Decision(StrEnum):
+    """What an interval says about a threshold, equal to its word: ``decision == "fail"``.
 
     Attributes:
         PASS: ``"pass"``: the whole interval is at or below the threshold.

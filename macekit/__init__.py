@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from macekit.engines import risk_table as risk_table
     from macekit.engines import sql as sql
     from macekit.engines import write_risks as write_risks
+    from macekit.model import ModelAudit as ModelAudit
     from macekit.model import audit_model as audit_model
 
     _here = Local()
@@ -53,6 +54,7 @@ __all__ = [
     "Mace",
     "MaceProblem",
     "MaceUnreachable",
+    "ModelAudit",
     "Result",
     "advantage_series",
     "attack",
@@ -88,6 +90,7 @@ _OWNERS = {
     "MaceProblem": "macekit.client.problems",
     "MaceUnreachable": "macekit.client.problems",
     "Result": "macekit.client.result",
+    "ModelAudit": "macekit.model",
     "audit_model": "macekit.model",
     "counts_by": "macekit.engines",
     "merged": "macekit.engines",
@@ -101,12 +104,18 @@ _OWNERS = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the service and the command use parts of this package only."""
     if name.startswith("_") or (name not in __all__ and not _is_command(name)):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_nearest(name)}")
     _require_own_estimators()
     owner = import_module(_OWNERS.get(name, "macekit.client.client"))
     value = getattr(owner if name in _OWNERS else owner.Local(), name)
     globals()[name] = value
     return value
+
+
+def _nearest(name: str) -> str:
+    """``; did you mean estimate?``, unless Python only looks whether it is there."""
+    nearest = import_module("macekit.text").nearest
+    return "" if name.startswith("_") else str(nearest(name, __all__))
 
 
 def _is_command(name: str) -> bool:

@@ -56,7 +56,10 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One answer, ready for the wire; ``problem`` is its kind if it is an error, ``records`` how many were counted,
-    and ``input_sha256`` the fingerprint of what was asked about, if there is one."""
+    and ``input_sha256`` the fingerprint of what was asked about, if there is one.
+
+    ``local`` is the detail of a problem as it may be said to whoever has the data: no wire carries it.
+    """
 
     status: int
     media_type: str
@@ -65,6 +68,7 @@ class Reply:
     problem: str | None = None
     retry_after: int | None = None
     input_sha256: str | None = None
+    local: str | None = None
 
 
 # --- body ---------------------------------------------------------------------------------------------------

@@ -312,7 +312,7 @@ OPERATIONS = (
     Operation(
         "gate",
         "gate",
-        "Pass, fail or inconclusive, for several limits at once",
+        "Pass, fail or undecided, for several limits at once",
         "Give at least one limit: `max_advantage`, `max_tpr` with `at_fpr`, `max_epsilon`, `max` with `metric`, "
         "`max_group_risk` with `groups`. With `anytime` the records are one batch of several, `max_advantage` is "
         "judged at all looks together, and the answer has a `state` to give back with the next batch.",

@@ -6,28 +6,36 @@ are: a model is anything that answers rows.
 
 from __future__ import annotations
 
+import inspect
 import os
+import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from macekit.client.problems import as_mace_problems
+from macekit.client.result import Result
 from macekit.text import names_the_nearest
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from estimators.model import ModelAudit, Outputs, Shadows
+    from estimators.model import ModelAudit as Findings
+    from estimators.model import Outputs, Shadows
+    from estimators.plan import Decision
+    from estimators.riskiest import AuditVerdict
     from estimators.split import Control, SplitCheck
     from estimators.statement import Caution
+    from macekit.schemas.statements import ProvenanceAnswer
 
 Trainer = Callable[[Any, Any, int], Any]
-Progress = Callable[[int, int], object]
+Progress = Callable[[str], object]
 
 PICKLE = (
     "a pickle (.pkl, .joblib, .pt, .h5) runs whatever code it holds when it is opened, so mace opens none. Load it "
@@ -43,8 +51,60 @@ MUCH_LARGER = 1.25
 MOST_COLUMNS = 1024
 """Columns of rows that are looked at for what tells the sides apart without the model."""
 
+PAIRS = {"max_tpr": "at_fpr", "max_exposed": "at_precision"}
+"""Limits, and the option that belongs to each."""
+
+ORDER = "the order is audit_model(model, X_train, y_train, X_test, y_test)"
+
 MORE_THAN_CHANCE = 3.0
 """Test rows that stand in the training set, as a multiple of what repeated rows explain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ModelAudit(Result):
+    """What a model gives away about the rows it was trained on: a ``Result`` as that of ``audit_predictions``.
+
+    The fields of ``estimators.model.ModelAudit`` are attributes, too, as the library has them: ``comparison``,
+    ``riskiest``, ``exposures``, ``limits``, ``scores``, ``shadows`` and more. Items and ``answer`` are the JSON.
+
+    Attributes:
+        operation, answer, source, made: As those of a ``Result``.
+        library: What the library found, with the scores of every query and the shadows, which are in no answer.
+
+    Example:
+        >>> import macekit
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X, y = rng.normal(size=(400, 1)), rng.integers(0, 2, 400)
+        >>> audit = macekit.audit_model(lambda X: np.full(len(X), 0.5), X[:200], y[:200], X[200:], y[200:])
+        >>> audit.decision, audit.to_dict()["fit"]["measure"], list(audit.scores)
+        (None, 'accuracy', ['loss', 'confidence'])
+    """
+
+    library: Findings = field(kw_only=True)
+
+    @property
+    def verdict(self) -> AuditVerdict:  # type: ignore[override]
+        """The decision over all limits, and whether a fail may be the sides' own difference."""
+        return self.library.verdict
+
+    @property
+    def decision(self) -> Decision | str | None:
+        """``pass``, ``fail``, ``fail, or drift`` or ``inconclusive``; None if nothing was limited."""
+        return self.verdict.word if self.verdict.or_drift else self.verdict.decision
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "library" and hasattr(self.library, name):
+            return getattr(self.library, name)
+        return Result.__getattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(
+            {*Result.__dir__(self), *(name for name in dir(self.library) if not name.startswith("_"))}
+        )
+
+    def __repr__(self) -> str:
+        return f"<ModelAudit: {self.sentence}>"
 
 
 @names_the_nearest
@@ -72,7 +132,7 @@ def audit_model(
     prior: float = 0.5,
     confidence: float = 0.95,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> ModelAudit:
     """What a fitted model gives away about the rows that it was trained on, by every query that its answers allow.
 
@@ -113,11 +173,12 @@ def audit_model(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1. The decision over all
             limits errs either way with half of the rest at most.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
-        progress: Called with the number of shadows that are trained, and of all, after each.
+        progress: Called with a sentence after each step, such as ``print``: "3 of 16 shadows trained". None: a bar on
+            standard error, if that is a terminal. True: a bar, or lines where it is none; False: nothing.
 
     Returns:
-        a ``ModelAudit``: ``decision``, ``sentence``, ``comparison`` of all queries, ``exposures``, ``limits``,
-        ``cautions``; ``print`` shows it.
+        a ``ModelAudit``, which is a ``Result``: ``decision``, ``sentence``, ``comparison`` of all queries,
+        ``exposures``, ``limits``, ``cautions``; ``print`` shows it, and in a notebook it shows itself.
 
     Raises:
         MaceProblem: a model that is not fitted or answers NaN, labels that it does not know, rows and labels that do
@@ -134,7 +195,7 @@ def audit_model(
         >>> audit.decision.value, audit.riskiest
         ('fail', 'loss')
     """
-    with as_mace_problems():
+    with as_mace_problems(), _Steps.told(progress) as steps:
         return _audit(
             model,
             (X_train, X_test),
@@ -143,7 +204,7 @@ def audit_model(
             outputs,
             classes,
             fit,
-            progress,
+            steps,
             groups,
             check_sides,
             control,
@@ -168,7 +229,7 @@ def _audit(
     outputs: Outputs | None,
     classes: Any,
     fit: Trainer | None,
-    progress: Progress | None,
+    steps: _Steps,
     groups: Any,
     check_sides: bool,
     control: Any,
@@ -177,15 +238,21 @@ def _audit(
     """The same, in the words of the library."""
     from estimators.errors import require_count
     from estimators.model import audit_model
+    from macekit.operations.model import of_audit
+    from macekit.reports.model import Context
 
     reader = _Reader.of(model, outputs, classes)
+    _require_order(model, rows, truth)
     labels = tuple(
         _labels(side, each, name) for side, each, name in zip(rows, truth, ("train", "test"), strict=True)
     )
     cautions = list(_shared_rows(*rows))
     seed = require_count("seed", options["seed"], 0)
+    answers = []
     with _one_thread(model):
-        answers = [reader.ask(X, f"X_{name}") for X, name in zip(rows, ("train", "test"), strict=True)]
+        for X, name in zip(rows, ("X_train", "X_test"), strict=True):
+            answers.append(reader.ask(X, name))
+            steps(len(answers), len(rows), f"sides asked: {name}")
     reader = reader.with_kind(answers, labels)
     _require_known(reader, labels)
     table: Shadows | None = None
@@ -193,7 +260,7 @@ def _audit(
         table = _load_shadows(shadows)
     elif shadows != 0:
         count = require_count("shadows", index(shadows), 2)
-        table, notes = _train_shadows(model, reader, rows, labels, answers, count, fit, seed, progress)
+        table, notes = _train_shadows(model, reader, rows, labels, answers, count, fit, seed, steps)
         cautions += notes
     split = None
     if check_sides:
@@ -210,9 +277,114 @@ def _audit(
         groups=_pair(groups, len(labels[0])),
         split=split,
         control=_judge_control(control, labels, options["confidence"], seed),
+        progress=steps,
         **options,
     )
-    return replace(audit, cautions=(*cautions, *audit.cautions)) if cautions else audit
+    audit = replace(audit, cautions=(*cautions, *audit.cautions))
+    given = {"groups": groups, "control": control, "classes": classes, "fit": fit}
+    asked = {**options, "outputs": outputs, "shadows": shadows, "check_sides": check_sides}
+    source = _provenance(audit, answers, labels, asked, given)
+    return ModelAudit("model", dict(of_audit(audit, [], source)), made=Context.now().date, library=audit)
+
+
+def _provenance(
+    audit: Findings,
+    answers: Sequence[NDArray[np.generic]],
+    labels: Sequence[NDArray[np.generic]],
+    asked: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> ProvenanceAnswer:
+    """Where the numbers come from: the answers and labels they were computed from, and the options."""
+    import numpy as np
+
+    from estimators.sample.digests import digest
+    from estimators.statement import VERSION
+    from macekit.reports.content.reproduce import FROM_A_MODEL, LEFT_OUT
+
+    unused = {name for limit, name in PAIRS.items() if asked[limit] is None}
+    plain = {name: value for name, value in asked.items() if value is not None and name not in unused}
+    if not isinstance(plain["shadows"], SupportsIndex):
+        plain["shadows"] = LEFT_OUT
+    elif plain["shadows"] == 0:
+        del plain["shadows"]
+    plain |= {name: LEFT_OUT for name, value in given.items() if value is not None}
+    return {
+        "method": FROM_A_MODEL,
+        "version": VERSION,
+        "n_members": len(labels[0]),
+        "n_nonmembers": len(labels[1]),
+        "input_sha256": digest(*answers, *labels),
+        "query": f"{audit.outputs} of a model beside the truth",
+        "columns": [],
+        "seed": asked["seed"],
+        "options": {name: np.asarray(value).tolist() for name, value in plain.items()},
+    }
+
+
+# --- progress -------------------------------------------------------------------------------------------------
+
+QUIET_SECONDS = 0.5
+"""Seconds before a bar is shown."""
+
+BAR = 24
+CLEAR = "\r\x1b[K"
+
+
+class _Steps:
+    """What is told after each step: a sentence to a function, or a bar on standard error where it is a terminal."""
+
+    def __init__(self, tell: Progress | None, live: bool) -> None:
+        self._tell = tell
+        self._live = live
+        self._start = time.monotonic()
+        self._shown = False
+
+    @classmethod
+    @contextmanager
+    def told(cls, progress: Progress | bool | None) -> Iterator[_Steps]:
+        """Steps told as was asked; a bar is gone once all is done, or something is wrong."""
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        lines = partial(print, file=sys.stderr, flush=True) if progress is True and not terminal else None
+        steps = cls(_takes_a_sentence(progress) or lines, terminal and progress in (None, True))
+        try:
+            yield steps
+        finally:
+            steps.clear()
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """One more step is done."""
+        sentence = f"{done} of {total} {what}"
+        if self._tell is not None:
+            self._tell(sentence)
+        if self._live and time.monotonic() - self._start > QUIET_SECONDS:
+            full = BAR * done // max(total, 1)
+            sys.stderr.write(f"{CLEAR}[{'#' * full}{'.' * (BAR - full)}] {sentence}")
+            sys.stderr.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Remove the bar."""
+        if self._shown:
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()
+
+
+def _takes_a_sentence(progress: Progress | bool | None) -> Progress | None:
+    """The function that is told, if one is; refused before any work if it could not be called so."""
+    from estimators.errors import OptionError
+
+    if progress is None or isinstance(progress, bool):
+        return None
+    try:
+        inspect.signature(progress).bind("")
+    except ValueError:  # a builtin that does not say what it takes
+        pass
+    except TypeError:
+        raise OptionError(
+            "progress: need a function of one sentence, such as print, or True, False or None",
+            field="progress",
+        ) from None
+    return progress
 
 
 # --- the model ------------------------------------------------------------------------------------------------
@@ -371,6 +543,52 @@ def _labels(rows: Any, truth: Any, name: str) -> NDArray[np.generic]:
             f"y_{name}: got {len(array)}, need one for each of {count} rows of X_{name}", field=f"y_{name}"
         )
     return array
+
+
+def _require_order(model: Any, rows: Sequence[Any], truth: Sequence[Any]) -> None:
+    """Refuse rows and labels that stand in each other's place."""
+    from estimators.errors import InputError
+
+    named = {"X_train": rows[0], "y_train": truth[0], "X_test": rows[1], "y_test": truth[1]}
+    for one, other, hint in (
+        ("X_train", "y_train", ""),
+        ("X_test", "y_train", " (train_test_split gives X_train, X_test, y_train, y_test)"),
+        ("X_test", "y_test", ""),
+    ):
+        if _is_table(model, named[other]) and _is_one_column(model, named[one]):
+            raise InputError(
+                f"{one}, {other}: are in each other's place: {one} has one value a row, as labels have, and {other} "
+                f"several, as rows have; {ORDER}{hint}",
+                field=one,
+            )
+
+
+def _is_table(model: Any, value: Any) -> bool:
+    """Whether it has rows of several numbers, as many as the model takes, if it says so."""
+    width = _width(value)
+    return width is not None and width > 1 and getattr(model, "n_features_in_", width) == width
+
+
+def _is_one_column(model: Any, value: Any) -> bool:
+    """Whether it has one value a row, where the model reads several; texts and numbers of rows may stand for rows."""
+    import numpy as np
+
+    if _width(value) is not None:
+        return False
+    width = getattr(model, "n_features_in_", None)
+    if width is not None:
+        return bool(width > 1)
+    array = np.asarray(value)
+    return array.dtype.kind in "bf" or (array.dtype.kind in "iu" and len(np.unique(array)) < array.size)
+
+
+def _width(value: Any) -> int | None:
+    """How many values a row has; None if that is one, without a list around it."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return int(shape[1]) if len(shape) > 1 else None
+    first: Any = value[0] if isinstance(value, list | tuple) and value else None
+    return len(first) if isinstance(first, list | tuple) or getattr(first, "ndim", 0) > 0 else None
 
 
 def _require_known(reader: _Reader, labels: Sequence[NDArray[np.generic]]) -> None:
@@ -573,7 +791,7 @@ def _train_shadows(
     count: int,
     fit: Trainer | None,
     seed: int,
-    progress: Progress | None,
+    steps: _Steps,
 ) -> tuple[Shadows, list[Caution]]:
     """Shadows that are trained here, on random halves of all rows, and what is to be known of them."""
     import numpy as np
@@ -602,8 +820,7 @@ def _train_shadows(
             full = _columns(theirs, of_shadow.classes, reader.classes, outputs)
             lacking += full is not theirs
             signals[place] = signal(full, y)
-            if progress is not None:
-                progress(place + 1, count)
+            steps(place + 1, count, "shadows trained")
     notes = _notes(count, len(labels[0]), len(y) // 2, notices, lacking)
     return Shadows(signals, membership, floor), list(notes)
 

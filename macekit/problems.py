@@ -7,13 +7,13 @@ submitted. Its ``type`` is stable; docs/errors.md describes each.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from estimators import MaceError
 from estimators import errors as library
 from macekit.call import PROBLEM, Reply
-from macekit.text import closest, did_you_mean
+from macekit.text import closest, did_you_mean, nearest_first, printable
 
 MOST_DETAIL = 1200
 """Characters of ``detail``: a whole problem stays under 4 KiB whatever happens."""
@@ -106,7 +106,10 @@ OF_ERROR: dict[type[MaceError], str] = {
 
 
 class Problem(Exception):
-    """A problem on its way to the caller."""
+    """A problem on its way to the caller.
+
+    ``local`` says the same to whoever has the data, and may repeat names in them; ``detail``, which is sent, does not.
+    """
 
     def __init__(
         self,
@@ -116,16 +119,18 @@ class Problem(Exception):
         field: str | None = None,
         index: int | None = None,
         retry_after: int | None = None,
+        local: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.kind = KINDS[slug]
         self.detail = detail
+        self.local = detail if local is None else local
         self.field = field
         self.index = index
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.kind.slug, self.detail, self.field, self.index, self.retry_after)
+        return _again, (self.kind.slug, self.detail, self.field, self.index, self.retry_after, self.local)
 
     @classmethod
     def of(cls, error: MaceError | Problem) -> Problem:
@@ -140,10 +145,22 @@ class Problem(Exception):
         if self.field is None or field is None or field == self.field:
             return self
         prefix = f"{self.field}: "
-        detail = self.detail
-        if detail.startswith(prefix):
-            detail = f"{field}: {detail.removeprefix(prefix)}"
-        return Problem(self.kind.slug, detail, field=field, index=self.index, retry_after=self.retry_after)
+        problem = self.reworded(
+            lambda text: f"{field}: {text.removeprefix(prefix)}" if text.startswith(prefix) else text
+        )
+        problem.field = field
+        return problem
+
+    def reworded(self, change: Callable[[str], str]) -> Problem:
+        """The same in other words."""
+        return Problem(
+            self.kind.slug,
+            change(self.detail),
+            field=self.field,
+            index=self.index,
+            retry_after=self.retry_after,
+            local=change(self.local),
+        )
 
     def document(self, instance: str | None = None) -> dict[str, object]:
         """The problem document; ``instance`` is the request's id."""
@@ -170,7 +187,12 @@ class Problem(Exception):
         """The problem as an answer."""
         status = self.kind.status
         return Reply(
-            status, PROBLEM, self.body(instance), problem=self.kind.slug, retry_after=self.retry_after
+            status,
+            PROBLEM,
+            self.body(instance),
+            problem=self.kind.slug,
+            retry_after=self.retry_after,
+            local=self.local,
         )
 
 
@@ -179,6 +201,27 @@ def unknown_field(name: str, fields: Iterable[str], where: str) -> Problem:
     names = list(fields)
     detail = f"{where}: a field is not known; {did_you_mean(name, names)}"
     return Problem("unknown-field", detail, field=closest(name, names))
+
+
+def unknown_column(role: str, name: str, names: Iterable[str], what: str = "column") -> Problem:
+    """A column that is not there; whoever has the table reads which there are, the nearest first."""
+    columns = list(names)
+    detail = f"{role}: no {what} of the {len(columns)} has this name"
+    there = nearest_first(name, columns)
+    return Problem(
+        "unknown-name", detail, field=role, local=f"{detail}, '{printable(name)}'; there are {there}"
+    )
+
+
+def unknown_column_of(role: str, name: str, table: str, names: Iterable[str]) -> Problem:
+    """A column that one of several tables does not have."""
+    columns = list(names)
+    return Problem(
+        "missing-field",
+        f"{role}: {table} has no column of this name among its {len(columns)}",
+        field=role,
+        local=f"{role}: {table} has no column '{printable(name)}'; it has {nearest_first(name, columns)}",
+    )
 
 
 def pickle_problem(what: str = "this is a pickle, which", field: str | None = None) -> Problem:
@@ -193,5 +236,7 @@ def pickle_problem(what: str = "this is a pickle, which", field: str | None = No
     )
 
 
-def _again(slug: str, detail: str, field: str | None, index: int | None, retry_after: int | None) -> Problem:
-    return Problem(slug, detail, field=field, index=index, retry_after=retry_after)
+def _again(
+    slug: str, detail: str, field: str | None, index: int | None, retry_after: int | None, local: str
+) -> Problem:
+    return Problem(slug, detail, field=field, index=index, retry_after=retry_after, local=local)

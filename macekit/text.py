@@ -94,6 +94,15 @@ def require_keywords(function: str, given: Iterable[str], known: Collection[str]
             )
 
 
+def nearest_first(name: str, names: Iterable[str], most: int = 12) -> str:
+    """Names in quotes, those most like this one first, and how many more there are; what is mistyped is among them."""
+    every = list(dict.fromkeys(names))
+    near = get_close_matches(name, every, n=most)
+    first = [*near, *(each for each in every if each not in near)]
+    shown = ", ".join(f"'{printable(each)}'" for each in first[:most])
+    return f"{shown} and {len(first) - most:,} more" if len(first) > most else shown
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """``; did you mean X?``, or nothing if nothing is near."""
     near = closest(name, names)

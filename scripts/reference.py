@@ -303,7 +303,13 @@ GROUPS = (
     Group(
         "Read and write an answer",
         "Every question is answered by a `Result`, or by one of two exceptions.",
-        ("macekit:Result", "macekit:Chart", "macekit:MaceProblem", "macekit:MaceUnreachable"),
+        (
+            "macekit:Result",
+            "macekit:ModelAudit",
+            "macekit:Chart",
+            "macekit:MaceProblem",
+            "macekit:MaceUnreachable",
+        ),
     ),
     Group(
         "Use answers in tests and in MLflow",
@@ -407,7 +413,7 @@ GROUPS = (
     ),
     Group(
         "Decisions and plans",
-        "From an interval to pass, fail or inconclusive, and from a question to the records that answer it.",
+        "From an interval to pass, fail or undecided, and from a question to the records that answer it.",
         (
             "estimators:verdict",
             "estimators:Verdict",

@@ -6,13 +6,16 @@ imports what it works with when it runs, so that `mace --version` stays fast.
 
 from __future__ import annotations
 
+import argparse
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 from app.cli import commands, config, demo, gate, keys, serve, shadows, text, verify
 from app.cli.parsing import MISUSE, Parser
-from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors
+from app.cli.terminal import CannotPrintError, discard, flush, ignore_stderr_errors, screen_width
 from macekit.call import __version__
 
 COMMANDS = (
@@ -33,7 +36,13 @@ DESCRIPTION = """Certify membership leakage from scores.
 examples:
   mace demo
   mace estimate scores.csv --max-advantage 0.1
-  mace COMMAND --help"""
+  mace help COMMAND"""
+
+EVERY_DAY = ("demo", "gate", "report", "model", "synthetic", "text", "shadows", "plan", "serve")
+OF_THEORY_AND_SERVICE = ("theory", "config", "keys", "verify", "help")
+"""Commands under the first and the last of three headings; every other one is a further question."""
+
+NAME_COLUMNS = 18
 
 SERVICE = frozenset(
     {
@@ -97,7 +106,53 @@ def parser() -> Parser:
     """Every command, with its options and its function (`run`)."""
     top = Parser(prog="mace", usage="mace COMMAND [OPTIONS]", description=DESCRIPTION)
     top.add_argument("--version", action="version", version=f"mace {__version__}")
-    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="mace", required=True)
-    for add in COMMANDS:
-        add(subparsers)
+    subparsers = top.add_subparsers(metavar="COMMAND", prog="mace", required=True, help=argparse.SUPPRESS)
+    described = _Commands(subparsers)
+    for add in (*COMMANDS, _add_help):
+        add(described)
+    top.epilog = described.under_headings()
     return top
+
+
+class _Commands:
+    """Adds commands, and keeps what each is for, to be listed under headings."""
+
+    def __init__(self, subparsers: Any) -> None:
+        self._subparsers = subparsers
+        self._purposes: dict[str, str] = {}
+
+    def add_parser(self, name: str, **settings: Any) -> Any:
+        """Add a command, as argparse does; its ``help`` is what it is for."""
+        self._purposes[name] = settings.pop("help")
+        return self._subparsers.add_parser(name, **settings)
+
+    def under_headings(self) -> str:
+        """Every command with what it is for: those of every day first."""
+        further = [name for name in self._purposes if name not in (*EVERY_DAY, *OF_THEORY_AND_SERVICE)]
+        headings = (
+            ("every day", EVERY_DAY),
+            ("more questions", further),
+            ("theory, and the service", OF_THEORY_AND_SERVICE),
+        )
+        return "\n\n".join(
+            "\n".join([f"{heading}:", *(self._line(name) for name in names)]) for heading, names in headings
+        )
+
+    def _line(self, name: str) -> str:
+        indent = " " * (NAME_COLUMNS + 2)
+        first = f"  {name:<{NAME_COLUMNS}}"
+        return textwrap.fill(
+            self._purposes[name], screen_width(), initial_indent=first, subsequent_indent=indent
+        )
+
+
+def _add_help(commands: Any) -> None:
+    """`mace help`, and `mace help COMMAND`: what `--help` prints."""
+    command = commands.add_parser(
+        "help",
+        help="what there is, or what a command takes: mace help COMMAND",
+        usage="mace help [COMMAND]",
+        description="What `mace --help` prints, or `mace COMMAND --help`.",
+    )
+    command.add_argument("words", nargs="*", metavar="COMMAND", help="a command, such as gate, or theory dp")
+    command.set_defaults(run=lambda given: parser().parse_args([*given.words, "--help"]))

@@ -60,7 +60,7 @@ def saved_answer(inputs: Inputs, call: Call, values: Mapping[str, object]) -> An
             data = expanded(Call(call.operation, JSON, source.encoding), body)
             return _read(source, data, has_options=bool(call.query or values))
     except Problem as problem:
-        raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
+        raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _write_risks(
         with output.target.writing() as file:
             content = write_risks(source, call.query, values, file, output.target.suffix)
     except (Problem, MaceError) as error:
-        raise Misuse(in_shell(Problem.of(error).detail)) from None
+        raise Misuse(in_shell(Problem.of(error).local)) from None
     return Answer(call.operation, Reply(200, JSON, json_bytes(content)), dict(content))
 
 
@@ -210,7 +210,7 @@ def _output(question: Operation, arguments: argparse.Namespace) -> Output | None
         form_of(question.name, "", card, chart)
     if arguments.output is None:
         return None
-    target = target_of(arguments.output, suffixes_of(question.name), arguments.force)
+    target = target_of(arguments.output, suffixes_of(question.name), arguments.overwrite)
     return Output(target, form_of(question.name, target.suffix, card, chart))
 
 
@@ -233,8 +233,8 @@ def _check(call: Call, values: dict[str, object], options: Sequence[Option], *, 
         if problem.kind.slug == "missing-field" and not complete:
             return
         flag = next((each.flag for each in options if each.name == problem.field), None)
-        detail = problem.detail.removeprefix(f"{problem.field}: ")
-        raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.detail)) from None
+        detail = problem.local.removeprefix(f"{problem.field}: ")
+        raise Misuse(f"{flag}: {detail}" if flag else in_shell(problem.local)) from None
 
 
 def paths_of(question: Operation, arguments: argparse.Namespace) -> list[str]:
@@ -319,7 +319,7 @@ def _shards(paths: list[str], arguments: argparse.Namespace) -> Shards:
     try:
         return shards_of(paths)
     except Problem as problem:
-        raise Misuse(problem.detail) from None
+        raise Misuse(problem.local) from None
 
 
 def _reply(call: Call, values: dict[str, object], inputs: Inputs, progress: Progress) -> Reply:

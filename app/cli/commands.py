@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.cli.parsing import Parser
+from app.cli.parsing import Parser, add_overwrite
 from app.cli.status import ENDINGS, PASS, status_of
 from macekit.catalogue import BY_NAME, OPERATIONS, Operation
 
@@ -117,7 +117,7 @@ def fill(question: Operation, parser: Parser) -> None:
             "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
         )
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
-    more.add_argument("--force", action="store_true", help="replace the file of -o if it exists")
+    add_overwrite(more, "the file of -o if it exists")
     more.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parsing import MISUSE, Parser
+from app.cli.parsing import MISUSE, Parser, add_overwrite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     write_line(text("report", answer, screen_width()))
     try:
-        _save(output, table, bytes(reply.body), answer, force=arguments.force)
+        _save(output, table, bytes(reply.body), answer, overwrite=arguments.overwrite)
     except Misuse as error:
         print(f"mace demo: {error}\nThe report was not written; -o names another folder.", file=sys.stderr)
         return MISUSE
@@ -111,10 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _fill(parser: Parser) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", help=f"folder to write (default {FOLDER})")
-    parser.add_argument("--force", action="store_true", help="replace files in it that have other content")
+    add_overwrite(parser, "files in it that have other content")
 
 
-def _save(output: str, table: bytes, body: bytes, answer: dict[str, Any], *, force: bool) -> None:
+def _save(output: str, table: bytes, body: bytes, answer: dict[str, Any], *, overwrite: bool) -> None:
     """Write the three files into a folder; files that are there with the same content are left alone."""
     from app.cli.outputs import folder_of, target_of
     from macekit.call import HTML
@@ -126,7 +126,7 @@ def _save(output: str, table: bytes, body: bytes, answer: dict[str, Any], *, for
     report = render("report", answer, HTML, Context(source=TABLE))
     files = {TABLE: table, ANSWER: body, REPORT: report}
     stale = {name: data for name, data in files.items() if not _is_same(folder / name, data)}
-    targets = {name: target_of(str(folder / name), (Path(name).suffix,), force) for name in stale}
+    targets = {name: target_of(str(folder / name), (Path(name).suffix,), overwrite) for name in stale}
     for name, target in targets.items():
         target.write(stale[name])
 

@@ -79,10 +79,14 @@ def _writers(arguments: argparse.Namespace) -> list[Callable[[dict[str, Any]], N
 
     writers: list[Callable[[dict[str, Any]], None]] = []
     if arguments.junit is not None:
-        writers.append(partial(_replace, target_of(arguments.junit, (".xml",), force=True), junit))
+        writers.append(partial(_replace, target_of(arguments.junit, (".xml",), overwrite=True), junit))
     if arguments.metrics is not None:
-        writers.append(partial(_replace, target_of(arguments.metrics, (".txt",), force=True), openmetrics))
-    summaries = [] if arguments.summary is None else [target_of(arguments.summary, (".md",), force=True).path]
+        writers.append(
+            partial(_replace, target_of(arguments.metrics, (".txt",), overwrite=True), openmetrics)
+        )
+    summaries = (
+        [] if arguments.summary is None else [target_of(arguments.summary, (".md",), overwrite=True).path]
+    )
     step = os.environ.get("GITHUB_STEP_SUMMARY")
     if step and Path(os.path.realpath(step)) not in summaries:
         summaries.append(Path(step))

@@ -26,7 +26,7 @@ from macekit.formats import (
     media_type_of,
 )
 from macekit.problems import pickle_problem
-from macekit.text import printable
+from macekit.text import nearest, printable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -94,11 +94,25 @@ def open_source(path: str, format_name: str | None = None) -> Source:
     except ValueError:
         raise Misuse(f"{name}: not a file name") from None
     except OSError as error:
-        raise Misuse(f"{name}: {error.strerror}") from None
+        raise Misuse(f"{name}: {_reason(error, path)}") from None
     try:
         return _source(name, path, format_name, fd)
     except OSError as error:
-        raise Misuse(f"{name}: {error.strerror}") from None
+        raise Misuse(f"{name}: {_reason(error, path)}") from None
+
+
+def _reason(error: OSError, path: str) -> str:
+    """Why a file cannot be read, and what to name in its place."""
+    if isinstance(error, IsADirectoryError):
+        return "is a folder; name a file in it"
+    if not isinstance(error, FileNotFoundError):
+        return str(error.strerror)
+    pure = PurePath(path)
+    try:
+        beside = os.listdir(pure.parent)
+    except OSError:
+        beside = []
+    return f"{error.strerror}{nearest(pure.name, map(printable, beside))}"
 
 
 def stem_of(path: str) -> str:
@@ -117,7 +131,7 @@ def _source(name: str, path: str, format_name: str | None, fd: int) -> Source:
         head = os.pread(fd, HEAD, 0) if mapped else _read_pipe(fd)
         size = status.st_size if mapped else len(head) if len(head) < PIPE_MEMORY else None
         if not head:
-            raise Misuse(f"{name}: empty")
+            raise Misuse(f"{name}: empty; look at what was to write it")
         if holds_pickle(path, head):
             raise Misuse(f"{name}: {in_shell(pickle_problem().detail)}")
         encoding = encoding_of(head)
@@ -200,5 +214,5 @@ def in_shell(detail: str) -> str:
 
 def detail_of(reply: Reply) -> str:
     """The detail of a problem that came as an answer, in the shell's words."""
-    detail: str = msgspec.json.decode(reply.body)["detail"]
+    detail: str = reply.local or msgspec.json.decode(reply.body)["detail"]
     return in_shell(detail)

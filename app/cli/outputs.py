@@ -1,4 +1,4 @@
-"""Answers as files: written whole or not at all, in the form of the suffix, and over another only with --force."""
+"""Answers as files: written whole or not at all, in the form of the suffix, and over another only with --overwrite."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Target:
             raise Misuse(f"{self.name}: cannot be written: {error.strerror}") from None
 
 
-def target_of(path: str, suffixes: Sequence[str], force: bool) -> Target:
+def target_of(path: str, suffixes: Sequence[str], overwrite: bool) -> Target:
     """Where to write, or why not: another format, a file that is there already, a folder that is not."""
     suffix = Path(path).suffix.lower()
     if suffix not in suffixes:
@@ -80,8 +80,8 @@ def target_of(path: str, suffixes: Sequence[str], force: bool) -> Target:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a file name"
         raise Misuse(f"{printable(path)}: {why}") from None
-    if exists and not force:
-        raise Misuse(f"{printable(path)}: is there already; --force replaces it")
+    if exists and not overwrite:
+        raise Misuse(f"{printable(path)}: is there already; --overwrite replaces it")
     return Target(printable(path), real, suffix)
 
 
@@ -175,7 +175,7 @@ class Report:
             data = render(answer.operation, answer.content, self.form, context, self.chart)
         except Problem as problem:  # no chart, or none of this name
             dashes = "--" if problem.field == "chart" else ""
-            raise Misuse(dashes + in_shell(problem.detail)) from None
+            raise Misuse(dashes + in_shell(problem.local)) from None
         if self.form == HTML:
             say_missing_pictures(answer.operation)
         return data

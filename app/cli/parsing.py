@@ -71,6 +71,12 @@ def _require_new(
         parser.error(f"{option}: given twice{alike}")
 
 
+def add_overwrite(group: Any, what: str) -> None:
+    """Add ``--overwrite`` to a command that writes, and the name that it had."""
+    group.add_argument("--overwrite", action="store_true", help=f"replace {what}")
+    group.add_argument("--force", dest="overwrite", action="store_true", help=argparse.SUPPRESS)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that adds its options only when it is used, and suggests the nearest name for a mistyped one.
 

@@ -220,7 +220,7 @@ def _of_shards(call: Call, values: Values, shards: Shards, progress: Progress) -
             lambda: _say_counted(call, shards, progress),
         )
     except (Problem, MaceError) as error:
-        raise Misuse(in_shell(Problem.of(error).detail)) from None
+        raise Misuse(in_shell(Problem.of(error).local)) from None
     progress.now("computing")
     return material
 
@@ -255,7 +255,7 @@ def _both(call: Call, inputs: Sides) -> DecodedBody:
     try:
         return join_sides(members, nonmembers, (inputs.members.name, inputs.nonmembers.name))
     except Problem as problem:
-        raise Misuse(in_shell(problem.detail)) from None
+        raise Misuse(in_shell(problem.local)) from None
     except MaceError as error:
         raise Misuse(in_shell(error.message)) from None
 
@@ -272,7 +272,7 @@ def _read(source: Source, reader: Callable[[Body], T]) -> T:
 
 
 def _misuse(problem: Problem, source: Source) -> Misuse:
-    return Misuse(f"{source.name}: {in_shell(problem.detail)}")
+    return Misuse(f"{source.name}: {in_shell(problem.local)}")
 
 
 # --- counts -------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def target_of_state(name: str) -> Target:
     """The file of a run."""
     from app.cli.outputs import target_of
 
-    return target_of(name, (".json",), force=True)
+    return target_of(name, (".json",), overwrite=True)
 
 
 def read_state(target: Target) -> dict[str, Any]:

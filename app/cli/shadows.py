@@ -7,13 +7,13 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import Parser, add_overwrite
 from app.cli.status import ENDINGS, status_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from app.cli.inputs import Source
-    from app.cli.parsing import Parser
     from estimators.compare import Comparison
     from estimators.sample.scores import Scores
 
@@ -74,7 +74,7 @@ def _fill(parser: Parser) -> None:
     parser.add_argument(
         "--max-advantage", metavar="N", help="largest acceptable advantage, for all queries together"
     )
-    parser.add_argument("--force", action="store_true", help="replace the file of -o if it exists")
+    add_overwrite(parser, "the file of -o if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         if scale not in SCALES:
             raise Misuse(f"--scale: needs to be one of {', '.join(SCALES)}")
         limit = _limit(options.max_advantage)
-        output = None if options.output is None else target_of(options.output, SUFFIXES, options.force)
+        output = None if options.output is None else target_of(options.output, SUFFIXES, options.overwrite)
         with ExitStack() as stack:
             source = stack.enter_context(open_source(options.file, "npz"))
             progress = stack.enter_context(Progress(options.quiet))
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
                 scores, reasons = _scores(arrays, scale)
                 lines, first, decision = _verdict(scores, member, reasons, limit, arrays.get(MEMBERSHIP))
             except Problem as problem:
-                raise Misuse(f"{source.name}: {in_shell(problem.detail)}") from None
+                raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
             except MaceError as error:
                 raise Misuse(f"{source.name}: {error.message}") from None
             if output is not None:

@@ -6,10 +6,11 @@ import argparse
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from app.cli.parsing import Parser, add_overwrite
+
 if TYPE_CHECKING:
     from app.cli.inputs import Source
     from app.cli.outputs import Target
-    from app.cli.parsing import Parser
 
 SHARE = 0.2
 HOWS = ("mean", "max", "logsumexp", "top_share")
@@ -71,7 +72,7 @@ def _fill(parser: Parser) -> None:
         help=f"share of tokens for mink and minkpp, and of records for top_share (default {SHARE})",
     )
     parser.add_argument("--keep", metavar="NAME,…", help="further fields to copy")
-    parser.add_argument("--force", action="store_true", help="replace OUTPUT if it exists")
+    add_overwrite(parser, "OUTPUT if it exists")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
             raise Misuse(f"--how: needs to be one of {', '.join(HOWS)}")
         if options.how is not None and options.by is None:
             raise Misuse("--how: goes with --by")
-        target = target_of(options.output, SUFFIXES, options.force)
+        target = target_of(options.output, SUFFIXES, options.overwrite)
         with ExitStack() as stack:
             source = stack.enter_context(open_source(options.file))
             _score(source, target, options, share, how)

@@ -60,7 +60,7 @@ class Reader:
                 try:
                     record = record_of(line, number, row)
                 except Problem as problem:
-                    raise Misuse(f"{self._name}: {problem.detail}") from None
+                    raise Misuse(f"{self._name}: {problem.local}") from None
                 self._add(batch, record, number)
                 row += 1
                 if batch.tokens >= BATCH:

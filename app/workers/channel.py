@@ -74,7 +74,7 @@ def encode_outcome(outcome: Outcome, body: bytes | memoryview) -> bytes:
     return encode(fields, body)
 
 
-REPLY_FIELDS = tuple(name for name in Reply.__dataclass_fields__ if name != "body")
+REPLY_FIELDS = tuple(name for name in Reply.__dataclass_fields__ if name not in ("body", "local"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ Outputs = Literal["probabilities", "logits", "predictions", "labels"]
 Scale = Literal["logit", "log", "plain"]
 SCALES: tuple[Scale, ...] = ("logit", "log", "plain")
 TOGETHER = "all_together"
+Progress = Callable[[int, int, str], object]
+"""Told after each step: how many of such steps are done, of how many, and what they do."""
+
 """What the learned score of all queries is called."""
 
 KINDS: tuple[Outputs, ...] = ("probabilities", "logits", "predictions", "labels")
@@ -223,7 +226,10 @@ _ERRORS = ("squared_error", "absolute_error")
 
 
 def ask_queries(
-    sides: Sequence[Side], table: Shadows | None, selection: Sequence[str] | None
+    sides: Sequence[Side],
+    table: Shadows | None,
+    selection: Sequence[str] | None,
+    progress: Progress | None = None,
 ) -> tuple[dict[str, Scores], dict[str, str]]:
     """Scores of the queries that are asked, and why the others are not."""
     reasons = _reasons(sides[0])
@@ -242,11 +248,13 @@ def ask_queries(
         for name in names:
             _require_applicable(name, (*own, *beside), reasons)
     scores = {}
-    for name in names:
+    for place, name in enumerate(names, 1):
         pair = (
             np.split(beside[name], [len(sides[0].labels)]) if name in beside else [s.ask(name) for s in sides]
         )
         scores[name] = Scores.of(pair[0], pair[1], ScoreKind.CONTINUOUS)
+        if progress is not None:
+            progress(place, len(names), f"queries asked: {name}")
     if selection is not None:
         reasons |= {name: "was not asked for" for name in (*own, *beside) if name not in reasons}
     return scores, {name: reason for name, reason in reasons.items() if name not in scores}

@@ -27,7 +27,16 @@ from estimators.errors import (
 )
 from estimators.exposed import AT_PRECISION
 from estimators.limits.two_rates import weighted_accuracy_lower
-from estimators.model.answers import KINDS, TOGETHER, Outputs, Shadows, Side, ask_queries, side_of
+from estimators.model.answers import (
+    KINDS,
+    TOGETHER,
+    Outputs,
+    Progress,
+    Shadows,
+    Side,
+    ask_queries,
+    side_of,
+)
 from estimators.plan import Decision, overall
 from estimators.queries import models
 from estimators.queries.arrays import labels_of
@@ -45,7 +54,7 @@ from estimators.riskiest import (
 )
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
-from estimators.statement import Caution, at_least, at_most, one_end, percent
+from estimators.statement import Caution, at_least, one_end
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
@@ -84,8 +93,6 @@ class Fit:
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class ModelAudit:
     """What a model's answers give away about the rows it was trained on; ``audit_model`` makes it.
-
-    ``print(audit)`` shows its numbers.
 
     Attributes:
         comparison: Every query with its advantage, and the riskiest of them, whose interval holds for all together.
@@ -160,9 +167,6 @@ class ModelAudit:
     def __repr__(self) -> str:
         return f"<ModelAudit: {self.sentence}>"
 
-    def __str__(self) -> str:
-        return "\n".join(_text(self))
-
 
 def audit_model(
     members: ArrayLike,
@@ -187,6 +191,7 @@ def audit_model(
     confidence: float = 0.95,
     seed: int = 0,
     learners: Sequence[Learner] = DEFAULT_LEARNERS,
+    progress: Progress | None = None,
 ) -> ModelAudit:
     """Ask every query of what a model answers, and hold what it finds against limits.
 
@@ -221,6 +226,7 @@ def audit_model(
             limits errs either way with half of the rest at most.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
         learners: Which classifiers compete for the learned score.
+        progress: Called with how many queries were asked, of how many, and what was done, after each.
 
     Returns:
         a ``ModelAudit``: every query's advantage, exposed members, the decision.
@@ -257,7 +263,7 @@ def audit_model(
             "nonmembers: the answers have another shape than those for members; ask the same model for both",
             field="nonmembers",
         )
-    scores, not_asked = ask_queries(sides, shadows, queries)
+    scores, not_asked = ask_queries(sides, shadows, queries, progress)
     further: tuple[Caution, ...] = ()
     if len(scores) > 1 and together:
         learned = learn_score(_vectors(scores), prior, seed, learners)
@@ -376,38 +382,3 @@ def _cautions(
 def _one_of_each(cautions: Sequence[Caution]) -> list[Caution]:
     """The first caution of each kind."""
     return list({each.code: each for each in reversed(cautions)}.values())[::-1]
-
-
-def _text(audit: ModelAudit) -> Iterator[str]:
-    """An audit as lines of text."""
-    first = next(iter(audit.scores.values()))
-    marks = {Decision.PASS: "✓", Decision.FAIL: "✕", Decision.INCONCLUSIVE: "?"}
-    if audit.decision is not None:
-        yield from (f"{marks[audit.decision]} {audit.verdict.word.upper()}", "")
-    yield f"{first.n_members} training rows and {first.n_nonmembers} others; the answers are {audit.outputs}."
-    yield audit.fit.sentence
-    ranking = audit.comparison.ranking
-    width = max(len("Query"), *(len(each.name) for each in ranking))
-    sure = ranking[0].advantage.estimate.interval.confidence
-    yield ""
-    yield f"{'Query':{width}}  Advantage  Lower end  Upper end  Exposed members"
-    for each in ranking:
-        own, tails = each.advantage, audit.exposures[each.name]
-        who = f"{tails.tail.members}" if tails.alarm and tails.tail is not None else "none shown"
-        yield (
-            f"{each.name:{width}}  {own.value:9.3f}  {at_least(own.lower):>9}  {at_most(own.upper):>9}  {who}"
-        )
-    yield f"Each interval holds with {percent(sure)} confidence, all together with {percent(audit.confidence)}."
-    for group in audit.by_group:
-        answer = group.advantage
-        ends = "too few rows" if answer is None else f"{at_least(answer.lower)} to {at_most(answer.upper)}"
-        yield f"group {group.label}: {ends}"
-    yield ""
-    yield audit.sentence
-    yield from (f"note: {caution.message}" for caution in audit.cautions)
-    if audit.not_asked:
-        whys = "; ".join(
-            f"{', '.join(n for n, r in audit.not_asked.items() if r == why)}: {why}"
-            for why in dict.fromkeys(audit.not_asked.values())
-        )
-        yield f"not asked: {whys}"

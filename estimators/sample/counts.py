@@ -102,7 +102,7 @@ class Counts:
                 )
             if whole.size and whole.min() < 0:
                 raise InvalidCounts(
-                    f"{name} counts: cell {int(np.argmin(whole))} is negative",
+                    f"{name} counts: cell {int(np.argmin(whole))} is negative; need how many records lie in it",
                     field=name,
                     index=int(np.argmin(whole)),
                 )

@@ -127,7 +127,8 @@ class Scores:
         for kind, what in (("U", "text"), ("b", "booleans")):
             if (sides[0].dtype.kind == kind) != (sides[1].dtype.kind == kind):
                 raise MixedTypes(
-                    f"member and nonmember scores are of different types ({what} on one side only)",
+                    f"member and nonmember scores are of different types ({what} on one side only); give both "
+                    "sides the same",
                     field="nonmembers",
                 )
         discrete, reason = _decide(a, b, query)

@@ -154,6 +154,8 @@ def require_regular(path: str) -> None:
     """Refuse what might never end, or is waited for: a pipe or a device."""
     from macekit.problems import Problem
 
+    if os.path.isdir(path):
+        raise Problem("bad-records", "the path is that of no regular file but of a folder; name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
         raise Problem(
             "bad-records", "the path is that of no regular file; a pipe is read into an array first"

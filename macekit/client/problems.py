@@ -69,7 +69,9 @@ class MaceProblem(ValueError):
             reply: What the service answered.
         """
         detail = f"the answer has status {reply.status} and is none of mace's; a proxy may have given it"
-        return cls((_document(reply) or {"detail": detail}) | {"status": reply.status}, reply.retry_after)
+        here = {} if reply.local is None else {"detail": reply.local}
+        document = (_document(reply) or {"detail": detail}) | {"status": reply.status} | here
+        return cls(document, reply.retry_after)
 
 
 class MaceUnreachable(ConnectionError):

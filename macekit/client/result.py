@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from macekit.client.display import Chart, Row, rows
 from macekit.client.problems import as_mace_problems
@@ -196,6 +198,29 @@ class Result:
         own = self.answer.get("decision")
         return own if self.verdict is None else str(self.verdict["decision"])
 
+    def require_pass(self) -> Self:
+        """Itself, if the decision is a pass: any other is an error that says why.
+
+        A pass that hides exposed members (``rare_exposure``) is a ``UserWarning``.
+
+        Returns:
+            the result itself.
+
+        Raises:
+            LimitExceeded: the records show that a limit does not hold (``macekit.testing.LimitExceeded``).
+            Inconclusive: the records are too few to say (``macekit.testing.Inconclusive``).
+            ValueError: nothing was limited, so that nothing can pass.
+
+        Example:
+            >>> import macekit
+            >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+            >>> macekit.gate(counts=counts, max_advantage=0.6).require_pass().decision
+            'pass'
+        """
+        __tracebackhide__ = True
+        settle(self, stacklevel=3)
+        return self
+
     @property
     def _assessment(self) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = self.answer["result"] if self.operation == "report" else self.answer
@@ -213,6 +238,16 @@ class Result:
         import msgspec
 
         return _write(msgspec.json.encode(self.answer), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values of one's own: changing them changes no result.
+
+        Example:
+            >>> import macekit
+            >>> macekit.plan(expected=0.3, threshold=0.1).to_dict()["records"]
+            256
+        """
+        return deepcopy(self.answer)
 
     def to_html(self, path: Target = None) -> str:
         """A report for a browser: one file that fetches nothing.
@@ -358,3 +393,115 @@ def _write(content: bytes, path: Target) -> str:
     if path is not None:
         Path(path).write_bytes(content)
     return content.decode()
+
+
+# --- a pass that is required --------------------------------------------------------------------------------
+# What is said where an answer has to be a pass and is not.
+
+
+class LimitExceeded(AssertionError):
+    """The records show that a limit is exceeded.
+
+    Attributes:
+        message: Which limit, by how much, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.1, None, counts=counts)
+        ... except macekit.testing.LimitExceeded as error:
+        ...     print(round(error.result.advantage.lower, 2), "is above 0.1")
+        0.23 is above 0.1
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Inconclusive(AssertionError):
+    """The records are too few to say whether a limit holds.
+
+    Attributes:
+        message: Which limit is open, and how many records would settle it, in words.
+        result: The answer, a ``Result``.
+
+    Example:
+        >>> import macekit.testing
+        >>> counts = {"members": [20, 30, 50], "nonmembers": [50, 40, 10], "edges": [0.2, 0.7]}
+        >>> try:
+        ...     macekit.testing.assert_advantage_below(0.3, None, counts=counts)
+        ... except macekit.testing.Inconclusive as error:
+        ...     print("records needed:", error.result.verdict.records_needed)
+        records needed: 664
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def settle(result: Result, stacklevel: int) -> None:
+    """Raise unless the decision is a pass; ``stacklevel`` is the caller whose line a warning names."""
+    __tracebackhide__ = True
+    if result.decision == "pass":
+        for each in result.answer.get("warnings", ()):
+            if each["code"] == "rare_exposure":
+                warnings.warn(f"{each['message']}", stacklevel=stacklevel)
+        return
+    assessment = result.answer.get("result", result.answer)
+    lines = [result.sentence, *_judged(assessment)]
+    if result.decision in ("fail", "fail, or drift"):
+        raise LimitExceeded("\n".join(lines), result)
+    if result.decision != "inconclusive":
+        raise ValueError(
+            f"nothing that {result.operation} was asked is a limit, so nothing can pass; give one, such as "
+            "max_advantage=0.1"
+        )
+    from macekit.reports.palette import WORDS
+
+    no_pass = f"{WORDS['inconclusive'].word.lower()}, which is no pass"
+    raise Inconclusive("\n".join([no_pass, *lines, *_needed(assessment)]), result)
+
+
+def _judged(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What was held against a limit, with both ends."""
+    from estimators.statement import exactly
+    from macekit.text import printable
+
+    verdict = answer.get("verdict")
+    if verdict is not None and "advantage" in answer:
+        advantage, maximum = answer["advantage"], verdict["threshold"]
+        yield verdict["reason"]
+        yield (
+            f"advantage {advantage['estimate']:.3f}, {100 * advantage['confidence']:.6g}% interval "
+            f"{_ends(advantage, maximum)}, baseline {answer['baseline']:.3f}, maximum {exactly(maximum)}"
+        )
+    for each in answer.get("limits") or ():
+        about = printable(each.get("about") or f"{each['name']}, {each['query']}", 120)
+        yield f"{each['decision']}: {about}: {_ends(each, each['maximum'])}, maximum {exactly(each['maximum'])}"
+
+
+def _needed(answer: Mapping[str, Any]) -> Iterator[str]:
+    """How many records settle it, where the answer says that apart from its sentence."""
+    statement = answer.get("verdict") or answer
+    if "records_needed" in statement:
+        records = statement["records_needed"]
+        yield (
+            "in practice no number of records will settle it"
+            if records is None
+            else f"records needed: about {records}"
+        )
+
+
+def _ends(interval: Mapping[str, Any], maximum: float) -> str:
+    """Rounded outward, with the digits it takes to stand on the right side of the maximum."""
+    from estimators.statement import at_least, at_most
+
+    lower, upper = interval["lower"], interval["upper"]
+    above = at_least(lower, beyond=maximum) if lower > maximum else at_least(lower)
+    if upper is None:
+        return f"{above} to unbounded"
+    return f"{above} to {at_most(upper, within=maximum) if upper <= maximum else at_most(upper)}"

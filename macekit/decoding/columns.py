@@ -133,7 +133,7 @@ def mixed(values: list[object], where: str, kinds: Mapping[type, str]) -> Proble
             "wrong-type", f"{where}: record 0 is {first}; need numbers or text", field=where, index=0
         )
     return MixedTypes(
-        f"{where}: record {index} is {kinds[type(values[index])]} but record 0 is {first}",
+        f"{where}: record {index} is {kinds[type(values[index])]} but record 0 is {first}; give all of one kind",
         field=where,
         index=index,
     )
@@ -204,7 +204,11 @@ def _floats(values: list[float], where: str) -> NDArray[np.float64]:
     finite = np.isfinite(floats)
     if not finite.all():
         index = int(np.argmin(finite))
-        raise NotFinite(f"{where}: record {index} is NaN or beyond 1e308", field=where, index=index)
+        raise NotFinite(
+            f"{where}: record {index} is NaN or beyond 1e308; leave it out, or look why",
+            field=where,
+            index=index,
+        )
     return floats
 
 

@@ -105,6 +105,10 @@ def header(head: bytes, required: bool = True) -> tuple[list[str], str, int]:
         raise Problem(
             "malformed-body", "the header of the CSV is not UTF-8: is it text? If so, save it as UTF-8"
         ) from None
+    if text.startswith('{"'):
+        raise Problem(
+            "malformed-body", "the CSV begins as JSON does; send JSON as application/json, or as .json"
+        )
     bare = QUOTATION.sub("", text)
     separator = max(SEPARATORS, key=bare.count)
     try:

@@ -74,6 +74,10 @@ def parse(body: bytes) -> object:
             if lines
             else ""
         )
+        if text[: error.pos].rstrip().endswith(",") and text.startswith(("}", "]"), error.pos):
+            hint = "; a comma stands before a closing bracket: remove it"
+        if not text[: error.pos].strip() and not hint:
+            hint = "; if it is a table, name its format (text/csv), or let its file end so (.csv)"
         raise Problem("malformed-body", f"the body is not JSON at byte {at}{hint}") from None
     except RecursionError:
         raise Problem("malformed-body", f"the JSON is nested deeper than {bounds.MOST_DEPTH}") from None

@@ -1,6 +1,7 @@
 """Which column of a table is what: as the caller named them, or by their usual names.
 
-Column names came from the caller, too: messages give the number of a column and never its name.
+Column names came from the caller, too: what is sent gives the number of a column and never its name, and only who has
+the table reads which names there are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from macekit.catalogue import ARRAYS, OF_GROUPS, SEVERAL
 from macekit.decoding.body import column_options, table_options
 from macekit.decoding.bounds import MOST_CLUSTERS, MOST_QUERIES
 from macekit.decoding.columns import require_name
-from macekit.problems import Problem
+from macekit.problems import Problem, unknown_column
 from macekit.schemas.query import COLUMN, WIDE, kinds, takes_arrays
 
 MEMBER_NAMES = ("member", "members", "is_member", "membership", "is_train", "in_train", "split")
@@ -270,10 +271,12 @@ def find(names: Sequence[str], name: str, role: str) -> int:
     """The place of the one column of this name."""
     places = [at for at, each in enumerate(names) if each == name]
     if not places:
-        raise Problem("unknown-name", f"{role}: no column of the {len(names)} has this name", field=role)
+        raise unknown_column(role, name, names)
     if len(places) > 1:
         raise Problem(
-            "bad-option", f"{role}: columns {places[0]} and {places[1]} both have this name", field=role
+            "bad-option",
+            f"{role}: columns {places[0]} and {places[1]} both have this name; give each its own",
+            field=role,
         )
     return places[0]
 

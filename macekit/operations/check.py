@@ -25,6 +25,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """The columns that tell the sides apart, and by how much."""
     question = parse_question(CheckQuestion, body)
     require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
     train, holdout = body.tables["train"], body.tables["holdout"]
     control = riskiest.control_column(question.control, train, holdout)
     reading = _Reading(question.categories, [*question.leave_out, *control.names], question.use)

@@ -18,7 +18,7 @@ from macekit.operations import encode, riskiest
 from macekit.operations.effects import require_estimator_acts
 from macekit.operations.options import parse_question, provenance_options, reply_of, target
 from macekit.operations.samples import clusters_of, queries_of, require_paired, with_counts
-from macekit.problems import Problem
+from macekit.problems import Problem, unknown_column
 from macekit.schemas.answers import CompareAnswer
 from macekit.schemas.questions import CompareQuestion
 
@@ -106,7 +106,7 @@ def _pairs(question: CompareQuestion, names: list[str]) -> tuple[list[tuple[str,
     """Which are subtracted from which."""
     if question.against is not None:
         if question.against not in names:
-            raise Problem("unknown-name", "against: no query has this name", field="against")
+            raise unknown_column("against", question.against, names, "query")
         return [(name, question.against) for name in names if name != question.against], []
     pairs = list(combinations(names, 2))
     if len(pairs) <= MOST_PAIRS:

@@ -38,6 +38,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query that the predictions allow, what tells the sides apart anyway, and the verdict."""
     question = parse_question(ModelQuestion, body)
     require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
     riskiest.require_pairs(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     notes: list[Caution] = []
@@ -47,7 +48,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     truth = question.truth or _truth_of(train)
     tables = (("train", train), ("holdout", holdout))
     labels = _alike([riskiest.column_of(side, table, truth, "truth") for side, table in tables])
-    _require_columns(question, train)
+    _require_features(question)
     names = question.predictions or _predictions_of(question, train, truth, labels)
     answers = _alike([_answers(side, table, names) for side, table in tables])
     _require_two_sides(answers, labels)
@@ -173,11 +174,8 @@ def _predictions_of(
     return names
 
 
-def _require_columns(question: ModelQuestion, train: Columns) -> None:
-    """Refuse a column that is not there, and one that is to be read in a way although it is not read."""
-    odd = next((name for name in question.leave_out if name not in train), None)
-    if odd is not None:
-        raise Problem("missing-field", f"leave_out: train has no column {odd!r}", field="leave_out")
+def _require_features(question: ModelQuestion) -> None:
+    """Refuse a column that is to be read in a way although it is not read."""
     for option in ("categories", "use"):
         odd = next((name for name in getattr(question, option) if name not in question.features), None)
         if odd is not None:
@@ -271,10 +269,6 @@ def _split(question: ModelQuestion, train: Columns, holdout: Columns) -> SplitCh
     """Whether the sides differ in what the model read; None if no such column was named."""
     if not question.features or not question.check_sides:
         return None
-    for side, table in (("train", train), ("holdout", holdout)):
-        missing = next((name for name in question.features if name not in table), None)
-        if missing is not None:
-            raise Problem("missing-field", f"features: {side} has no column {missing!r}", field="features")
     sides = encode_sides(
         {name: train[name] for name in question.features},
         {name: holdout[name] for name in question.features},

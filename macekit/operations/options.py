@@ -76,6 +76,8 @@ WORDS = {
     "model_type": "an object",
     "dict_type": "an object",
     "list_type": "a list",
+    "float_parsing": "a number, such as 0.1",
+    "float_type": "a number, such as 0.1",
     "too_long": "a shorter list",
     "too_short": "a longer list",
 }
@@ -249,6 +251,8 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "missing-field":
         return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
+    if re.search(r"less than (or equal to )?(1|0\.9+)$", need) and not field.endswith("delta"):
+        need += "; a percentage is written as a share, 95% as 0.95"
     return Problem(slug, f"{field}: needs to be {need}", field=field, index=index)
 
 

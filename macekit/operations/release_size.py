@@ -22,6 +22,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Every size with its interval, and which rows keep the limit."""
     question = parse_question(ReleaseSizeQuestion, body)
     require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
     riskiest.require_precision(question)
     result = release_size(
         body.tables["train"],

@@ -26,7 +26,7 @@ from estimators.split import control as control_of
 from macekit.decoding.account import columns_by_query
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
-from macekit.problems import Problem
+from macekit.problems import Problem, unknown_column, unknown_column_of
 from macekit.schemas.answers import (
     AskedQueryAnswer,
     ControlAnswer,
@@ -36,7 +36,7 @@ from macekit.schemas.answers import (
     SplitAnswer,
     StepAnswer,
 )
-from macekit.schemas.questions import LimitsQuestion, ReleaseSizeQuestion
+from macekit.schemas.questions import LimitsQuestion, ReleaseSizeQuestion, TablesQuestion
 from macekit.schemas.statements import ColumnReadAnswer, ProvenanceAnswer
 
 Values = NDArray[np.generic]
@@ -65,6 +65,21 @@ def require_precision(question: LimitsQuestion | ReleaseSizeQuestion) -> None:
             "max_exposed: give the largest acceptable share of training rows that are exposed at at_precision",
             field="max_exposed",
         )
+
+
+def require_columns(question: TablesQuestion, tables: Mapping[str, Columns]) -> None:
+    """Refuse names that are no columns: of both sides for what says something of a row, of any table otherwise."""
+    for option in ("truth", "unit", "group", "control", "predictions", "features"):
+        value = getattr(question, option, None)
+        for name in [value] if isinstance(value, str) else value or []:
+            for side in ("train", "holdout"):
+                if name not in tables[side]:
+                    raise unknown_column_of(option, name, side, tables[side])
+    every = list(dict.fromkeys(name for table in tables.values() for name in table))
+    for option in ("categories", "leave_out", "use"):
+        for name in getattr(question, option):
+            if name not in every:
+                raise unknown_column(option, name, every)
 
 
 def provenances(
@@ -229,12 +244,7 @@ def columns(used: Sequence[Column]) -> Iterator[ColumnReadAnswer]:
 def column_of(side: str, table: Columns, name: str, what: str) -> Values:
     """A column without missing values, numbers or texts; ``what`` names the option that asked for it."""
     if name not in table:
-        known = ", ".join(map(repr, list(table)[:12]))
-        raise Problem(
-            "missing-field",
-            f"{what}: {side} has no column {name!r}; the first columns are {known}",
-            field=what,
-        )
+        raise unknown_column_of(what, name, side, table)
     column = read_values(side, name, table[name], len(table[name]))
     if column.missing.any():
         row = int(np.argmax(column.missing))

@@ -161,8 +161,16 @@ def data_of(sample: Sample, query: str, where: str) -> Scores | Counts:
             )
         return counts_of(sample.counts, where)
     if sample.members is None or sample.nonmembers is None:
-        name = "members" if sample.members is None else "nonmembers"
-        raise Problem("missing-field", f"{where}{name}: is required and missing", field=name)
+        name, whose = (
+            ("members", "the model was trained on")
+            if sample.members is None
+            else ("nonmembers", "it has never seen")
+        )
+        raise Problem(
+            "missing-field",
+            f"{where}{name}: is required and missing; give the scores of records that {whose}",
+            field=name,
+        )
     return Scores.of(sample.members, sample.nonmembers, query)
 
 

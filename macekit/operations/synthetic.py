@@ -24,6 +24,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     """Every query, copies, what tells the sides apart anyway, and the verdict."""
     question = parse_question(SyntheticQuestion, body)
     require_tables(call.operation, body.tables)
+    riskiest.require_columns(question, body.tables)
     riskiest.require_pairs(question)
     train, holdout = body.tables["train"], body.tables["holdout"]
     control = _control_column(question, train, holdout)

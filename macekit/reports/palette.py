@@ -57,4 +57,4 @@ WORDS = {
     "fail, or drift": Verdict("FAIL, OR DRIFT", "✕", "fail", FAIL),
     "inconclusive": Verdict("UNDECIDED", "?", "open", OPEN),
 }
-"""Every decision there is."""
+"""Every decision there is, by its word in the JSON: what people read of it, in every door, is here alone."""

@@ -91,9 +91,7 @@ def blamed(name: str) -> Iterator[None]:
         problem = Problem.of(error)
         if not name or problem.detail.startswith(f"{name}: "):
             raise
-        raise Problem(
-            problem.kind.slug, f"{name}: {problem.detail}", field=problem.field, index=problem.index
-        ) from None
+        raise problem.reworded(lambda text: f"{name}: {text}") from None
 
 
 def _bytes(column: np.ndarray[tuple[int, ...], np.dtype[np.generic]] | Labels) -> int:

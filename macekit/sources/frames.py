@@ -462,8 +462,9 @@ def _without_rows() -> Iterator[None]:
         yield
     except (Problem, MaceError) as error:
         problem = Problem.of(error)
-        detail = re.sub(rf"(row|record) {problem.index}\b", r"a \1", problem.detail)
-        raise Problem(problem.kind.slug, detail, field=problem.field) from None
+        nameless = problem.reworded(lambda text: re.sub(rf"(row|record) {problem.index}\b", r"a \1", text))
+        nameless.index = None
+        raise nameless from None
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def test_a_signed_answer_is_still_an_answer(answers: dict[str, tuple[bytes, str]
 
     assert recognise(document) == "report"
     assert document["signature"] == json.loads(answers["application/json"][1])
-    assert main(["report", str(folder / "report.json"), "-o", str(folder / "again.html"), "--force"]) == 0
+    assert main(["report", str(folder / "report.json"), "-o", str(folder / "again.html"), "--overwrite"]) == 0
 
 
 def test_another_spelling_of_a_signature_is_refused(

@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "broken.csv",
         "empty.csv",
         "scores.csv -o answer.json",
-        "scores.csv -o answer.json --force",
+        "scores.csv -o answer.json --overwrite",
         "scores.csv -o card.md --card",
         "scores.csv -o answer.csv",
         "scores.csv -o answer.doc",

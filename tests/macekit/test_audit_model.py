@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,8 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import macekit
 from estimators import Decision
-from estimators.model import ModelAudit
 from macekit import MaceProblem
+from macekit.model import ModelAudit
 from tests.cases import each_case
 
 Sides = tuple[Any, Any, Any, Any]
@@ -56,12 +58,10 @@ def tree(sides: Sides) -> DecisionTreeClassifier:
 def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     sides = digits()
     model = RandomForestClassifier(50, random_state=0).fit(sides[0], sides[1])
-    seen: list[tuple[int, int]] = []
+    seen: list[str] = []
 
     without = macekit.audit_model(model, *sides, max_advantage=0.1)
-    beside = macekit.audit_model(
-        model, *sides, max_advantage=0.1, shadows=8, progress=lambda done, of: seen.append((done, of))
-    )
+    beside = macekit.audit_model(model, *sides, max_advantage=0.1, shadows=8, progress=seen.append)
 
     assert without.decision is beside.decision is Decision.FAIL
     assert without.fit.members == 1.0
@@ -69,7 +69,12 @@ def test_an_overfitted_forest_on_digits_fails_and_shadows_tell_more() -> None:
     assert beside.riskiest in {"lira_online", "lira_offline", "rmia"}
     assert beside.shadows is not None
     assert beside.shadows.floor == pytest.approx(0.01)
-    assert seen == [(done, 8) for done in range(1, 9)]
+    assert seen[:2] == ["1 of 2 sides asked: X_train", "2 of 2 sides asked: X_test"]
+    assert seen[2:10] == [f"{done} of 8 shadows trained" for done in range(1, 9)]
+    assert seen[10:] == [
+        f"{place} of {len(beside.scores)} queries asked: {name}"
+        for place, name in enumerate(beside.scores, 1)
+    ]
 
 
 def test_a_strong_penalty_gives_less_away_than_none() -> None:
@@ -288,6 +293,52 @@ def test_shadows_of_much_fewer_rows_are_told() -> None:
     assert ["shadow_size" in each for each in codes] == [False, True]
 
 
+class Terminal(io.StringIO):
+    """Standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@each_case(
+    "progress, terminal, lines, bar",
+    [
+        (None, True, False, True),
+        (True, True, False, True),
+        (False, True, False, False),
+        (None, False, False, False),
+        (True, False, True, False),
+        (False, False, False, False),
+    ],
+)
+def test_a_bar_is_shown_in_a_terminal_alone_and_lines_elsewhere_if_they_are_asked_for(
+    progress: bool | None, terminal: bool, lines: bool, bar: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setattr("macekit.model.QUIET_SECONDS", 0.0)
+
+    macekit.audit_model(FITTED, A, YA, B, YB, shadows=2, progress=progress)
+
+    shown = error.getvalue()
+    assert ("1 of 2 shadows trained\n" in shown) == lines
+    assert ("\r\x1b[K[############............] 1 of 2 shadows trained" in shown) == bar
+    assert shown.endswith("\r\x1b[K") == bar
+    assert bool(shown) == (lines or bar)
+
+
+def test_a_bar_is_gone_when_something_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = Terminal()
+    monkeypatch.setattr(sys, "stderr", error)
+    monkeypatch.setattr("macekit.model.QUIET_SECONDS", 0.0)
+
+    with pytest.raises(MaceProblem, match="need one of"):
+        macekit.audit_model(FITTED, A, YA, B, YB, queries=["lira"], progress=True)
+
+    assert "2 of 2 sides asked" in error.getvalue()
+    assert error.getvalue().endswith("\r\x1b[K")
+
+
 # Rows as they come
 
 
@@ -340,6 +391,20 @@ def test_a_result_shows_its_sentence() -> None:
     assert repr(audit) == f"<ModelAudit: {audit.sentence}>"
     assert "Fail: " in repr(audit)
     assert str(audit).startswith("✕ FAIL")
+
+
+def test_text_shows_every_query_the_fit_the_groups_and_what_was_not_asked() -> None:
+    sides = coins(records=100)
+    groups = (["a", "b"] * 50,) * 2
+
+    audit = macekit.audit_model(tree(sides), *sides, max_advantage=0.1, groups=groups)
+
+    text = str(audit)
+    for name in audit.scores:
+        assert f"\n{name} " in text
+    assert "On training rows            1.000  accuracy; on the others" in text
+    assert re.search(r"^a +0\.\d{3} ", text, re.MULTILINE)
+    assert "not asked: lira_online, lira_offline, rmia, calibrated_loss: needs shadow models" in text
 
 
 def test_rows_on_both_sides_are_told_and_a_table_of_few_values_is_not_suspected() -> None:
@@ -456,6 +521,16 @@ def asked(model: Any, *sides: Any, **options: Any) -> Any:
         (asked(FITTED, max_advantage=7), "max_advantage", None, "from -1 to 1"),
         (asked(FITTED, queries=["lira"]), "queries", None, "need one of .* lira_online"),
         (asked(FITTED, seed=-1), "seed", None, "at least 0"),
+        (asked(FITTED, progress=lambda done, total: None), "progress", None, "a function of one sentence"),
+        (asked(FITTED, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place.*the order is"),
+        (asked(FITTED, A, YA, YB, B), "X_test", None, "X_test, y_test: are in each other's place"),
+        (asked(FITTED, A, B, YA, YB), "X_test", None, "y_train.*train_test_split gives X_train, X_test, y_train"),
+        (asked(FITTED, YA.tolist(), A.tolist(), YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+        (asked(FITTED.predict_proba, YA, A, YB, B), "X_train", None, "X_train, y_train: are in each other's place"),
+        (
+            asked(FITTED, pd.Series(YA), pd.DataFrame(A), YB, B),
+            "X_train", None, "X_train, y_train: are in each other's place",
+        ),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None, words: str) -> None:
@@ -463,6 +538,22 @@ def test_what_goes_wrong_says_what_to_do(ask: Any, field: str, index: int | None
         ask()
 
     assert (problem.value.field, problem.value.index) == (field, index)
+
+
+def test_numbers_of_rows_and_texts_may_stand_for_rows_whose_targets_are_several() -> None:
+    targets = np.random.default_rng(0).normal(size=(40, 2))
+    numbers = np.arange(40)
+    words = np.array([str(number) for number in numbers])
+
+    for rows in (numbers, words, words.tolist()):
+        audit = macekit.audit_model(
+            lambda some: targets[[int(each) for each in some]],
+            rows[:20],
+            targets[:20],
+            rows[20:],
+            targets[20:],
+        )
+        assert audit.outputs == "predictions"
 
 
 def test_a_file_of_objects_is_not_opened_as_shadows(tmp_path: Path) -> None:

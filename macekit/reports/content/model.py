@@ -8,6 +8,7 @@ from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.model import (
     AnswerPath,
     Block,
+    Bullets,
     Context,
     Fact,
     Facts,
@@ -19,6 +20,7 @@ from macekit.reports.model import (
     Section,
     Table,
 )
+from macekit.text import printable
 
 ONE_MODEL: Inline = (
     "It is about this model, asked once about each row. Attackers who train models of their own, who see weights or "
@@ -77,7 +79,16 @@ def _fit(answer: AnswerPath) -> Section:
     if reasons.value:
         rows = tuple((name, reasons[name].untrusted()) for name in reasons.value)
         blocks.append(Table("Queries that were not asked", ("Query", "Why"), rows))
-    return Section("fit", "How well the model does", tuple(blocks))
+    return Section("fit", "How well the model does", tuple(blocks), (Bullets(tuple(_not_asked(reasons))),))
+
+
+def _not_asked(reasons: AnswerPath) -> Iterator[Inline]:
+    """A line for each reason, with all queries that were not asked for it."""
+    names: dict[str, list[str]] = {}
+    for name, why in (reasons.value or {}).items():
+        names.setdefault(why, []).append(name)
+    for several in names.values():
+        yield f"not asked: {printable(', '.join(several), 200)}: ", reasons[several[0]].untrusted()
 
 
 def figures(answer: AnswerPath) -> tuple[Figure | None, ...]:

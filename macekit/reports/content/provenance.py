@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from macekit.call import __version__
 from macekit.catalogue import ARRAYS
 from macekit.reports.content import columns
-from macekit.reports.content.reproduce import Reproduction, listings, unusual
+from macekit.reports.content.reproduce import FROM_A_MODEL, Reproduction, listings, of_a_model, unusual
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -51,7 +51,7 @@ def section(
     blocks: tuple[Block, ...] = (
         *_tables(source, context, sources or source),
         Paragraph(COLUMNS),
-        *listings(question),
+        *(of_a_model(options) if source["method"].value == FROM_A_MODEL else listings(question)),
     )
     return Section("provenance", "Where this comes from, and how to make it again", blocks)
 

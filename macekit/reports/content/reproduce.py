@@ -18,6 +18,12 @@ from macekit.schemas.questions import QUESTIONS, columns_of
 from macekit.text import printable
 
 ADDRESS = "http://127.0.0.1:8000"
+FROM_A_MODEL = "audit_model"
+"""The function of ``macekit`` that asks a model itself, and what provenance then calls the method."""
+
+LEFT_OUT = "…"
+"""What stands in provenance for arrays and functions, of which no text can be made."""
+
 SCORES, REQUEST = "scores.csv", "request.json"
 """What the input is called where its name is not known, or is not one to be repeated."""
 
@@ -121,6 +127,14 @@ def listings(question: Reproduction) -> tuple[Listing, ...]:
         Listing("Over HTTP", over_http(question)),
         Listing("From Python", from_python(question)),
     )
+
+
+def of_a_model(options: Mapping[str, Any]) -> tuple[Listing, ...]:
+    """From Python alone, by who has the model and its rows; arrays and functions are left out."""
+    sides = ("model", "X_train", "y_train", "X_test", "y_test")
+    given = [f"{key}={value if value == LEFT_OUT else ascii(value)}" for key, value in options.items()]
+    call = f"import macekit\n\nmacekit.{FROM_A_MODEL}({', '.join([*sides, *given])}).to_html()"
+    return (Listing("From Python", call),)
 
 
 def in_shell(question: Reproduction) -> str:

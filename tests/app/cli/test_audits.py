@@ -234,7 +234,7 @@ MISTAKES = {
         (
             "said: pipes",
             ("model",),
-            "truth: holdout has no column 'label'; the first columns are 'p_cat|p_dog|",
+            "truth: holdout has no column 'label'; it has 'p_cat|p_dog|",
         ),
         ("currency", OF_TABLES, "of which none is a number: no row of the one could equal one of the other"),
         (

@@ -94,10 +94,10 @@ def test_files_that_say_something_else_are_replaced_only_by_force(tmp_path: Path
 
     assert refused.returncode == 2
     assert "\nOptimal advantage " in refused.stdout
-    assert "mace-demo/scores.csv: is there already; --force replaces it" in refused.stderr
+    assert "mace-demo/scores.csv: is there already; --overwrite replaces it" in refused.stderr
     assert (tmp_path / "mace-demo" / "scores.csv").read_text() == "dear"
     assert [file.name for file in (tmp_path / "mace-demo").iterdir()] == ["scores.csv"]
-    assert run_mace("demo", "--force", folder=tmp_path).returncode == 0
+    assert run_mace("demo", "--overwrite", folder=tmp_path).returncode == 0
     assert (tmp_path / "mace-demo" / "scores.csv").read_bytes() == example_table()
 
 

@@ -309,7 +309,7 @@ def test_large_files_are_counted_before_they_are_compared(
         (["wide.csv"], "wide.csv: "),
         (["scores.csv", "-o", "answer.txt"], "answer.txt: the answer is written as .json, .html"),
         (["scores.csv", "-o", "there/answer.json"], "there is no such folder"),
-        (["scores.csv", "-o", "request.json"], "request.json: is there already; --force replaces it"),
+        (["scores.csv", "-o", "request.json"], "request.json: is there already; --overwrite replaces it"),
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, capsys: Capture, arguments: list[str], said: str) -> None:

@@ -224,7 +224,10 @@ def test_what_only_looks_like_an_answer_is_refused_in_a_line(
             "x.svg: the answer is written as .json, ",
         ),
         (["counts", "scores.csv", "-o", "x.html"], "x.html: the answer is written as .json;"),
-        (["report", "scores.csv", "-o", "there.html"], "there.html: is there already; --force replaces it"),
+        (
+            ["report", "scores.csv", "-o", "there.html"],
+            "there.html: is there already; --overwrite replaces it",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_said(

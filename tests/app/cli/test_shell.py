@@ -70,7 +70,10 @@ def test_standard_input_may_be_a_file(folder: Path) -> None:
 def test_nothing_piped_in_is_said(folder: Path) -> None:
     done = mace("estimate", folder=folder)
 
-    assert (done.returncode, done.stderr) == (2, "mace estimate: standard input: empty\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "mace estimate: standard input: empty; look at what was to write it\n",
+    )
 
 
 def test_without_a_file_on_a_terminal_it_says_what_to_do(folder: Path) -> None:
@@ -295,8 +298,37 @@ def test_the_commands_are_listed_after_examples(tmp_path: Path) -> None:
 
     assert done.returncode == 0
     assert "\nexamples:\n  mace demo\n" in done.stdout
-    listed = re.findall(r"^    ([a-z-]+)(?: +[a-zA-Z]|\n {20}[a-z])", done.stdout, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z-]+)  +[a-zA-Z]", done.stdout, re.MULTILINE)
     assert {question.command for question in QUESTIONS} <= set(listed)
+
+
+def test_every_command_stands_under_one_of_three_headings_those_of_every_day_first(tmp_path: Path) -> None:
+    done = mace("--help", folder=tmp_path)
+    every = re.search(r"^commands: (.*)$", mace("nothing", folder=tmp_path).stderr, re.MULTILINE)
+
+    headings = re.findall(r"^([a-z, ]+):\n((?:  +\S.*\n?)+)", done.stdout, re.MULTILINE)[-3:]
+    listed = {title: re.findall(r"^  ([a-z-]+)  ", lines, re.MULTILINE) for title, lines in headings}
+    assert list(listed) == ["every day", "more questions", "theory, and the service"]
+    assert listed["every day"][:3] == ["demo", "gate", "report"]
+    assert listed["theory, and the service"] == ["theory", "config", "keys", "verify", "help"]
+    assert every is not None
+    assert sorted(each for names in listed.values() for each in names) == sorted(every[1].split(", "))
+
+
+@pytest.mark.parametrize("words", [(), ("gate",), ("theory",), ("theory", "dp"), ("help",)])
+def test_help_prints_what_the_option_prints(words: tuple[str, ...], tmp_path: Path) -> None:
+    by_command = mace("help", *words, folder=tmp_path)
+    by_option = mace(*words, "--help", folder=tmp_path)
+
+    assert (by_command.returncode, by_command.stderr) == (0, "")
+    assert by_command.stdout == by_option.stdout != ""
+
+
+def test_help_on_an_unknown_command_suggests_the_nearest(tmp_path: Path) -> None:
+    done = mace("help", "gat", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert "gat is not a command; did you mean gate?" in done.stderr
 
 
 def test_an_unknown_command_suggests_the_nearest(tmp_path: Path) -> None:

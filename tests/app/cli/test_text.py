@@ -206,7 +206,7 @@ def test_what_is_wrong_is_named_by_its_line(folder: Path, capsys: Capture, name:
     ("arguments", "said"),
     [
         (["tokens.jsonl", "out.xlsx"], "the answer is written as .jsonl"),
-        (["tokens.jsonl", "scores.csv"], "scores.csv: is there already; --force replaces it"),
+        (["tokens.jsonl", "scores.csv"], "scores.csv: is there already; --overwrite replaces it"),
         (["nowhere.jsonl", "out.jsonl"], "nowhere.jsonl: No such file"),
         (["tokens.jsonl", "out.jsonl", "--share", "2"], "--share: needs a number above 0 and at most 1"),
         (["tokens.jsonl", "out.jsonl", "--how", "max"], "--how: goes with --by"),

@@ -15,10 +15,18 @@ from pyarrow import csv
 
 from app.cli import main
 from macekit.call import CSV, Body, Call
+from macekit.catalogue import OPERATIONS
 from macekit.operations import perform
 from tests.app.cli.files import HUMBLE, answered, mace
 
 Capture = pytest.CaptureFixture[str]
+WRITING = [
+    *(each.command for each in OPERATIONS if each.command),
+    "demo",
+    "text",
+    "shadows",
+]
+"""Commands with -o, or that write a table."""
 
 
 def read(file: Path) -> pa.Table:
@@ -63,24 +71,47 @@ def test_csv_is_that_of_the_service(folder: Path) -> None:
     assert (folder / "risk.csv").read_bytes() == bytes(asked.body)
 
 
-def test_a_file_that_is_there_is_replaced_only_by_force(folder: Path, capsys: Capture) -> None:
+def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(folder: Path, capsys: Capture) -> None:
     (folder / "answer.json").write_text("dear")
     (folder / "answer.json").chmod(0o600)
 
     assert main(["estimate", "scores.csv", "-o", "answer.json"]) == 2
     assert (folder / "answer.json").read_text() == "dear"
 
-    assert main(["estimate", "scores.csv", "-o", "answer.json", "--force", "-q"]) == 0
+    assert main(["estimate", "scores.csv", "-o", "answer.json", "--overwrite", "-q"]) == 0
     assert json.loads((folder / "answer.json").read_bytes())["advantage"]
     assert stat.S_IMODE((folder / "answer.json").stat().st_mode) == 0o600
-    assert capsys.readouterr().err == "mace estimate: answer.json: is there already; --force replaces it\n"
+    assert (
+        capsys.readouterr().err == "mace estimate: answer.json: is there already; --overwrite replaces it\n"
+    )
+
+
+def test_the_former_name_of_the_option_is_understood_and_not_shown(folder: Path, capsys: Capture) -> None:
+    (folder / "answer.json").write_text("dear")
+
+    assert main(["estimate", "scores.csv", "-o", "answer.json", "--force", "-q"]) == 0
+
+    assert json.loads((folder / "answer.json").read_bytes())["advantage"]
+    with pytest.raises(SystemExit):
+        main(["estimate", "--help"])
+    shown = capsys.readouterr().out
+    assert "--overwrite" in shown
+    assert "--force" not in shown
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_every_command_that_writes_can_be_run_again(command: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+
+    assert "--overwrite" in capsys.readouterr().out
 
 
 def test_a_link_is_followed_and_stays(folder: Path) -> None:
     (folder / "target.json").write_text("old")
     (folder / "answer.json").symlink_to("target.json")
 
-    assert main(["estimate", "scores.csv", "-o", "answer.json", "--force", "-q"]) == 0
+    assert main(["estimate", "scores.csv", "-o", "answer.json", "--overwrite", "-q"]) == 0
 
     assert (folder / "answer.json").is_symlink()
     assert json.loads((folder / "target.json").read_bytes())["advantage"]
@@ -104,7 +135,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    assert main(["estimate", "scores.csv", "-o", "answer.json", "--force"]) == 2
+    assert main(["estimate", "scores.csv", "-o", "answer.json", "--overwrite"]) == 2
 
     assert (folder / "answer.json").read_text() == "dear"
     assert set(os.listdir(folder)) == before
