@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName
 from estimators.queries import models, shadows
 from estimators.queries.arrays import Booleans, Floats, labels_of, numbers, plain_array, require_length
@@ -249,7 +250,20 @@ def ask_queries(
         scores[name] = Scores.of(pair[0], pair[1], ScoreKind.CONTINUOUS)
     if selection is not None:
         reasons |= {name: "was not asked for" for name in (*own, *beside) if name not in reasons}
-    return scores, {name: reason for name, reason in reasons.items() if name not in scores}
+    asked, same = without_same_order(scores)
+    reasons |= same
+    return asked, {name: reason for name, reason in reasons.items() if name not in asked}
+
+
+def without_same_order(scores: Mapping[str, Scores]) -> tuple[dict[str, Scores], dict[str, str]]:
+    """The queries that are to be asked, and why others are not: they order the records as one of these does.
+
+    Args:
+        scores: Scores of each query under its name, of the same records.
+    """
+    same = same_order(scores)
+    asked = {name: each for name, each in scores.items() if name not in same}
+    return asked, {name: f"orders records as {first} does" for name, (first, _) in same.items()}
 
 
 def _require_applicable(name: str, applicable: Sequence[str], reasons: Mapping[str, str]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_score
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
+from estimators.audit.roc import auc
 from estimators.compare import Comparison, GroupAdvantage
 from estimators.errors import (
     DimensionMismatch,
@@ -43,12 +44,20 @@ from estimators.riskiest import (
     most_exposed,
     verdict_of,
 )
+from estimators.sample.counting import finest
+from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, at_least, at_most, percent
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
+
+MEASURES = {"labels": "correctness", "predictions": "squared_error"}
+"""The query that says how well a model does on a record, by what it answers; else ``loss``."""
+
+NOT_BY_CHANCE = 1.0 - 2e-4
+"""Confidence with which members do worse than nonmembers before that is worth a word: by chance once in 10,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +304,7 @@ def audit_model(
         control,
         confidence,
         (
+            *_members_do_worse(sides, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
             *_cautions(verdicts, exposures, fit, shadows, outputs, confidence),
             *further,
@@ -324,6 +334,21 @@ def _fit(sides: Sequence[Side], confidence: float) -> Fit:
     n1, n0, alpha = len(one), len(other), (1.0 - confidence) / 2.0
     half = float(weighted_accuracy_lower(int(one.sum()), n1, n0 - int(other.sum()), n0, 0.5, alpha))
     return Fit("accuracy", float(one.mean()), float(other.mean()), max(0.0, 2.0 * half - 1.0))
+
+
+def _members_do_worse(sides: Sequence[Side], scores: Mapping[str, Scores]) -> Iterator[Caution]:
+    """Whether the model errs less on the rows that it was not trained on, more than chance makes."""
+    name = MEASURES.get(sides[0].outputs, "loss")
+    asked = scores.get(name) or Scores.of(*(side.ask(name) for side in sides), ScoreKind.CONTINUOUS)
+    area = auc(finest(asked), NOT_BY_CHANCE).estimate
+    if area.upper < 0.5:
+        pairs = 100.0 * float(area.value or 0.0)
+        yield Caution(
+            "members_do_worse",
+            "members do worse than nonmembers: are the two the wrong way round? Of 100 pairs of a training row and "
+            f"another row the model does better on the training row in {pairs:.0f} (by {name}); "
+            "if the sides are right, their rows are of different kinds",
+        )
 
 
 def _joined(groups: Any, sides: Sequence[Side]) -> NDArray[np.generic]:
