@@ -28,7 +28,17 @@ from estimators.errors import (
 )
 from estimators.exposed import AT_PRECISION
 from estimators.limits.two_rates import weighted_accuracy_lower
-from estimators.model.answers import KINDS, TOGETHER, Outputs, Shadows, Side, ask_queries, side_of
+from estimators.model.answers import (
+    KINDS,
+    TOGETHER,
+    Outputs,
+    Shadows,
+    Side,
+    ask_queries,
+    left_out_of_shadows,
+    side_of,
+    with_shadows,
+)
 from estimators.plan import Decision, overall
 from estimators.queries import models
 from estimators.queries.arrays import labels_of
@@ -208,7 +218,8 @@ def audit_model(
         outputs: What the answers are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"``
             of a regressor, or ``"labels"``, if a classifier tells nothing else.
         classes: The labels in the order of the columns; columns are numbered from 0 without it.
-        shadows: What shadow models answer about all these rows, members first.
+        shadows: What shadow models answer about all these rows, members first. Rows that no shadow was trained on, or
+            that every one was, are left out, if at least half of either side remain.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
         at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
@@ -266,18 +277,22 @@ def audit_model(
             "nonmembers: the answers have another shape than those for members; ask the same model for both",
             field="nonmembers",
         )
-    scores, not_asked = ask_queries(sides, shadows, queries)
-    further: tuple[Caution, ...] = ()
+    asked, of_these = sides, shadows
+    keep = np.ones(sum(len(side.labels) for side in sides), np.bool_)
+    if shadows is not None:
+        asked, of_these, keep = with_shadows(sides, shadows)
+    scores, not_asked = ask_queries(asked, of_these, queries)
+    further: tuple[Caution, ...] = tuple(left_out_of_shadows(keep))
     if len(scores) > 1 and together:
         learned = learn_score(_vectors(scores), prior, seed, learners)
         scores[TOGETHER] = learned.scores
-        further = (learned.caution,)
+        further = (*further, learned.caution)
     elif len(scores) > 1:
         message = (
             "an adversary who sees all queries together may do better than with any one; ask for them together to "
             "learn a score of them all"
         )
-        further = (Caution(JOINT, message),)
+        further = (*further, Caution(JOINT, message))
     elif together:
         not_asked[TOGETHER] = "there is one query alone"
     comparison = compare_queries(scores, prior, confidence, seed)
@@ -287,7 +302,7 @@ def audit_model(
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()
     if groups is not None:
-        labels = _joined(groups, sides)
+        labels = _joined(groups, sides)[keep]
         risks, within = by_groups(scores, comparison, labels, prior, confidence, seed)
     return ModelAudit(
         comparison,
@@ -304,7 +319,7 @@ def audit_model(
         control,
         confidence,
         (
-            *_members_do_worse(sides, scores),
+            *_members_do_worse(asked, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
             *_cautions(verdicts, exposures, fit, shadows, outputs, confidence),
             *further,

@@ -379,7 +379,7 @@ NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
         ),
         (
             lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.ones((2, 40), np.bool_))),
-            InputError, "signals", 0, "by 0 of 2 shadows, need at least 1",
+            InputError, "membership", None, "0 of 20 members have a shadow that was trained without them",
         ),
         (
             lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=Shadows(np.zeros((2, 40)), np.zeros((2, 40)))),
@@ -438,3 +438,41 @@ def test_sides_of_one_kind_are_not_asked_about() -> None:
         warned.append("members_do_worse" in {each.code for each in audit.cautions})
 
     assert sum(warned) == 0
+
+
+def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> None:
+    """The same as an audit without these rows; shadows are kept whole for the next model of the same rows."""
+    *answers, stock = signals_of(5, 8, 1.0)
+    labels = [np.ones(300, int)] * 2
+    membership = stock.membership.copy()
+    membership[:, [3, 7, 420]] = True
+    membership[:, 500] = False
+    lacking = Shadows(stock.signals, membership)
+    keep = np.isin(np.arange(600), [3, 7, 420, 500], invert=True)
+    parts = keep[:300], keep[300:]
+    groups = [np.repeat(["a", "b"], 150)] * 2
+    options: dict[str, Any] = {"outputs": "logits", "max_advantage": 0.1}
+
+    audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)  # type: ignore[arg-type]
+    without = audit_model(
+        *(side[part] for side, part in zip(answers, parts, strict=True)),
+        *(side[part] for side, part in zip(labels, parts, strict=True)),
+        shadows=Shadows(stock.signals[:, keep], membership[:, keep]),
+        groups=tuple(side[part] for side, part in zip(groups, parts, strict=True)),  # type: ignore[arg-type]
+        **options,
+    )
+
+    (said,) = (each.message for each in audit.cautions if each.code == "records_left_out")
+    assert said.startswith("4 of 600 records left out: ")
+    assert audit.comparison.maximum == without.comparison.maximum
+    assert [each.advantage for each in audit.by_group] == [each.advantage for each in without.by_group]
+    assert audit.shadows is lacking
+
+
+@pytest.mark.parametrize("sides", [(300, 100), (100, 300)])
+def test_shadows_of_one_side_alone_leave_nobody_out(sides: tuple[int, int]) -> None:
+    """No shadow was trained on members: these are no records to leave out, and what is offline is asked."""
+    member = np.repeat([True, False], sides)
+    membership = shadows.random_halves(8, 400, seed=1) & ~member
+
+    assert shadows.records_with_shadows(membership, member).all()
