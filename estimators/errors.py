@@ -100,8 +100,8 @@ class UnknownName(OptionError):
     def among(cls, what: str, got: object, choices: Iterable[str]) -> UnknownName:
         """Name the choices and, when there is one, the nearest."""
         names = sorted(choices)
-        near = get_close_matches(str(got), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest_name(str(got), names)
+        hint = f"; did you mean {near!r}?" if near else ""
         return cls(f"{what}: unknown name, need one of {', '.join(names)}{hint}", field=what)
 
 
@@ -131,6 +131,24 @@ class IncompatibleCells(CountsError):
 
 class TooManyCells(CountsError):
     """So many cells that the answer would be meaningless or not fit in memory."""
+
+
+def nearest_name(got: str, names: Iterable[str]) -> str | None:
+    """The one of several names that is most like this one, or that it begins with; None if none is like it.
+
+    Args:
+        got: The name that is none of them.
+        names: Those that are known.
+
+    Example:
+        >>> from estimators.errors import nearest_name
+        >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]
+        ['f1', 'f1', 'precision', None]
+    """
+    known = {name.lower(): name for name in names}
+    near = get_close_matches(got.lower(), known, n=1)
+    near += [name for name in known if len(name) > 1 and got.lower().startswith(name)]
+    return known[near[0]] if near else None
 
 
 def require_number(name: str, value: object) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from estimators import (
-    PRESETS,
     Caution,
     CellsTarget,
     Counts,
@@ -17,6 +16,7 @@ from estimators import (
 from estimators.adversary.learned import LearnedScore
 from estimators.clusters.lone import lone_caution
 from estimators.metric.estimate import is_line
+from estimators.metric.presets import every_metric
 from estimators.paper import paper_metrics
 from estimators.sample.digests import fingerprint
 from macekit.call import Call, Reply
@@ -40,7 +40,7 @@ def answer(call: Call, body: DecodedBody) -> Reply:
     counts = with_counts(scores) if learned is None else learned.counts
     assert isinstance(counts, Counts)
     published = paper_reading(question.estimator, question.bins)
-    choice = question.metrics if question.metrics is not None else list(PRESETS)
+    choice = question.metrics if question.metrics is not None else every_metric()
     of_all = None  # what accuracy and all that is a line in it rest on, where rows come in clusters
     if cluster is not None and learned is None:
         of_all = advantage(

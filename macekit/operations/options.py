@@ -33,6 +33,7 @@ from estimators.density.bandwidth import (
     Scott,
     Silverman,
 )
+from estimators.errors import nearest_name
 from estimators.paper import EqualWidth, Kernel
 from estimators.sample.digests import digest
 from estimators.targets import Target
@@ -236,7 +237,7 @@ def _only_for(estimator: Estimator, option: str, kinds: tuple[str, ...]) -> None
 
 def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     """The first fault, in words that repeat nothing of what was submitted."""
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    faults = error.errors(include_url=False, include_context=False)
     path, at = _path(kind, faults[0]["loc"])
     # of several branches the one whose type it has knows best what is wrong
     branches = [each for each in faults if _path(kind, each["loc"])[0] == path]
@@ -249,7 +250,9 @@ def _problem(kind: type[BaseModel], error: ValidationError) -> Problem:
     if slug == "missing-field":
         return Problem(slug, f"{field}: is required and missing", field=field)
     index = next((part for part in fault["loc"] if isinstance(part, int)), None)
-    return Problem(slug, f"{field}: needs to be {need}", field=field, index=index)
+    near = nearest_name(str(fault["input"]), re.findall(r"'([^']+)'", need)) if slug == "unknown-name" else None
+    hint = f"; did you mean {near!r}?" if near else ""
+    return Problem(slug, f"{field}: needs to be {need}{hint}", field=field, index=index)
 
 
 def _need(fault: str, message: str) -> str:

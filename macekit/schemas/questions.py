@@ -43,6 +43,7 @@ MetricName = Literal[
     "recall",
     "specificity",
     "npv",
+    "f1",
     "f_beta",
     "jaccard",
     "weighted_accuracy",
