@@ -58,8 +58,8 @@ def test_the_optimal_advantage(client: TestClient, sides: dict[str, list[Any]], 
 @pytest.mark.parametrize("kind", READINGS)
 @pytest.mark.parametrize("name", ["accuracy", "f_beta"])
 def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kind: str, name: str) -> None:
-    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metrics": [name], "bins": SLICES, "estimator": estimator}
+    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metrics": [name], "estimator": estimator}
 
     (answer,) = ask(client, "metrics", body)["metrics"]
 
@@ -77,8 +77,8 @@ def test_the_optimal_metric(client: TestClient, sides: dict[str, list[Any]], kin
 def test_the_individual_risk_and_metric(
     client: TestClient, sides: dict[str, list[Any]], kind: str, name: str
 ) -> None:
-    estimator = {"kind": kind} | ({"bandwidth": WIDTH} if kind == "kde" else {})
-    body = {**sides, "metric": name, "bins": SLICES, "estimator": estimator}
+    estimator = {"kind": kind, "bins": SLICES} | ({"bandwidth": WIDTH} if kind == "kde" else {})
+    body = {**sides, "metric": name, "estimator": estimator}
 
     answer = ask(client, "individual-risk", body)
 
