@@ -256,6 +256,6 @@ def _few_guesses(metric: Metric, prior: float, accused: int, records: int) -> It
             yield Caution(
                 "few_paper_guesses",
                 f"the paper's {metric.name.replace('_', ' ')} is a share of the {guesses} records that its rule "
-                f"{word}, of {records} that it was judged on: of fewer than {FEW_GUESSES} it is mostly chance; decide by the "
-                "certified interval",
+                f"{word}, of {records} that it was judged on: of fewer than {FEW_GUESSES} it is mostly chance; decide "
+                "by the certified interval",
             )

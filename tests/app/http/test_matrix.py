@@ -120,7 +120,7 @@ def test_the_paper_s_columns_follow_the_records_that_are_listed(
             "estimator.kind",
         ),
         ({"estimator": {"kind": "spline"}}, "estimator.kind"),
-        ({"estimator": {"bandwidth": 0.1}}, "estimator.kind"),
+        ({"estimator": {"bandwidth": 0.1}}, "estimator.bandwidth"),
     ],
 )
 @pytest.mark.parametrize("question", ["individual-risk", "metrics"])

@@ -24,8 +24,8 @@ from estimators.paper import (
     continuous_risk,
     discrete_advantage,
     discrete_risk,
-    record_risk,
     kernel_roughness,
+    record_risk,
 )
 from estimators.sample.counts import Counts
 from estimators.sample.scores import Scores
