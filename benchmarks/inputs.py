@@ -90,6 +90,9 @@ def faults(rng: np.random.Generator, n: int) -> dict[str, tuple[Floats, Floats]]
         "the same scores on both sides": (a, a),
         "5% on both sides": (a, np.append(b[few:], a[:few])),
         "probabilities, logits": (rng.random(n), 3.0 * b),
+        "members as 32-bit floats": (a.astype(np.float32).astype(np.float64), b),
+        "nonmembers with four decimals": (a, np.round(b, 4)),
+        "members sorted": (np.sort(a), b),
     }
 
 
@@ -120,6 +123,8 @@ def cost() -> Iterator[str]:
 
         def look(a: Floats = a, b: Floats = b, once: object = once, side: object = side) -> None:
             doubts.of_ranges(a, b)
+            doubts.of_precision(a, b)
+            doubts.of_order(a, b)
             if len(a) > 2**16:
                 doubts.of_many(a, b)
             else:

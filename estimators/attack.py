@@ -33,7 +33,7 @@ from estimators.errors import (
 from estimators.limits.cuts import FPR, TPR, AnyCut, CutLimits, FixedCut, GuessTable, PooledCut
 from estimators.limits.two_rates import Linear
 from estimators.metric.definition import Metric
-from estimators.metric.presets import PRESETS, preset
+from estimators.metric.presets import every_metric, preset
 from estimators.sample.counting import finest
 from estimators.sample.counts import Counts, require_data
 from estimators.sample.scores import Scores
@@ -321,7 +321,7 @@ def attack_advantage(
         return limits.by_all_rows(plain) if isinstance(limits, ClusteredCut) else plain
 
     own = by_all(estimate("the advantage", whole.advantage(prior), *limits.advantage(alpha)))
-    choice = [preset(name, prior) for name in PRESETS] if metrics is None else list(metrics)
+    choice = [preset(name, prior) for name in every_metric()] if metrics is None else list(metrics)
     of_metrics = {}
     for metric in choice:
         metric.degeneracy(prior)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Generic, TypeVar
 
@@ -39,6 +39,7 @@ from estimators.targets import Target, require_target
 
 Floats = NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
+Data = TypeVar("Data", bound=Scores | Counts)
 
 STEPS = 13
 """Levels at which both ends of an answer are taken for a difference, besides the lowest."""
@@ -46,6 +47,12 @@ STEPS = 13
 ROWS = "row i of both is the same record"
 ANY = "any dependence between the two"
 APART = "samples of the two models are independent"
+
+LOOKS = 64
+"""Records of either side that tell most queries apart, before the order of all of them is looked at."""
+
+SAME_ORDER = "same_order"
+"""The code of a caution that two queries are one question."""
 
 GROUP_CELLS = 1024
 """Cells shared by all groups; each group joins them to its own resolution."""
@@ -106,6 +113,73 @@ class Difference:
         )
 
 
+def same_order(
+    queries: Mapping[str, Scores | Counts], backwards: bool = False
+) -> dict[str, tuple[str, bool]]:
+    """Queries that order the records as an earlier one does, ties and all: the same question under another name.
+
+    Which side a record is of has no say in it, so what is left out by it is left out whatever leaks.
+
+    Args:
+        queries: Scores of each query under its name, of the same records in the same order; counts, vectors and text
+            have no order to go by, and are no other query's.
+        backwards: Whether the order of another query turned round is the same question, too, as it is to an attacker
+            who may accuse at either end.
+
+    Returns:
+        under the name of each such query that of the first with its order, and whether the order is turned round.
+
+    Example:
+        >>> from estimators import Scores
+        >>> from estimators.compare import same_order
+        >>> members, nonmembers = [k / 10 for k in range(20)], [k / 30 for k in range(20)]
+        >>> squares = [[each**2 for each in side] for side in (members, nonmembers)]
+        >>> same_order({"one": Scores.of(members, nonmembers), "squared": Scores.of(*squares)})
+        {'squared': ('one', False)}
+    """
+    firsts: dict[str, Scores] = {}
+    same: dict[str, tuple[str, bool]] = {}
+    for name, data in queries.items():
+        if not isinstance(data, Scores) or data.dimension > 1 or data.members.dtype.kind not in "iuf":
+            continue
+        for first, other in firsts.items():
+            turned = _orders_alike(other, data)
+            if turned is False or (turned and backwards):
+                same[name] = first, turned
+                break
+        else:
+            firsts[name] = data
+    return same
+
+
+def asked_once(queries: Mapping[str, Data]) -> dict[str, Data]:
+    """The queries without those that order the records as an earlier one does.
+
+    Args:
+        queries: Scores or counts of each query under its name.
+    """
+    same = same_order(queries)
+    return {name: data for name, data in queries.items() if name not in same}
+
+
+def _orders_alike(one: Scores, other: Scores) -> bool | None:
+    """Whether the second's order is that of the first turned round, or just that; None if it is neither."""
+    if (one.query, one.n_members, one.n_nonmembers) != (other.query, other.n_members, other.n_nonmembers):
+        return None
+    step = max(1, min(one.n_members, one.n_nonmembers) // LOOKS)
+    turned = None
+    for each in (step, 1):
+        x, y = (np.concatenate([of.members[::each], of.nonmembers[::each]]) for of in (one, other))
+        order = np.argsort(x)
+        x, y = x[order], y[order]
+        rises, up, down = x[1:] > x[:-1], y[1:] > y[:-1], y[1:] < y[:-1]
+        forwards = not down.any() and bool((up == rises).all())
+        if not forwards and (up.any() or not bool((down == rises).all())):
+            return None
+        turned = not forwards
+    return turned
+
+
 def compare(
     queries: Mapping[str, Scores | Counts],
     prior: float = 0.5,
@@ -119,7 +193,8 @@ def compare(
     """Rank queries by advantage, bound the largest, and state the differences of pairs of them.
 
     The upper end of the maximum needs no correction: the truly riskiest query is one fixed query, and
-    its own limit is at most the largest. The lower end does: any of them may be the one that errs.
+    its own limit is at most the largest. The lower end does: any of them may be the one that errs. Queries that order
+    the records alike, or one as the other turned round, are one question: it is asked once, and pays once.
 
     Args:
         queries: Scores or counts of each query under its name, at least 2: several scores of one model, say.
@@ -159,16 +234,29 @@ def compare(
     confidence = require_open_unit("confidence", confidence)
     if len(queries) < 2:
         raise OptionError(f"compare needs at least 2 queries, got {len(queries)}", field="queries")
-    corrected = 1.0 - (1.0 - confidence) / len(queries)
     prior = require_open_unit("prior", prior)
     require_target(target)
     for data in queries.values():
         require_data(data, Scores, Counts)
-    ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in queries.items()}
+    same = same_order(queries, backwards=True)
+    questions = {name: data for name, data in queries.items() if name not in same}
+    corrected = 1.0 - (1.0 - confidence) / len(questions)
+    ends = {name: ends_of(data, prior, target, seed, cluster=cluster) for name, data in questions.items()}
     answers = {name: each.at(corrected) for name, each in ends.items()}
     above = max(sound_upper(each, (1.0 - confidence) / 2.0) for each in ends.values())
-    apart = _differences(queries, ends, pairs, paired, confidence, seed) if pairs else ()
-    return side_by_side(answers, above, confidence, apart, "query", "queries")
+    for name, (first, _) in same.items():
+        questions[name], ends[name], answers[name] = questions[first], ends[first], answers[first]
+    apart = _differences(questions, ends, pairs, paired, confidence, seed) if pairs else ()
+    answers = {name: answers[name] for name in queries}
+    comparison = side_by_side(answers, above, confidence, apart, "query", "queries")
+    return replace(comparison, cautions=(*_same_questions(same), *comparison.cautions))
+
+
+def _same_questions(same: Mapping[str, tuple[str, bool]]) -> Iterator[Caution]:
+    """Which queries were asked once."""
+    for name, (first, turned) in same.items():
+        how = f"the records as {first!r} does, turned round" if turned else f"the records as {first!r} does"
+        yield Caution(SAME_ORDER, f"query {name!r} orders {how}: it is the same question and was asked once")
 
 
 def side_by_side(

@@ -100,8 +100,8 @@ class UnknownName(OptionError):
     def among(cls, what: str, got: object, choices: Iterable[str]) -> UnknownName:
         """Name the choices and, when there is one, the nearest."""
         names = sorted(choices)
-        near = get_close_matches(str(got), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest_name(str(got), names)
+        hint = f"; did you mean {near!r}?" if near else ""
         return cls(f"{what}: unknown name, need one of {', '.join(names)}{hint}", field=what)
 
 
@@ -131,6 +131,24 @@ class IncompatibleCells(CountsError):
 
 class TooManyCells(CountsError):
     """So many cells that the answer would be meaningless or not fit in memory."""
+
+
+def nearest_name(got: str, names: Iterable[str]) -> str | None:
+    """The one of several names that is most like this one, or that it begins with; None if none is like it.
+
+    Args:
+        got: The name that is none of them.
+        names: Those that are known.
+
+    Example:
+        >>> from estimators.errors import nearest_name
+        >>> [nearest_name(got, ["f1", "precision"]) for got in ("F1", "f1_score", "precison", "auc")]
+        ['f1', 'f1', 'precision', None]
+    """
+    by_letters = {name.lower(): name for name in names}
+    near = get_close_matches(got.lower(), by_letters, n=1)
+    near += [name for name in by_letters if len(name) > 1 and got.lower().startswith(name)]
+    return by_letters[near[0]] if near else None
 
 
 def require_number(name: str, value: object) -> float:
@@ -174,6 +192,22 @@ def require_nonnegative(name: str, value: float) -> float:
     number = require_number(name, value)
     if not 0.0 <= number < float("inf"):
         raise OutOfRange(f"{name}: got {number!r}, need a finite number of at least 0", field=name)
+    return number
+
+
+def require_from_zero_to_one(name: str, value: float) -> float:
+    """Return ``value`` if it is at least 0 and at most 1."""
+    number = require_number(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 to 1", field=name)
+    return number
+
+
+def require_up_to_one(name: str, value: float) -> float:
+    """Return ``value`` if it is above 0 and at most 1."""
+    number = require_number(name, value)
+    if not 0.0 < number <= 1.0:
+        raise OutOfRange(f"{name}: got {number!r}, need a number above 0 and at most 1", field=name)
     return number
 
 

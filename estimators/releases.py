@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from estimators.advantage import Advantage, Ends
 from estimators.clusters.design import Labels
-from estimators.compare import Comparison, DifferenceLimits, difference_of, ranks, side_by_side
+from estimators.compare import Comparison, DifferenceLimits, asked_once, difference_of, ranks, side_by_side
 from estimators.errors import OptionError, OutOfRange, UnknownName, require_number, require_open_unit
 from estimators.plan import Decision, beneath_baseline, decision
 from estimators.sample.counts import Counts
@@ -129,7 +129,10 @@ def compare_releases(
     against = next(iter(releases)) if against is None else against
     if against not in releases:
         raise UnknownName.among("against", against, releases)
-    every = {name: each if isinstance(each, Mapping) else {name: each} for name, each in releases.items()}
+    every = {
+        name: asked_once(each) if isinstance(each, Mapping) else {name: each}
+        for name, each in releases.items()
+    }
     ends = {
         name: riskiest_ends(each, prior, seed, f"release {name!r}", cluster) for name, each in every.items()
     }

@@ -2,7 +2,8 @@
 
 A limit passes if it passes for every query, and fails if it fails for one. A wrong pass needs that the limit passes for
 the query that violates it, and that is one fixed query: upper ends need no correction (Berger 1982). A wrong fail needs
-that any query fails any of the limits that all hold: lower ends share the error over queries and limits.
+that any query fails any of the limits that all hold: lower ends share the error over queries and limits. Queries that
+order the records alike are one question, and share nothing.
 
 Queries of a model point one way, the higher the more like a member, so one end of each score is looked at; a released
 table that was filtered keeps away from members, so there it is either.
@@ -21,7 +22,15 @@ from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure, exposure
 from estimators.clusters.design import Labels
 from estimators.clusters.lone import lone_rows, require_scores
-from estimators.compare import Comparison, GroupAdvantage, RankedQuery, by_group, compare
+from estimators.compare import (
+    Comparison,
+    GroupAdvantage,
+    RankedQuery,
+    asked_once,
+    by_group,
+    compare,
+    same_order,
+)
 from estimators.errors import OptionError, OutOfRange, require_number, require_open_unit
 from estimators.exposed import AT_PRECISION, MaxExposed
 from estimators.maxima import GateSample, JudgedLimit, MaxAdvantage, MaxTpr
@@ -165,11 +174,12 @@ def judge_queries(
         >>> limit.decision.value, limit.query
         ('fail', 'other')
     """
-    shares = max(1, (len(limits) + further) * len(queries))
+    questions = asked_once(queries)
+    shares = max(1, (len(limits) + further) * len(questions))
     below = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / shares
     alone = any(not isinstance(limit, MaxAdvantage) for limit in limits)
     samples = {}
-    for name, data in queries.items():
+    for name, data in questions.items():
         every = None if cluster is None else require_scores(data)
         rows = data
         if every is not None and cluster is not None and alone:
@@ -218,8 +228,14 @@ def exposures_of(
         confidence: Probability that both ends of an interval hold, strictly between 0 and 1.
         direction: Which end of the scores speaks for membership.
     """
-    together = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / max(1, len(queries))
-    return {name: exposure(scores, together, prior, direction) for name, scores in queries.items()}
+    same = same_order(queries)
+    together = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / max(1, len(queries) - len(same))
+    exposures = {
+        name: exposure(scores, together, prior, direction)
+        for name, scores in queries.items()
+        if name not in same
+    }
+    return {name: exposures[same[name][0] if name in same else name] for name in queries}
 
 
 def most_exposed(exposures: Mapping[str, Exposure]) -> tuple[str, Exposure]:
@@ -253,8 +269,8 @@ def by_groups(
     Returns:
         the mean risk of each group, and the advantage within each.
     """
-    in_order = [queries[each.name] for each in comparison.ranking]
-    whole = [each for each in in_order if each.n_members + each.n_nonmembers == len(labels)]
+    in_order = asked_once({each.name: queries[each.name] for each in comparison.ranking})
+    whole = [each for each in in_order.values() if each.n_members + each.n_nonmembers == len(labels)]
     shared = 1.0 - (1.0 - require_open_unit("confidence", confidence)) / len(whole)
     risks = individual_risk(whole[0], prior, shared, groups=labels, seed=seed).groups
     assert risks is not None

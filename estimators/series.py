@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from estimators.advantage import Ends, ends_of
 from estimators.clusters.design import Labels
 from estimators.clusters.ends import ClusterSummary
-from estimators.compare import sound_upper
+from estimators.compare import asked_once, sound_upper
 from estimators.errors import DimensionMismatch, OptionError, OutOfRange, require_number, require_open_unit
 from estimators.plan import NEAR, Decision, beneath_baseline, decide, records_needed
 from estimators.sample.counts import Counts, require_data
@@ -241,7 +241,7 @@ def judge_series(
 def riskiest_ends(
     queries: Queries, prior: float, seed: int, what: str, cluster: Labels | None = None
 ) -> dict[str, Ends]:
-    """Both ends of each query, at any level.
+    """Both ends of each query, at any level; of queries that order the records alike those of the first.
 
     Args:
         queries: Scores or counts of each query under its name.
@@ -258,7 +258,10 @@ def riskiest_ends(
             raise DimensionMismatch(
                 f"{what}, query {name!r}: got vectors, need one number a record", field="queries"
             )
-    return {name: ends_of(scores, prior, None, seed, cluster=cluster) for name, scores in queries.items()}
+    return {
+        name: ends_of(scores, prior, None, seed, cluster=cluster)
+        for name, scores in asked_once(queries).items()
+    }
 
 
 def riskiest_upper(ends: Mapping[str, Ends], alpha: float) -> float:

@@ -91,7 +91,7 @@ def options_of(operation: str) -> tuple[Option, ...]:
     """Every option that one question has in the shell."""
     schemas = list(parameters(operation) or _fields(QUESTIONS[operation]))
     apart = {PRESET, WHOLE}  # the name of a metric is its option; a file is one table
-    former = {FORMER[each["name"]]: flag(each["name"]) for each in schemas if each.get("deprecated")}
+    former = {FORMER[each["name"]]: flag(each["name"]) for each in schemas if each["name"] in FORMER}
     return tuple(
         replace(_option(operation, each), former=former.get(each["name"], ""))
         for each in schemas

@@ -38,6 +38,9 @@ FILE is an NPZ archive of arrays, as numpy.savez writes it; higher signals are m
                 for quantile regression: a row of numbers for each record, and for others that are no members and are
                 not scored, with the audited model's signal of these
 
+Records that no shadow was trained on, or that every one was, are left out, and how many is said, as long as half of
+either side remain.
+
 --scale says what the signals are: logit, the logarithm of p / (1 - p) of a record's own class; log, that of p; plain,
 any other number, of which RMIA makes nothing.
 
@@ -98,11 +101,13 @@ def run(options: argparse.Namespace) -> int:
             source = stack.enter_context(open_source(options.file, "npz"))
             progress = stack.enter_context(Progress(options.quiet))
             try:
-                arrays = _arrays(source)
+                arrays, notes = _with_shadows(_arrays(source))
                 progress.now("computing")
-                member = _member(arrays)
+                member = arrays[MEMBER]
                 scores, reasons = _scores(arrays, scale)
-                lines, first, decision = _verdict(scores, member, reasons, limit, arrays.get(MEMBERSHIP))
+                lines, first, decision = _verdict(
+                    scores, member, reasons, limit, arrays.get(MEMBERSHIP), notes
+                )
             except Problem as problem:
                 raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
             except MaceError as error:
@@ -183,6 +188,25 @@ def _member(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
     return member.astype(np.bool_)
 
 
+def _with_shadows(arrays: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """The records that have the shadows that queries need, and how many are left out."""
+    from estimators.model import left_out_of_shadows
+    from estimators.queries.shadows import records_with_shadows
+
+    arrays[MEMBER] = _member(arrays)
+    if MEMBERSHIP not in arrays:
+        return arrays, []
+    keep = records_with_shadows(arrays[MEMBERSHIP], arrays[MEMBER])
+    if keep.all():
+        return arrays, []
+    along = {
+        name: array[:, keep] if name in (SIGNALS, MEMBERSHIP) else array[keep]
+        for name, array in arrays.items()
+        if name not in LEARNED[1:]
+    }
+    return {**arrays, **along}, [f"note: {each.message}" for each in left_out_of_shadows(keep)]
+
+
 def _scores(arrays: dict[str, NDArray[Any]], scale: Any) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """The scores of each query, and why others cannot be had."""
     from estimators.model import shadow_scores
@@ -206,21 +230,25 @@ def _verdict(
     reasons: dict[str, str],
     limit: float | None,
     membership: NDArray[Any] | None,
+    notes: list[str],
 ) -> tuple[list[str], str, str | None]:
     """Lines: each query, all intervals holding together, a sentence, a verdict, notes; the riskiest; the decision."""
     from estimators import Scores
+    from estimators.model import without_same_order
     from estimators.plan import overall
     from estimators.riskiest import compare_queries, judge_queries, limits_of
     from estimators.sample.scores import Query
 
-    queries: dict[str, Scores] = {
+    every: dict[str, Scores] = {
         name: Scores.of(each[member], each[~member], Query.CONTINUOUS) for name, each in scores.items()
     }
+    queries, same = without_same_order(every)
     comparison = compare_queries(queries)
     lines = [*_table(comparison), "", comparison.sentence]
     verdicts = judge_queries(limits_of(max_advantage=limit), queries) if limit is not None else ()
     lines += [f"{each.opening}: {each.reason}" for each in verdicts]
-    lines += [f"not asked: {name} {reason}" for name, reason in reasons.items()]
+    lines += [f"not asked: {name} {reason}" for name, reason in {**same, **reasons}.items()]
+    lines += notes
     if membership is not None:
         share = membership.mean(axis=0)
         of_members, of_others = share[member].mean(), share[~member].mean()

@@ -18,6 +18,8 @@ class Preset:
     make: Callable[..., dict[str, float]]
     parameters: Mapping[str, float] = field(default_factory=dict)
     by_prior: bool = False
+    case_of: str | None = None
+    """The preset that it is with its usual parameters: who asks for every metric gets that one."""
 
 
 def preset(name: str, prior: float, **parameters: float) -> Metric:
@@ -61,6 +63,11 @@ def _linear(
     return lambda: {"a11": a11, "a10": a10, "a01": a01, "a00": a00, "b0": b0}
 
 
+def every_metric() -> list[str]:
+    """The presets that are metrics of their own: what is stated where no metric is named."""
+    return [name for name, entry in PRESETS.items() if entry.case_of is None]
+
+
 PRESETS: Mapping[str, Preset] = {
     "accuracy": Preset("TP + TN", "share of right guesses", _linear(1, 0, 0, 1)),
     "advantage": Preset("TP + TN - FP - FN", "2 accuracy - 1 (MACE, Definition 1)", _linear(1, -1, -1, 1)),
@@ -91,6 +98,12 @@ PRESETS: Mapping[str, Preset] = {
         "share of nonmembers among those guessed nonmember; needs a least share of nonmember guesses",
         lambda: {"a00": 1.0, "b00": 1.0, "b01": 1.0},
     ),
+    "f1": Preset(
+        "2 TP/(2 TP + FN + FP)",
+        "harmonic mean of precision and recall",
+        lambda: {"a11": 2.0, "b11": 2.0, "b01": 1.0, "b10": 1.0},
+        case_of="f_beta",
+    ),
     "f_beta": Preset(
         "(1 + beta^2) TP/((1 + beta^2) TP + beta^2 FN + FP)",
         "weighted harmonic mean of precision and recall; beta = 1 is F1",
@@ -114,8 +127,8 @@ PRESETS: Mapping[str, Preset] = {
 Example:
     >>> from estimators import PRESETS
     >>> list(PRESETS)
-    ['accuracy', 'advantage', 'balanced_accuracy', 'precision', 'recall', 'specificity', 'npv', 'f_beta', 'jaccard',
-    'weighted_accuracy']
+    ['accuracy', 'advantage', 'balanced_accuracy', 'precision', 'recall', 'specificity', 'npv', 'f1', 'f_beta',
+    'jaccard', 'weighted_accuracy']
     >>> print(PRESETS["precision"].formula, "-", PRESETS["precision"].description)
     TP/(TP + FP) - share of members among those guessed member (PPV); needs a least share of member guesses
 """

@@ -9,8 +9,10 @@ from estimators.model.answers import (
     Shadows,
     floor_of,
     kind_of,
+    left_out_of_shadows,
     shadow_scores,
     shadow_signals,
+    without_same_order,
 )
 from estimators.model.audit import Fit, ModelAudit, audit_model
 
@@ -26,6 +28,8 @@ __all__ = [
     "audit_model",
     "floor_of",
     "kind_of",
+    "left_out_of_shadows",
     "shadow_scores",
     "shadow_signals",
+    "without_same_order",
 ]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from estimators.compare import same_order
 from estimators.errors import DimensionMismatch, MaceError, OptionError, UnknownName
 from estimators.queries import models, shadows
 from estimators.queries.arrays import Booleans, Floats, labels_of, numbers, plain_array, require_length
+from estimators.queries.shadows import records_with_shadows
 from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
+from estimators.statement import Caution
 
 Outputs = Literal["probabilities", "logits", "predictions", "labels"]
 Scale = Literal["logit", "log", "plain"]
@@ -162,6 +165,11 @@ class Side:
         with _of_side(self.name):
             return _FORMULAS[name](self)
 
+    def part(self, keep: Booleans) -> Side:
+        """Some of the records."""
+        right = None if self.right is None else self.right[keep]
+        return replace(self, answers=self.answers[keep], labels=self.labels[keep], right=right)
+
     def signals(self, floor: float) -> Floats:
         """What shadows are compared by."""
         with _of_side(self.name):
@@ -257,7 +265,35 @@ def ask_queries(
             progress(place, len(names), f"queries asked: {name}")
     if selection is not None:
         reasons |= {name: "was not asked for" for name in (*own, *beside) if name not in reasons}
-    return scores, {name: reason for name, reason in reasons.items() if name not in scores}
+    questions, same = without_same_order(scores)
+    reasons |= same
+    return questions, {name: reason for name, reason in reasons.items() if name not in questions}
+
+
+def without_same_order(scores: Mapping[str, Scores]) -> tuple[dict[str, Scores], dict[str, str]]:
+    """The queries that are to be asked, and why others are not: they order the records as one of these does.
+
+    Args:
+        scores: Scores of each query under its name, of the same records.
+    """
+    same = same_order(scores)
+    questions = {name: each for name, each in scores.items() if name not in same}
+    return questions, {name: f"orders records as {first} does" for name, (first, _) in same.items()}
+
+
+def left_out_of_shadows(keep: Booleans) -> Iterator[Caution]:
+    """How many records are left out, as they lack shadows with them or without them.
+
+    Args:
+        keep: Which records are not, as ``records_with_shadows`` says.
+    """
+    lacking = int((~keep).sum())
+    if lacking:
+        yield Caution(
+            "records_left_out",
+            f"{lacking:,} of {len(keep):,} records left out: no shadow was trained on them, or every one was; shadows "
+            "on random_halves of all records leave none out",
+        )
 
 
 def _require_applicable(name: str, applicable: Sequence[str], reasons: Mapping[str, str]) -> None:
@@ -291,17 +327,31 @@ def _reasons(side: Side) -> dict[str, str]:
     return reasons
 
 
+def with_shadows(sides: Sequence[Side], stock: Shadows) -> tuple[tuple[Side, ...], Shadows, Booleans]:
+    """The records that have the shadows that queries need, what shadows say of these, and which records they are."""
+    records = sum(len(side.labels) for side in sides)
+    signals = numbers(stock.signals, "shadows", (2,), models=True)
+    if signals.shape[1] != records:
+        raise DimensionMismatch(
+            f"shadows: got signals of {signals.shape[1]} records, need {records}: all members, then all nonmembers",
+            field="shadows",
+        )
+    keep = records_with_shadows(stock.membership, np.arange(records) < len(sides[0].labels))
+    if keep.all():
+        return tuple(sides), stock, keep
+    parts = np.split(keep, [len(sides[0].labels)])
+    of_these = Shadows(signals[:, keep], np.asarray(stock.membership)[:, keep], stock.floor)
+    return tuple(side.part(part) for side, part in zip(sides, parts, strict=True)), of_these, keep
+
+
 def _beside(sides: Sequence[Side], stock: Shadows) -> tuple[dict[str, Floats], dict[str, str]]:
     """Scores by shadows of the records of both sides, and why some cannot be had."""
     target = np.concatenate([side.signals(stock.floor) for side in sides])
-    signals = numbers(stock.signals, "shadows", (2,), models=True)
-    if signals.shape[1] != len(target):
-        raise DimensionMismatch(
-            f"shadows: got signals of {signals.shape[1]} records, need {len(target)}: all members, then all nonmembers",
-            field="shadows",
-        )
     return shadow_scores(
-        target, signals, stock.membership, scale="plain" if sides[0].outputs == "predictions" else "logit"
+        target,
+        stock.signals,
+        stock.membership,
+        scale="plain" if sides[0].outputs == "predictions" else "logit",
     )
 
 

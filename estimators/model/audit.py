@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from estimators.adversary.learned import DEFAULT_LEARNERS, Learner, learn_score
 from estimators.audit.epsilon import Direction
 from estimators.audit.exposure import Exposure
+from estimators.audit.roc import auc
 from estimators.compare import Comparison, GroupAdvantage
 from estimators.errors import (
     DimensionMismatch,
@@ -35,7 +36,9 @@ from estimators.model.answers import (
     Shadows,
     Side,
     ask_queries,
+    left_out_of_shadows,
     side_of,
+    with_shadows,
 )
 from estimators.plan import Decision, overall
 from estimators.queries import models
@@ -52,12 +55,20 @@ from estimators.riskiest import (
     most_exposed,
     verdict_of,
 )
+from estimators.sample.counting import finest
+from estimators.sample.scores import Query as ScoreKind
 from estimators.sample.scores import Scores
 from estimators.split import Control, SplitCheck
 from estimators.statement import Caution, at_least, one_end
 
 JOINT = "joint_query_may_exceed"
 """The caution of a comparison that all its queries together may tell more; here it says what to do about it."""
+
+MEASURES = {"labels": "correctness", "predictions": "squared_error"}
+"""The query that says how well a model does on a record, by what it answers; else ``loss``."""
+
+NOT_BY_CHANCE = 1.0 - 2e-4
+"""Confidence with which members do worse than nonmembers before that is worth a word: by chance once in 10,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +215,8 @@ def audit_model(
         outputs: What the answers are: ``"probabilities"``, ``"logits"`` (scores before the softmax), ``"predictions"``
             of a regressor, or ``"labels"``, if a classifier tells nothing else.
         classes: The labels in the order of the columns; columns are numbered from 0 without it.
-        shadows: What shadow models answer about all these rows, members first.
+        shadows: What shadow models answer about all these rows, members first. Rows that no shadow was trained on, or
+            that every one was, are left out, if at least half of either side remain.
         max_advantage: Largest advantage of the riskiest query that is acceptable.
         max_tpr: Largest true positive rate at ``at_fpr`` that is acceptable, of any query.
         at_fpr: The false positive rate that goes with it, strictly between 0 and 1.
@@ -263,18 +275,22 @@ def audit_model(
             "nonmembers: the answers have another shape than those for members; ask the same model for both",
             field="nonmembers",
         )
-    scores, not_asked = ask_queries(sides, shadows, queries, progress)
-    further: tuple[Caution, ...] = ()
+    parts, of_these = sides, shadows
+    keep = np.ones(sum(len(side.labels) for side in sides), np.bool_)
+    if shadows is not None:
+        parts, of_these, keep = with_shadows(sides, shadows)
+    scores, not_asked = ask_queries(parts, of_these, queries, progress)
+    further: tuple[Caution, ...] = tuple(left_out_of_shadows(keep))
     if len(scores) > 1 and together:
         learned = learn_score(_vectors(scores), prior, seed, learners)
         scores[TOGETHER] = learned.scores
-        further = (learned.caution,)
+        further = (*further, learned.caution)
     elif len(scores) > 1:
         message = (
             "an adversary who sees all queries together may do better than with any one; ask for them together to "
             "learn a score of them all"
         )
-        further = (Caution(JOINT, message),)
+        further = (*further, Caution(JOINT, message))
     elif together:
         not_asked[TOGETHER] = "there is one query alone"
     comparison = compare_queries(scores, prior, confidence, seed)
@@ -284,7 +300,7 @@ def audit_model(
     risks: GroupRisks | None = None
     within: tuple[GroupAdvantage, ...] = ()
     if groups is not None:
-        labels = _joined(groups, sides)
+        labels = _joined(groups, sides)[keep]
         risks, within = by_groups(scores, comparison, labels, prior, confidence, seed)
     return ModelAudit(
         comparison,
@@ -301,6 +317,7 @@ def audit_model(
         control,
         confidence,
         (
+            *_members_do_worse(parts, scores),
             *(each.caution for each in (split, control) if each is not None and each.caution is not None),
             *_cautions(verdicts, exposures, fit, shadows, outputs, confidence),
             *further,
@@ -330,6 +347,21 @@ def _fit(sides: Sequence[Side], confidence: float) -> Fit:
     n1, n0, alpha = len(one), len(other), (1.0 - confidence) / 2.0
     half = float(weighted_accuracy_lower(int(one.sum()), n1, n0 - int(other.sum()), n0, 0.5, alpha))
     return Fit("accuracy", float(one.mean()), float(other.mean()), max(0.0, 2.0 * half - 1.0))
+
+
+def _members_do_worse(sides: Sequence[Side], scores: Mapping[str, Scores]) -> Iterator[Caution]:
+    """Whether the model errs less on the rows that it was not trained on, more than chance makes."""
+    name = MEASURES.get(sides[0].outputs, "loss")
+    of_each = scores.get(name) or Scores.of(sides[0].ask(name), sides[1].ask(name), ScoreKind.CONTINUOUS)
+    area = auc(finest(of_each), NOT_BY_CHANCE).estimate
+    if area.upper < 0.5:
+        pairs = 100.0 * float(area.value or 0.0)
+        yield Caution(
+            "members_do_worse",
+            "members do worse than nonmembers: are the two the wrong way round? Of 100 pairs of a training row and "
+            f"another row the model does better on the training row in {pairs:.0f} (by {name}); "
+            "if the sides are right, their rows are of different kinds",
+        )
 
 
 def _joined(groups: Any, sides: Sequence[Side]) -> NDArray[np.generic]:

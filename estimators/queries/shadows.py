@@ -10,7 +10,8 @@ a shadow's training set, as when ``random_halves`` of all records are drawn. Sha
 hold-out alone know who is a member, and these queries then find it without any leak. The audited model is no shadow.
 
 Arithmetic costs one pass over ``signals``; the shadows are the cost: 2 at least, 16 to 64 for most of the power, each
-as expensive as the model. All records must have the shadows that a query needs; what happens if not is said there.
+as expensive as the model. All records must have the shadows that a query needs: leave the others out
+(``records_with_shadows``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from estimators.errors import (
     TooFewRecords,
     UnknownName,
     require_count,
-    require_number,
+    require_from_zero_to_one,
     require_open_unit,
     require_positive,
 )
@@ -44,6 +45,9 @@ MANY = 32
 
 NARROW = 1e-6
 """Smallest deviation of a record, as a share of the pooled one."""
+
+LEAST_LEFT = 0.5
+"""Share of either side's records that must have the shadows that queries need, for the others to be left out."""
 
 FEWEST = 20
 """Records a quantile regression is learned from at least."""
@@ -139,6 +143,46 @@ def random_halves(shadows: int, records: int, seed: int) -> Booleans:
     rng = np.random.default_rng(require_count("seed", seed, 0))
     firsts = np.array([rng.permutation(total) < total // 2 for _ in range((models + 1) // 2)])
     return np.stack([firsts, ~firsts], axis=1).reshape(-1, total)[:models]
+
+
+def records_with_shadows(membership: ArrayLike, member: ArrayLike) -> Booleans:
+    """Which records have the shadows that queries need; leave the others out before you ask any.
+
+    Every query needs a shadow that was not trained on the record. LiRA online needs one that was, too, which is asked
+    where at least ``LEAST_LEFT`` of either side then remain: with fewer, shadows were not drawn from both sides, and
+    queries go without (offline). Membership in shadows is drawn without a look at the scores, so leaving records out by
+    it changes no guarantee.
+
+    Args:
+        membership: Whether the shadow was trained on the record, a row a shadow, a column a record.
+        member: Whether the audited model was trained on the record.
+
+    Returns:
+        True for each record that has them.
+
+    Raises:
+        TooFewRecords: fewer than ``LEAST_LEFT`` of a side have a shadow without them.
+
+    Example:
+        >>> from estimators.queries.shadows import records_with_shadows
+        >>> records_with_shadows([[1, 0, 1, 0], [0, 1, 1, 1]], [True, False, True, False])
+        array([ True,  True, False,  True])
+    """
+    trained, members = _flags(membership), np.asarray(member, dtype=np.bool_)
+    _require_shape(trained.shape, "membership", (None, len(members)))
+    without: Booleans = np.asarray((~trained).any(axis=0))
+    within: Booleans = np.asarray(trained.any(axis=0))
+    for side, name in ((members, "members"), (~members, "nonmembers")):
+        left, records = int(without[side].sum()), int(side.sum())
+        if left < LEAST_LEFT * records:
+            raise TooFewRecords(
+                f"membership: {left:,} of {records:,} {name} have a shadow that was trained without them, need at "
+                f"least {LEAST_LEFT:.0%}; train more shadows, each on random_halves of all records",
+                field="membership",
+            )
+    both = without & within
+    enough = all(both[side].sum() >= LEAST_LEFT * side.sum() for side in (members, ~members))
+    return both if enough else without
 
 
 def lira_online(
@@ -273,7 +317,7 @@ def rmia(
     own, table, member = _shadows(target, signals, membership)
     for each, name in ((own[None], "target"), (table, "signals")):
         _require_log_probabilities(each, name)
-    share = _from_zero_to_one("a", a)
+    share = require_from_zero_to_one("a", a)
     ratio = require_positive("gamma", gamma)
     outside = _average(table, ~member, "out")
     whole = (
@@ -477,14 +521,20 @@ def _shadows(
     _require_shape(table.shape, "signals", (None, len(own)))
     if membership is None:
         return own, table, np.zeros(table.shape, np.bool_)
+    member = _flags(membership)
+    _require_shape(member.shape, "membership", table.shape)
+    return own, table, member
+
+
+def _flags(membership: ArrayLike) -> Booleans:
+    """Who trained on what: True or False for each shadow and record."""
     array = plain_array(membership, "membership")
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
         raise InputError(
             "membership: need True or False (1 or 0) for each shadow and record, a row a shadow",
             field="membership",
         )
-    _require_shape(array.shape, "membership", table.shape)
-    return own, table, array.astype(np.bool_)
+    return array.astype(np.bool_)
 
 
 def _require_shape(got: tuple[int, ...], name: str, need: tuple[int | None, ...]) -> None:
@@ -504,11 +554,11 @@ def _counts(mask: Booleans, fewest: int, kind: str) -> Floats:
     count = mask.sum(axis=0)
     if (count < fewest).any():
         index = int(np.argmax(count < fewest))
-        did = "trained on" if kind == "in" else "not trained on"
-        instead = "use a query without them (offline)" if kind == "in" else "leave the record out of them"
+        did = "trained on it" if kind == "in" else "trained without it"
+        instead = "use a query without them (offline)" if kind == "in" else "leave the record out"
         raise TooFewRecords(
-            f"signals: record {index} was {did} by {int(count[index])} of {len(mask)} shadows, "
-            f"need at least {fewest}; train more shadows, on random_halves of all records, or {instead}",
+            f"signals: record {index}: {int(count[index])} of {len(mask)} shadows were {did}, need at least {fewest}; "
+            f"train more shadows, on random_halves of all records, or {instead}",
             field="signals",
             index=index,
         )
@@ -582,10 +632,3 @@ def _require_log_probabilities(table: Floats, name: str) -> None:
             field=name,
             index=index,
         )
-
-
-def _from_zero_to_one(name: str, value: float) -> float:
-    number = require_number(name, value)
-    if not 0.0 <= number <= 1.0:
-        raise OutOfRange(f"{name}: got {number!r}, need a number from 0 to 1", field=name)
-    return number

@@ -25,6 +25,7 @@ from estimators.sample.counts import GRID_CELLS, Counts
 from estimators.sample.integers import MOST
 from estimators.sample.scores import Query, Scores
 from estimators.sample.search import intervals_of
+from estimators.statement import Caution
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -125,12 +126,12 @@ def by_category(scores: Scores) -> Counts:
         if high - low < SMALL_INTEGER_RANGE:
             labels = low + np.arange(high - low + 1, dtype=np.uint64 if high > MOST else np.int64)
             columns = [np.bincount(_from_low(side, low), minlength=len(labels)) for side in (a, b)]
-            return _doubting(Counts.trusted(columns[0], columns[1], Values(labels)).occupied())
+            return _doubting(Counts.trusted(columns[0], columns[1], Values(labels)).occupied(), a, b)
     if "U" in (a.dtype.kind, b.dtype.kind):
         counts = _by_label(np.asarray(a, dtype=np.str_), np.asarray(b, dtype=np.str_))
-        return _doubting(counts).require_shared_cells()
+        return _doubting(counts, a, b).require_shared_cells()
     labels, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-    return _doubting(_tabulate(at.reshape(-1), len(a), Values(labels))).require_shared_cells()
+    return _doubting(_tabulate(at.reshape(-1), len(a), Values(labels)), a, b).require_shared_cells()
 
 
 def _from_low(side: NDArray[Any], low: int) -> NDArray[np.intp]:
@@ -200,10 +201,10 @@ def _tabulate(at: NDArray[np.intp], n_members: int, cells: Cells) -> Counts:
     )
 
 
-def _doubting(counts: Counts) -> Counts:
-    """Counts of categories, and what is odd about how often each of them occurs."""
+def _doubting(counts: Counts, a: NDArray[np.generic], b: NDArray[np.generic]) -> Counts:
+    """Counts of categories, and what is odd about how often each of them occurs, and in which order."""
     sides, cells = (counts.members, counts.nonmembers), counts.cells
-    odd = doubts.of_values(*sides, ordered=False)
+    odd = (*doubts.of_order(a, b), *doubts.of_values(*sides, ordered=False))
     if isinstance(cells, Values):
         odd = (*doubts.of_labels(cells.labels, *sides), *odd)
     return Counts.trusted(*sides, cells, odd) if odd else counts
@@ -263,7 +264,7 @@ def by_rank(scores: Scores) -> Counts:
     a, b = _line(scores)
     if len(a) + len(b) <= EXACT_RECORDS:
         return _by_sorting(a, b)
-    odd = (*doubts.of_ranges(a, b), *doubts.of_many(a, b))
+    odd = (*_unlike_sides(a, b), *doubts.of_many(a, b))
     exponent, first, last = _central_grid(a, b)
     span = last - first + 1
     at = [_clipped_keys(side, exponent, first, last) for side in (a, b)]
@@ -296,8 +297,13 @@ def _by_sorting(a: Floats, b: Floats) -> Counts:
     starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     members = np.add.reduceat(order < len(a), starts, dtype=np.int64)
     records = np.diff(np.concatenate([starts, [len(pooled)]]))
-    odd = (*doubts.of_ranges(a, b), *doubts.of_values(members, records - members, ordered=True))
+    odd = (*_unlike_sides(a, b), *doubts.of_values(members, records - members, ordered=True))
     return Counts.trusted(members, records - members, Intervals(ordered[starts[1:]]), odd)
+
+
+def _unlike_sides(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """What is odd about one side beside the other."""
+    return (*doubts.of_ranges(a, b), *doubts.of_precision(a, b), *doubts.of_order(a, b))
 
 
 def finest_exponent(low: float, high: float) -> int:

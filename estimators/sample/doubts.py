@@ -1,14 +1,15 @@
-"""Signs that scores are not what they are taken for: rows that stand there twice, records on both sides, two scales.
+"""Signs that scores are not what they are taken for: repeated rows, records on both sides, sides written in two ways.
 
 Each is something that independent records of one score do not do by chance, whatever the score: rounded numbers, small
 integers, steps of a tree and values that many records share all repeat, but they repeat on both sides alike. So what is
-looked at is not how often values repeat, but on which sides (docs/methods.md, section 1). A doubt is a caution: there
-may be a good reason, and the numbers stay what they are.
+looked at is not how often values repeat, or how many digits they have, but on which sides (docs/methods.md, section 1).
+A doubt is a caution: there may be a good reason, and the numbers stay what they are.
 """
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import comb, exp, inf, lgamma, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 REPEATED, SHARED, RANGES = "repeated_scores", "shared_scores", "sides_differ_in_range"
-DOUBTS = frozenset({REPEATED, SHARED, RANGES})
+PRECISION, SORTED = "sides_differ_in_precision", "one_side_sorted"
+DOUBTS = frozenset({REPEATED, SHARED, RANGES, PRECISION, SORTED})
 """The codes of all cautions made here."""
 
 SURE = 14.0
@@ -42,6 +44,21 @@ PART = 10.0
 
 ALL = 2**15
 """Scores of a side that are few enough to be sorted, all of them."""
+
+DIGITS = 512
+"""Scores of a side whose digits are looked at."""
+
+MOST_DIGITS = 10
+"""Decimals, and significant digits, up to which sides are compared: a 32-bit float that was printed has nine."""
+
+ALIKE = 16
+"""Values that follow each other and are taken to be alike: digits of members and nonmembers are compared among them."""
+
+FAR = 4.0
+"""Deviations from which a number of records is worth its exact probability."""
+
+AHEAD = 64
+"""Scores at the start of a side that show most orders to be none."""
 
 OUTSIDE, BOTH_WAYS, ALL_BUT_FEW = 0.5, 0.05, 0.95
 """Shares of a side beyond 0 and 1: enough if some lie below and some above; to either side; and in any case."""
@@ -117,7 +134,7 @@ def of_many(a: Floats, b: Floats) -> tuple[Caution, ...]:
 
 
 def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:
-    """The same of vectors: two rows are one if they are one in a direction that nobody chose.
+    """The same of vectors, and their digits: two rows are one if they are one in a direction that nobody chose.
 
     Args:
         a: Rows of members.
@@ -127,7 +144,16 @@ def of_rows(a: Floats, b: Floats) -> tuple[Caution, ...]:
     with np.errstate(over="ignore", invalid="ignore"):
         # row by row, as a product of matrices rounds by place
         lines = [(np.ascontiguousarray(side) * direction).sum(axis=1) for side in (a, b)]
-    return of_many(lines[0], lines[1]) if all(np.isfinite(line).all() for line in lines) else ()
+    repeated = of_many(lines[0], lines[1]) if all(np.isfinite(line).all() for line in lines) else ()
+    return (*repeated, *_of_precision_of_columns(a, b))
+
+
+def _of_precision_of_columns(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """The first column that was written with fewer digits on one side."""
+    for place in range(a.shape[1]):
+        for odd in of_precision(a[:, place], b[:, place]):
+            return (Caution(odd.code, f"number {place + 1} of each row: {odd.message}"),)
+    return ()
 
 
 def of_ranges(a: Floats, b: Floats) -> tuple[Caution, ...]:
@@ -150,6 +176,139 @@ def of_ranges(a: Floats, b: Floats) -> tuple[Caution, ...]:
             )
             return (Caution(RANGES, message),)
     return ()
+
+
+def of_precision(a: Floats, b: Floats) -> tuple[Caution, ...]:
+    """One side written with fewer digits than the other: as 16-bit or 32-bit floats, or rounded.
+
+    Of each value one record is looked at, whichever side it is of, and values that follow each other are compared with
+    each other only: how many digits a number has may go with its size, and a leak goes with that. If digits say nothing
+    more of the side, the members among those that a precision can write are draws without replacement, among each
+    ``ALIKE`` values that follow each other: exact, whatever the scores.
+
+    Args:
+        a: Scores of members, one number a record.
+        b: Scores of nonmembers.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.doubts import of_precision
+        >>> a, b = np.random.default_rng(0).normal(size=(2, 100))
+        >>> [caution.code for caution in of_precision(a.astype(np.float32).astype(float), b)], of_precision(a, b)
+        (['sides_differ_in_precision'], ())
+    """
+    looks = [side[:: -(-len(side) // DIGITS)] for side in (a, b)]
+    pooled = np.concatenate(looks)
+    if bool((pooled == np.floor(pooled)).all()):
+        return ()
+    order = np.random.default_rng(0).permutation(len(pooled))
+    values, first = np.unique(pooled[order], return_index=True)
+    member, fits = order[first] < len(looks[0]), _representable(values)
+    starts = np.arange(0, len(values), ALIKE)
+    sizes, members = np.diff(np.append(starts, len(values))), np.add.reduceat(member, starts, dtype=np.int64)
+    n_fits = np.add.reduceat(fits, starts, axis=1, dtype=np.int64)
+    expected = members * n_fits / sizes
+    spread = expected * (sizes - members) * (sizes - n_fits) / (sizes * np.maximum(sizes - 1, 1))
+    fitting_members = (fits & member).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        deviations = np.nan_to_num(abs(fitting_members - expected.sum(axis=1)) / np.sqrt(spread.sum(axis=1)))
+    most = int(np.argmax(deviations))
+    if deviations[most] < FAR:
+        return ()
+    chances = _members_drawn(sizes.tolist(), members.tolist(), n_fits[most].tolist())
+    chance = min(
+        float(chances[: fitting_members[most] + 1].sum()), float(chances[fitting_members[most] :].sum())
+    )
+    if 2.0 * len(fits) * chance > exp(-SURE):
+        return ()
+    shares = [float(_representable(side)[most].mean()) for side in looks]
+    return (
+        Caution(
+            PRECISION,
+            f"{shares[0]:.0%} of the member scores and {shares[1]:.0%} of the nonmember scores {PRECISIONS[most]}: "
+            "that tells the sides apart, and no number here counts it; if the model did not do it, the sides were "
+            "written in two ways: write both by the same program, with all digits",
+        ),
+    )
+
+
+PRECISIONS = (
+    "are whole numbers",
+    "are 16-bit floats",
+    "are 32-bit floats",
+    *(
+        f"have at most {digits} {kind}{'s' * (digits > 1)}"
+        for digits in range(1, MOST_DIGITS + 1)
+        for kind in ("decimal", "significant digit")
+    ),
+)
+"""Precisions in which a side may have been written, in words."""
+
+
+def _representable(values: Floats) -> NDArray[np.bool_]:
+    """Which of the values each of the precisions can write: a row a precision."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        rows = [np.rint(values) == values]
+        rows += [values.astype(kind).astype(np.float64) == values for kind in (np.float16, np.float32)]
+        size = np.floor(np.log10(np.abs(values)))
+        for digits in range(1, MOST_DIGITS + 1):
+            for places in (np.float64(digits), digits - 1.0 - size):
+                unit = 10.0**places
+                rows.append(np.rint(values * unit) / unit == values)
+    return np.array(rows)
+
+
+def _members_drawn(sizes: list[int], members: list[int], draws: list[int]) -> Floats:
+    """Chances of 0, 1, 2, ... members among records drawn without replacement from each of several groups."""
+    chances = np.ones(1)
+    for size, side, number in zip(sizes, members, draws, strict=True):
+        ways = [comb(side, each) * comb(size - side, number - each) for each in range(number + 1)]
+        chances = np.convolve(chances, np.array(ways) / comb(size, number))
+    return chances
+
+
+def of_order(members: NDArray[np.generic], nonmembers: NDArray[np.generic]) -> tuple[Caution, ...]:
+    """One side sorted and the other not: rows that were picked by their score, or no longer stand beside their record.
+
+    A sorted side of n records is one of n! orders, fewer where values repeat.
+
+    Args:
+        members: Scores of members in the order in which they came.
+        nonmembers: Scores of nonmembers, likewise.
+
+    Example:
+        >>> import numpy as np
+        >>> from estimators.sample.doubts import of_order
+        >>> a, b = np.random.default_rng(0).normal(size=(2, 100))
+        >>> [caution.code for caution in of_order(np.sort(a), b)], of_order(np.sort(a), np.sort(b))
+        (['one_side_sorted'], ())
+    """
+    ordered = [_is_sorted(side) for side in (members, nonmembers)]
+    if ordered[0] == ordered[1]:
+        return ()
+    side, name, other = (
+        (members, "member", "nonmember") if ordered[0] else (nonmembers, "nonmember", "member")
+    )
+    ends = np.flatnonzero(np.append(side[1:] != side[:-1], True))
+    alike = np.diff(np.append(-1, ends))
+    if lgamma(len(side) + 1) - sum(lgamma(n + 1) for n in alike[alike > 1].tolist()) - log(2.0) < SURE:
+        return ()
+    return (
+        Caution(
+            SORTED,
+            f"the {len(side)} {name} scores are sorted and the {other} scores are not; if they were picked by their "
+            "score, such as the largest of a longer list, they are no sample of their side: give the scores of all its "
+            "records, or of some that were drawn at random",
+        ),
+    )
+
+
+def _is_sorted(side: NDArray[Any]) -> bool:
+    """Whether scores rise or fall throughout; a look at the first ones settles most cases."""
+    return any(
+        bool((part[1:] >= part[:-1]).all()) and bool((whole[1:] >= whole[:-1]).all())
+        for part, whole in ((side[:AHEAD], side), (side[AHEAD - 1 :: -1], side[::-1]))
+    )
 
 
 def of_labels(values: NDArray[np.generic], members: Integers, nonmembers: Integers) -> tuple[Caution, ...]:

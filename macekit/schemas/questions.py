@@ -43,6 +43,7 @@ MetricName = Literal[
     "recall",
     "specificity",
     "npv",
+    "f1",
     "f_beta",
     "jaccard",
     "weighted_accuracy",
@@ -59,6 +60,7 @@ FORMER_LIMIT = Field(
 
 LearnerName = Literal["quadratic", "logistic", "boxes", "boosting", "tree"]
 BandwidthName = Literal["scott", "silverman", "sheather_jones", "least_squares"]
+RULES = "silverman is 0.9 min(s, IQR/1.349) n^(-1/5), not SciPy's rule of that name"
 
 
 class PresetMetric(Question):
@@ -140,7 +142,8 @@ class Estimator(Question):
         "the score, at any places; 2 if left out",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
-        None, description="kde: the rule that chooses the bandwidth, or the bandwidth itself"
+        None,
+        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
     )
     learners: list[LearnerName] | None = Field(
         None,
@@ -159,13 +162,20 @@ class Estimator(Question):
 class PaperEstimator(Question):
     """How the paper's estimate reads the scores; the certified one beside it stays as it is."""
 
-    kind: Literal["histogram", "kde"] = Field(
+    kind: Literal["histogram", "kde"] | None = Field(
+        None,
         description="histogram: categories as they are, numbers in equal slices of their range (bins, or 100); kde: "
-        "kernel densities of numbers"
+        "kernel densities of numbers",
+    )
+    bins: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description="the number of cells; of the paper's histogram, slices of each axis (100 if left out)",
     )
     bandwidth: BandwidthName | Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out",
+        description=f"kde: the rule that chooses the bandwidth, or the bandwidth itself; scott if left out. {RULES}",
     )
 
 
@@ -232,7 +242,20 @@ class ProcedureQuestion(PriorQuestion):
     )
 
 
-class RiskQuestion(PriorQuestion):
+class CellsQuestion(PriorQuestion):
+    """A question whose scores are sorted into cells, with what the paper states of it beside the certified."""
+
+    estimator: PaperEstimator | None = None
+    bins: int | None = Field(
+        None,
+        ge=2,
+        le=1_000_000,
+        description="has moved to estimator.bins, and is taken here until the next version",
+        json_schema_extra={"deprecated": True},
+    )
+
+
+class RiskQuestion(CellsQuestion):
     """The risk of each record, and of each group."""
 
     model_config = ConfigDict(
@@ -259,7 +282,6 @@ class RiskQuestion(PriorQuestion):
     estimator: PaperEstimator | None = Field(
         None, description="also state the risk, and the metric, as the paper does: Theorems 2, 3 and 4"
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
     interval: Literal["auto", "mover_fieller", "conditional"] = Field(
         "auto",
         description="how the interval of a cell is computed: auto is conditional, exact at every confidence; "
@@ -281,7 +303,7 @@ class RiskQuestion(PriorQuestion):
     )
 
 
-class MetricsQuestion(PriorQuestion):
+class MetricsQuestion(CellsQuestion):
     """Several metrics of one sample, each at its optimum."""
 
     metrics: list[MetricGiven] | None = Field(
@@ -295,9 +317,9 @@ class MetricsQuestion(PriorQuestion):
     )
     estimator: PaperEstimator | None = Field(
         None,
-        description="how the paper's Algorithms 2 and 3 learn the posterior; kde if left out and scores are numbers",
+        description="how the paper's Algorithms 2 and 3 learn the posterior: by the cells of the certified optimum if "
+        "the kind is left out",
     )
-    bins: int | None = Field(None, ge=2, le=1_000_000, description="number of cells")
 
 
 class AttackRule(Question):

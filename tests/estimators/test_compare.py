@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from estimators.advantage import Ends
-from estimators.compare import by_group, compare, difference, differences, paired_difference
+from estimators.compare import (
+    by_group,
+    compare,
+    difference,
+    differences,
+    paired_difference,
+    same_order,
+)
 from estimators.errors import OptionError
 from estimators.sample.counting import by_rank
 from estimators.sample.scores import Query, Scores
@@ -33,6 +40,76 @@ def test_queries_alike_share_their_ranks() -> None:
     result = compare({name: draw(identical(), 300, rng) for name in "abc"})
 
     assert {(p.best_rank, p.worst_rank) for p in result.ranking} == {(1, 3)}
+
+
+def ranks(scores: Scores) -> list[int]:
+    """Dense ranks of all records, by counting the different values below each."""
+    pooled = np.concatenate([scores.members, scores.nonmembers])
+    distinct = sorted(set(pooled.tolist()))
+    return [distinct.index(each) for each in pooled.tolist()]
+
+
+def test_the_same_order_is_that_of_the_same_ranks_of_all_records() -> None:
+    """Ties included: what ties in one and not in the other is another question."""
+    rng = np.random.default_rng(51)
+    seen = set()
+    for _ in range(400):
+        base = rng.integers(0, 4, 20) / 4.0
+        other = rng.choice([3.0, -2.0]) * base + (rng.random(20) < 0.02)
+        pair = [Scores.of(each[:10], each[10:], "continuous") for each in (base, other)]
+        one, two = map(ranks, pair)
+
+        same = same_order(dict(zip("ab", pair, strict=True)), backwards=True)
+
+        assert same == (
+            {"b": ("a", False)} if one == two else {"b": ("a", True)} if _is_turned(one, two) else {}
+        )
+        seen.add(same.get("b", ("", None))[1])
+    assert seen == {False, True, None}
+
+
+def _is_turned(one: list[int], two: list[int]) -> bool:
+    return [max(one) - rank for rank in one] == two
+
+
+@pytest.mark.parametrize("n", [30, 3000])
+def test_a_difference_in_one_pair_of_records_is_another_order(n: int) -> None:
+    a, b = np.random.default_rng(52).normal(size=(2, n))
+    near = a.copy()
+    near[[1, 2]] = a[[2, 1]]
+
+    assert same_order({"a": Scores.of(a, b), "near": Scores.of(near, b)}) == {}
+    assert same_order({"a": Scores.of(a, b), "cubed": Scores.of(a**3, b**3)}) == {"cubed": ("a", False)}
+
+
+def test_one_question_under_three_names_pays_once() -> None:
+    rng = np.random.default_rng(53)
+    a, b, other = rng.normal(0.3, 1, 400), rng.normal(size=400), rng.normal(size=(2, 400))
+    queries = {"loss": Scores.of(a, b), "other": Scores.of(*other)}
+    twins = {"scaled": Scores.of(np.exp(a), np.exp(b)), "distance": Scores.of(-a, -b)}
+
+    plain, named = compare(queries), compare({**queries, **twins})
+    answers = {place.name: place.advantage for place in named.ranking}
+
+    assert named.maximum == plain.maximum
+    assert answers["scaled"] == answers["distance"] == answers["loss"]
+    assert [c.message for c in named.cautions if c.code == "same_order"] == [
+        "query 'scaled' orders the records as 'loss' does: it is the same question and was asked once",
+        "query 'distance' orders the records as 'loss' does, turned round: it is the same question and was asked once",
+    ]
+
+
+def test_one_question_under_two_names_is_not_shown_to_differ_from_itself() -> None:
+    rng = np.random.default_rng(54)
+    a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
+
+    (apart,) = compare(
+        {"one": Scores.of(a, b), "turned": Scores.of(-a, -b)}, pairs=[("one", "turned")]
+    ).differences
+
+    assert not apart.decided
+    assert apart.estimate.value == 0.0
+    assert apart.estimate.lower == pytest.approx(-apart.estimate.upper)
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.3])

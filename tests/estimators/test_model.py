@@ -68,8 +68,11 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
     logits, labels = world(1, classes=2)
     audit = audited(logits, labels)
     every = audited(logits, labels, queries=[name for name in MODELS if not name.endswith("error")])
+    answers = np.concatenate([softmax(z, axis=1) for z in logits])
+    truth = {"labels": np.concatenate(labels)}
 
     assert list(audit.scores) == ["loss", "confidence"]
+    assert list(every.scores) == ["loss", "confidence", "correctness"]  # named, and still asked once
     for name, twin in (
         ("scaled_confidence", "loss"),
         ("margin", "loss"),
@@ -77,11 +80,26 @@ def test_what_is_left_out_of_two_classes_orders_records_as_what_is_asked() -> No
         ("entropy", "confidence"),
     ):
         pair = [
-            np.concatenate([every.scores[each].members, every.scores[each].nonmembers]).argsort()
+            getattr(models, each)(answers, **({} if each in ("confidence", "entropy") else truth)).argsort()
             for each in (name, twin)
         ]
         np.testing.assert_array_equal(*pair)
         assert name in audit.not_asked
+        assert every.not_asked[name] == f"orders records as {twin} does"
+
+
+def test_lira_of_few_shadows_is_calibrated_loss_and_is_asked_once() -> None:
+    """With one deviation for all records both are the signal less the mean of shadows, on another scale."""
+    rng = np.random.default_rng(33)
+    truth, predictions = rng.normal(size=(2, 200)), rng.normal(size=(2, 200))
+    stock = Shadows(-np.abs(rng.normal(size=(8, 400))), shadows.random_halves(8, 400, seed=0))
+    options: dict[str, Any] = {"outputs": "predictions", "shadows": stock, "max_advantage": 0.1}
+
+    audit = audit_model(*predictions, *truth, **options)
+
+    assert list(audit.scores) == ["squared_error", "lira_online", "lira_offline"]
+    assert audit.not_asked["calibrated_loss"] == "orders records as lira_offline does"
+    assert audit.comparison.ranking[0].advantage.estimate.interval.confidence == pytest.approx(1 - 0.05 / 3)
 
 
 def test_one_number_a_record_is_the_probability_of_the_second_class() -> None:
@@ -363,7 +381,7 @@ NAN = np.where(np.arange(20)[:, None] == 3, np.nan, P)
         ),
         (
             lambda: audit_model(P, P, Y, Y, shadows=Shadows(np.zeros((2, 40)), np.ones((2, 40), np.bool_))),
-            InputError, "signals", 0, "by 0 of 2 shadows, need at least 1",
+            InputError, "membership", None, "0 of 20 members have a shadow that was trained without them",
         ),
         (
             lambda: audit_model(Y, Y, Y, Y, outputs="labels", shadows=Shadows(np.zeros((2, 40)), np.zeros((2, 40)))),
@@ -386,3 +404,77 @@ def test_equal_sides_are_no_leak() -> None:
 
     assert audit.comparison.maximum.lower == 0.0
     assert isinstance(audit.scores["loss"], Scores)
+
+
+@each_case("outputs", ["probabilities", "logits", "labels", "predictions"])
+def test_sides_the_wrong_way_round_are_asked_about(outputs: str) -> None:
+    """A model that has learned half of its training rows by heart, its sides as they are and swapped."""
+    rng = np.random.default_rng(31)
+    labels = rng.integers(0, 2, (2, 900))
+    known = np.stack([rng.random(900) < 0.5, np.zeros(900, bool)])
+    logits = np.where(known, 6.0 * (2 * labels - 1), rng.normal(2 * labels - 1, 1.5))
+    answers = {
+        "probabilities": expit(logits),
+        "logits": logits,
+        "labels": (logits > 0).astype(int),
+        "predictions": np.where(known, labels, labels + rng.normal(0, 1, (2, 900))),
+    }[outputs]
+    options: dict[str, Any] = {"outputs": outputs, "max_advantage": 0.05}
+
+    right = audit_model(*answers, *labels, **options)
+    swapped = audit_model(*answers[::-1], *labels[::-1], **options)
+
+    assert "members_do_worse" not in {each.code for each in right.cautions}
+    (said,) = (each for each in swapped.cautions if each.code == "members_do_worse")
+    assert said.message.startswith("members do worse than nonmembers: are the two the wrong way round?")
+    assert swapped.decision is right.decision is Decision.FAIL
+
+
+def test_sides_of_one_kind_are_not_asked_about() -> None:
+    """One in 10,000 by chance: of 200 audits without a leak none."""
+    warned = []
+    for seed in range(200):
+        rng = np.random.default_rng([32, seed])
+        labels = rng.integers(0, 2, (2, 60))
+        audit = audit_model(*(labels ^ (rng.random((2, 60)) < 0.2)), *labels, outputs="labels")
+        warned.append("members_do_worse" in {each.code for each in audit.cautions})
+
+    assert sum(warned) == 0
+
+
+def test_rows_that_shadows_lack_are_left_out_of_every_query_and_counted() -> None:
+    """The same as an audit without these rows; shadows are kept whole for the next model of the same rows."""
+    *answers, stock = signals_of(5, 8, 1.0)
+    labels = [np.ones(300, int)] * 2
+    membership = stock.membership.copy()
+    membership[:, [3, 7, 420]] = True
+    membership[:, 500] = False
+    lacking = Shadows(stock.signals, membership)
+    keep = np.isin(np.arange(600), [3, 7, 420, 500], invert=True)
+    parts = keep[:300], keep[300:]
+    groups = [np.repeat(["a", "b"], 150)] * 2
+    options: dict[str, Any] = {"outputs": "logits", "max_advantage": 0.1}
+
+    audit = audit_model(*answers, *labels, shadows=lacking, groups=tuple(groups), **options)  # type: ignore[arg-type]
+    without = audit_model(
+        *(side[part] for side, part in zip(answers, parts, strict=True)),
+        *(side[part] for side, part in zip(labels, parts, strict=True)),
+        shadows=Shadows(stock.signals[:, keep], membership[:, keep]),
+        groups=tuple(side[part] for side, part in zip(groups, parts, strict=True)),  # type: ignore[arg-type]
+        **options,
+    )
+
+    (said,) = (each.message for each in audit.cautions if each.code == "records_left_out")
+    assert said.startswith("4 of 600 records left out: ")
+    assert audit.comparison.maximum == without.comparison.maximum
+    assert [each.advantage for each in audit.by_group] == [each.advantage for each in without.by_group]
+    assert audit.shadows is lacking
+
+
+@pytest.mark.parametrize("sides", [(300, 100), (100, 300)])
+def test_shadows_of_one_side_alone_leave_nobody_out(sides: tuple[int, int]) -> None:
+    """No shadow was trained on members: these are no records to leave out, and what is offline is asked."""
+    member = np.repeat([True, False], sides)
+    membership = shadows.random_halves(8, 400, seed=1) & ~member
+
+    assert shadows.records_with_shadows(membership, member).all()

@@ -38,6 +38,21 @@ def test_one_query_that_fails_fails_all_of_them() -> None:
     assert limit.reason.startswith("leak: with 95% confidence the advantage is at least")
 
 
+def test_queries_of_one_order_share_no_error_and_queries_turned_round_do_where_one_end_is_looked_at() -> None:
+    squashed = Scores.of(np.tanh(LEAK.members), np.tanh(LEAK.nonmembers))
+    turned = Scores.of(-LEAK.members, -LEAK.nonmembers)
+    limits = limits_of(0.5, 0.5, 0.01)
+
+    plain = judge_queries(limits, {"null": NULL, "leak": LEAK})
+    named = judge_queries(limits, {"null": NULL, "leak": LEAK, "squashed": squashed})
+    apart = judge_queries(limits, {"null": NULL, "leak": LEAK, "turned": turned})
+    exposed = exposures_of({"leak": LEAK, "squashed": squashed})
+
+    assert named == plain
+    assert apart[0].estimate.lower < plain[0].estimate.lower
+    assert exposed["squashed"] == exposed["leak"] == exposures_of({"leak": LEAK})["leak"]
+
+
 def test_all_must_pass_and_the_one_that_comes_nearest_is_named() -> None:
     (limit,) = judge_queries(limits_of(0.9), {"null": NULL, "leak": LEAK})
 

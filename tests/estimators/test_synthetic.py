@@ -68,9 +68,15 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     scores = {name: Scores.of(found.members[name], found.nonmembers[name], "continuous") for name in NEAR}
 
     limit = audit.limits[0]
-    lower = {
-        name: advantage(each, confidence=1 - 0.05 / (4 * 2), seed=2).lower for name, each in scores.items()
+    pairs = [[side[name] for name in NEAR] for side in (found.members, found.nonmembers)]
+    orders = {
+        np.unique(np.concatenate(pair), return_inverse=True)[1].tobytes() for pair in zip(*pairs, strict=True)
     }
+    lower = {
+        name: advantage(each, confidence=1 - 0.05 / (len(orders) * 2), seed=2).lower
+        for name, each in scores.items()
+    }
+    assert len(orders) == 3  # no row lies near a released one without being the same
     assert limit.decision is Decision.FAIL
     assert limit.query == max(lower, key=lambda name: lower[name])
     assert limit.estimate.lower == lower[limit.query]

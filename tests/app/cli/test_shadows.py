@@ -159,6 +159,56 @@ def test_shadows_of_one_side_are_worth_a_word(folder: Path, capsys: Capture) -> 
     assert "note: members are in" not in printed(capsys, "none.npz", "--scale", "logit")
 
 
+def test_records_without_their_shadows_are_left_out_and_counted(folder: Path, capsys: Capture) -> None:
+    """Every shadow on its own random half: of 8 shadows a record in 128 lacks those with it, or those without."""
+    rng = np.random.default_rng(8)
+    membership = rng.random((8, 1000)) < 0.5
+    member, hard = np.arange(1000) < 500, rng.normal(0, 2, 1000)
+    signals = hard + membership + rng.normal(0, 0.5, (8, 1000))
+    target = hard + member + rng.normal(0, 0.5, 1000)
+    given = {"target": target, "signals": signals, "membership": membership, "member": member}
+    calibration = {"calibration_features": np.ones((30, 2)), "calibration_signal": np.ones(30)}
+    np.savez("own.npz", **given, id=np.arange(1000), features=np.ones((1000, 2)), **calibration)
+    lacking = [k for k in range(1000) if membership[:, k].sum() in (0, 8)]
+    assert len(lacking) == 5
+
+    out = printed(capsys, "own.npz", "--scale", "logit", "-o", "own.csv")
+
+    assert "\nnote: 5 of 1,000 records left out: no shadow was trained on them, or every one was" in out
+    assert "\nlira_online " in out
+    with open("own.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["id"]) for row in rows] == [k for k in range(1000) if k not in lacking]
+    kept = np.delete(np.arange(1000), lacking)
+    expected, _ = shadow_scores(target[kept], signals[:, kept], membership[:, kept], scale="logit")
+    assert [float(row["lira_online"]) for row in rows] == pytest.approx(expected["lira_online"])
+
+
+def test_too_few_records_with_their_shadows_are_refused(folder: Path, capsys: Capture) -> None:
+    given = arrays()
+    every = given["membership"] | (np.arange(240) < 140)
+    np.savez("every.npz", **{**given, "membership": every})
+
+    error = failed(capsys, "every.npz")
+
+    of = int(given["member"].sum())
+    left = int((given["member"] & (np.arange(240) >= 140)).sum())
+    assert (
+        f"every.npz: membership: {left} of {of} members have a shadow that was trained without them, need"
+        in error
+    )
+
+
+def test_two_queries_of_one_order_are_asked_once(folder: Path, capsys: Capture) -> None:
+    """As they come, LiRA by one deviation for all records is calibrated loss on another scale."""
+    out = printed(capsys, "signals.npz", "-o", "out.csv")
+
+    assert "\nnot asked: calibrated_loss orders records as lira_offline does\n" in out
+    assert set(re.findall(r"^(\w+) +\d\.\d{3}  ", out, re.MULTILINE)) == {"lira_online", "lira_offline"}
+    with open("out.csv", newline="") as file:
+        assert "calibrated_loss" in next(csv.reader(file))  # its scores are written all the same
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no target": ({"target": None}, "target: no array has this name; need target, signals, member"),
     "turned": ({"signals": np.ones((240, 16))}, "signals: "),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
+    f1_score,
     fbeta_score,
     jaccard_score,
     precision_score,
@@ -51,6 +52,7 @@ SKLEARN = {
     "recall": recall_score,
     "specificity": lambda y, g, sample_weight: recall_score(1 - y, 1 - g, sample_weight=sample_weight),
     "npv": lambda y, g, sample_weight: precision_score(1 - y, 1 - g, sample_weight=sample_weight),
+    "f1": f1_score,
     "f_beta": lambda y, g, sample_weight: fbeta_score(y, g, beta=2, sample_weight=sample_weight),
     "jaccard": jaccard_score,
 }
@@ -256,6 +258,8 @@ def test_a_coefficient_must_be_finite():
 def test_an_unknown_name_is_told_its_neighbour():
     with pytest.raises(UnknownName, match="did you mean 'precision'"):
         preset("precisoin", 0.1)
+    with pytest.raises(UnknownName, match="did you mean 'f1'"):
+        preset("F1_score", 0.1)
     with pytest.raises(UnknownName, match="beta"):
         preset("f_beta", 0.1, betta=2)
     with pytest.raises(OutOfRange, match="beta"):

@@ -374,9 +374,9 @@ HALF = [[True, False, True], [False, True, True]]
     "ask, error, field, index, words",
     [
         (lambda: shadows.lira_online([1, 2, 3], TWO, HALF), TooFewRecords, "signals", 2,
-         "record 2 was not trained on by 0 of 2 shadows, need at least 1"),
+         "record 2: 0 of 2 shadows were trained without it, need at least 1"),
         (lambda: shadows.lira_online([1, 2, 3], TWO, [[0, 0, 1], [0, 1, 0]]), TooFewRecords, "signals", 0,
-         "record 0 was trained on by 0 of 2 shadows, need at least 1; train more shadows, on random_halves of all "
+         "record 0: 0 of 2 shadows were trained on it, need at least 1; train more shadows, on random_halves of all "
          "records, or use a query without them (offline)"),
         (lambda: shadows.lira_online([1, 2], [r[:2] for r in TWO], [[1, 0], [0, 1]]), TooFewRecords, "signals", None,
          "one shadow with it"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
+from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -23,6 +26,7 @@ from estimators.gate import judge
 from estimators.maxima import MaxEpsilon
 from estimators.metric.presets import preset
 from estimators.sample.counting import EXACT_RECORDS, by_rank, finest
+from estimators.sample.doubts import _members_drawn, of_precision
 from tests.cases import each_case
 
 Floats = NDArray[np.float64]
@@ -37,6 +41,10 @@ def codes(members: object, nonmembers: object, query: str = "continuous") -> lis
 def single(x: Floats) -> Floats:
     """As a model of 32 bits writes it down: near 0 and 1 such numbers are far apart, and repeat."""
     return x.astype(np.float32).astype(np.float64)
+
+
+def significant(x: Floats, digits: int) -> Floats:
+    return np.array([float(f"{each:.{digits}g}") for each in x.tolist()])
 
 
 def steps(x: Floats) -> Floats:
@@ -55,6 +63,8 @@ HONEST: dict[str, Draw] = {
     "loss of 32 bits": lambda rng, leak, n: single(
         -np.log(np.maximum(single(1 / (1 + np.exp(-rng.normal(6 + 6 * leak, 5, n)))), 1e-30))
     ),
+    "four significant digits": lambda rng, leak, n: significant(rng.lognormal(2 * leak, 2, n), 4),
+    "one less 32 bits": lambda rng, leak, n: 1.0 - single(rng.beta(1, 1 + 3 * leak, n)),
     "16 bits": lambda rng, leak, n: rng.normal(leak, 1, n).astype(np.float16).astype(np.float64),
     "steps of a tree": lambda rng, leak, n: steps(rng.normal(leak, 1, n)),
     "votes of a forest": lambda rng, leak, n: np.round(rng.beta(2 + leak, 2, n) * 100) / 100,
@@ -171,6 +181,119 @@ def test_whole_numbers_beside_who_is_a_member() -> None:
     assert codes(rng.poisson(200, 900), rng.integers(0, 2, 900), "auto") == ["sides_differ_in_range"]
     assert codes(rng.integers(0, 2, 900), rng.integers(0, 2, 900), "auto") == []  # a score that is 0 or 1
     assert codes(rng.poisson(3, 900), rng.integers(0, 2, 900), "auto") == []  # copies: few have more than one
+
+
+WRITTEN: dict[str, tuple[Callable[[Floats], Floats], str]] = {
+    "32 bits": (single, "are 32-bit floats"),
+    "16 bits": (lambda x: x.astype(np.float16).astype(np.float64), "are 16-bit floats"),
+    "four decimals": (lambda x: np.round(x, 4), "have at most 4 decimals"),
+    "one decimal": (lambda x: np.round(x, 1), "have at most 1 decimal:"),
+    "five significant digits": (lambda x: significant(x, 5), "have at most 5 significant digits"),
+    "whole numbers": (lambda x: np.round(50.0 * x), "are whole numbers"),
+}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("sizes", [(40, 40), (300, 2000), (30_000, 30_000)])
+@each_case("name", WRITTEN)
+def test_a_side_that_was_written_with_fewer_digits(name: str, sizes: tuple[int, int], swapped: bool) -> None:
+    rng = np.random.default_rng(21)
+    write, words = WRITTEN[name]
+    wide = 50.0 if name == "whole numbers" else 1.0
+    few, full = write(rng.normal(0.2, 1, sizes[0])), wide * rng.normal(0, 1, sizes[1])
+
+    said, *others = finest(Scores.of(full, few) if swapped else Scores.of(few, full, "continuous")).doubts
+
+    assert said.code == "sides_differ_in_precision"
+    assert {each.code for each in others} <= {"repeated_scores"}  # as rounded ones do, on that side alone
+    share = "0% of the member scores and 100%" if swapped else "100% of the member scores and 0%"
+    assert said.message.startswith(share)
+    assert words in said.message
+
+
+def test_some_members_of_another_precision_are_seen() -> None:
+    rng = np.random.default_rng(22)
+    a, b = rng.normal(size=(2, 1000))
+    a[:150] = single(a[:150])
+
+    assert codes(a, b) == ["sides_differ_in_precision"]
+    assert codes(a, np.where(np.arange(1000) % 7 == 0, single(b), b)) == []
+
+
+def test_chances_of_drawn_members_are_those_of_every_draw() -> None:
+    """By hand: all ways to say which of the records of two groups are written with few digits."""
+    groups = [(5, 2, 3), (4, 3, 2)]  # records, members among them, records of few digits
+    ways = [
+        [sum(place < members for place in chosen) for chosen in combinations(range(size), written)]
+        for size, members, written in groups
+    ]
+    totals = [one + other for one in ways[0] for other in ways[1]]
+    expected = np.bincount(totals, minlength=6) / len(totals)
+
+    chances = _members_drawn(*map(list, zip(*groups, strict=True)))
+
+    assert chances == pytest.approx(expected)
+
+
+def test_digits_say_nothing_more_often_than_they_may() -> None:
+    """Where both sides mix precisions alike a test at one in twenty warns once in twenty samples at most."""
+    rng = np.random.default_rng(23)
+    warned = 0
+    for _ in range(300):
+        pooled = rng.normal(size=200)
+        pooled = np.where(rng.random(200) < 0.5, np.round(pooled, 2), pooled)
+        with patch("estimators.sample.doubts.SURE", log(20.0)), patch("estimators.sample.doubts.FAR", 0.0):
+            warned += bool(of_precision(pooled[:100], pooled[100:]))
+
+    assert warned <= 25  # a binomial of 300 and 0.05 exceeds it once in 60
+
+
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("n", [20, 1000, 140_000])
+def test_one_side_sorted(n: int, swapped: bool, falling: bool) -> None:
+    rng = np.random.default_rng(24)
+    a, b = np.sort(rng.normal(size=n)), rng.normal(size=n)
+    a = a[::-1] if falling else a
+
+    (said,) = finest(Scores.of(b, a) if swapped else Scores.of(a, b)).doubts
+
+    assert said.code == "one_side_sorted"
+    assert said.message.startswith(f"the {n} {'nonmember' if swapped else 'member'} scores are sorted and ")
+
+
+def test_both_sides_sorted_or_one_of_few_orders_is_nothing_odd() -> None:
+    rng = np.random.default_rng(25)
+    a, b = np.sort(rng.normal(size=(2, 500)), axis=1)
+
+    assert codes(a, b) == codes(a, b[::-1]) == []
+    assert codes(np.full(500, 0.5), rng.normal(size=500)) == []  # of one value there is one order
+    assert codes(np.arange(9.0) + 0.5, rng.normal(size=500)) == []  # one of 9! orders
+    assert codes(np.repeat([0, 1], [1, 400]), rng.integers(0, 2, 500), "auto") == []  # one of 401 orders
+    assert codes(np.repeat([0, 1], 200), rng.integers(0, 2, 500), "auto") == ["one_side_sorted"]
+    assert codes(["no"] * 200 + ["yes"] * 200, rng.choice(["no", "yes"], 400), "auto") == ["one_side_sorted"]
+
+
+def test_the_order_changes_no_number() -> None:
+    rng = np.random.default_rng(26)
+    a, b = rng.normal(0.5, 1, 500), rng.normal(size=500)
+
+    shuffled, odd = (advantage(Scores.of(members, b)) for members in (a, np.sort(a)))
+
+    assert odd.estimate.value == shuffled.estimate.value
+    assert (odd.lower, odd.upper) == (shuffled.lower, shuffled.upper)
+    assert [each.code for each in odd.cautions] == ["one_side_sorted"]
+
+
+def test_a_column_of_vectors_that_was_written_with_fewer_digits() -> None:
+    rng = np.random.default_rng(27)
+    a, b = rng.normal(size=(2, 300, 3))
+    a[:, 1] = single(a[:, 1])
+
+    cautions = advantage(Scores.of(a, b), target=LearnedTarget(learners=(logistic(),))).cautions
+
+    assert [each.code for each in cautions] == ["sides_differ_in_precision"]
+    assert cautions[0].message.startswith("number 2 of each row: 100% of the member scores and 0%")
 
 
 def test_every_statement_says_so_first() -> None:

@@ -1,6 +1,7 @@
 """Options to questions: strict, and what is wrong is said without repeating it."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,17 @@ from estimators import PRESETS, CellsTarget, LearnedTarget, ThresholdTarget
 from estimators.paper import EqualWidth, Kernel
 from macekit.operations.options import metric, parse_value, reading, target, validate
 from macekit.problems import Problem
-from macekit.schemas.questions import QUESTIONS, AdvantageQuestion, Estimator, MetricName, PresetMetric
+from macekit.schemas.questions import (
+    QUESTIONS,
+    AdvantageQuestion,
+    AttackQuestion,
+    Estimator,
+    GateQuestion,
+    MetricName,
+    MetricsQuestion,
+    PresetMetric,
+    RiskQuestion,
+)
 
 BAD = [
     ({"prior": True}, "wrong-type", "prior"),
@@ -41,6 +52,27 @@ def test_a_bad_option_is_named_with_its_kind_of_problem(
         validate(AdvantageQuestion, options)
 
     assert (caught.value.kind.slug, caught.value.field) == (slug, field)
+
+
+@pytest.mark.parametrize(
+    ("got", "near"),
+    [("f1_score", "f1"), ("F1", "f1"), ("acuracy", "accuracy"), ("precison", "precision"), ("zzzz", None)],
+)
+def test_an_unknown_metric_names_the_nearest_in_every_question(got: str, near: str | None) -> None:
+    asked: list[tuple[Any, dict[str, object]]] = [
+        (AdvantageQuestion, {"metric": got}),
+        (AdvantageQuestion, {"metric": {"preset": got}}),
+        (MetricsQuestion, {"metrics": ["accuracy", got]}),
+        (RiskQuestion, {"metric": got}),
+        (GateQuestion, {"metric": got, "max": 0.5}),
+        (AttackQuestion, {"metrics": [got]}),
+    ]
+    for kind, options in asked:
+        with pytest.raises(Problem) as caught:
+            validate(kind, options)
+
+        assert ("; did you mean " in caught.value.detail) == (near is not None)
+        assert caught.value.detail.endswith(f"; did you mean {near!r}?" if near else "or 'weighted_accuracy'")
 
 
 def test_what_was_submitted_is_never_repeated() -> None:
