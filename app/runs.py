@@ -1,8 +1,8 @@
 """What a service that signs does about runs of batches, so that no forged or rewound run gets a signed answer.
 
-A state that goes out is sealed, by a key that follows from the signing key: its digest, the run's name and its number of
-looks. A state that comes has to be sealed, and to be the last of its run: an earlier one with another batch would be a
-second try, and the best of several tries keeps no level. The batch whose answer was lost may be sent again, for the
+A state that goes out is sealed, by a key that follows from the signing key: its digest, the run's name and its number
+of looks. A state that comes has to be sealed, and to be the last of its run: an earlier one with another batch would be
+a second try, and the best of several tries keeps no level. The batch whose answer was lost may be sent again, for the
 same state and batch give the same answer.
 
 The last state of each run stands in a file, in a line that has reached the disk before the answer leaves. Lines are
@@ -43,13 +43,13 @@ SPARE_LINES = 1000
 DAY = 86_400.0
 
 NOT_OURS = (
-    "state: was not given out by this service, or was changed since; give back the state of the last answer as it came, "
-    "or begin a new run"
+    "state: was not given out by this service, or was changed since; give back the state of the last answer as it "
+    "came, or begin a new run"
 )
 NOT_LAST = (
-    "state: another batch was judged from this state, or a later one, and a run goes on from its last answer only; "
-    "give back the state of that answer. If it was lost, send the batch again that it was about, as it was, with the "
-    "state that came before; or begin a new run"
+    "state: is not the last one of its run, for another batch was judged from it, or from a later one. Give back the "
+    "state of the run's last answer; if that answer was lost, send its batch again as it was, with the state before "
+    "it; or begin a new run"
 )
 UNWRITTEN = "the file of runs cannot be written, so nothing is answered; tell the operator"
 
@@ -111,7 +111,8 @@ class RunsFile:
         """
         if self._lines >= max(self._most, 2 * len(runs) + SPARE_LINES):
             try:
-                return self.write_anew(runs)
+                self.write_anew(runs)
+                return
             except OSError as error:
                 self._most = 2 * self._lines
                 log.warning(

@@ -225,8 +225,8 @@ def _log_of_mean(totals: NDArray[np.float64], share: float) -> NDArray[np.float6
     """Logarithm of the mean of exp(tilt x), (tilts, totals), where x are the batch's records of a value, or none if
     all of the value's records are in the batch."""
     tilted = np.logaddexp(np.log1p(-share), np.log(share) + TILTS)[:, None]
-    inside = np.log(share) + TILTS[:, None] - tilted
-    some = tilted * totals + np.log(-np.expm1(np.minimum(inside * totals, -1e-300)))
+    all_there = -np.log1p(np.exp(np.log1p(-share) - np.log(share) - TILTS))[:, None]
+    some = tilted * totals + np.log(-np.expm1(all_there * totals))
     return np.asarray(np.logaddexp(some, np.log(share) * totals))
 
 

@@ -29,7 +29,7 @@ FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")
 SEAL = "seal"
 """What a service that signs adds to a state."""
 
-NOT_CHECKED = "; the state that came with the batch is one that was given out before, unchanged (its origin was not checked)"
+NOT_CHECKED = "; the state that came is one that was given out before, unchanged (its origin was not checked)"
 NOT_REMEMBERED = (
     "; the run was not taken back to an earlier state across a restart of the service (which keeps no file of runs, so "
     "this was not excluded)"

@@ -75,6 +75,8 @@ def head(headline: Headline) -> Iterator[str]:
         yield sentence
     if headline.warning is not None:
         yield f"**{inline((headline.warning,))}**"
+    if headline.signature:
+        yield f"**{inline((headline.signature,))}**"
 
 
 def section(part: Section, level: int = 2) -> Iterator[str]:
