@@ -5,10 +5,10 @@ not matter. Whatever the law of the scores, a new batch is that very one with a 
 ``n! / prod a! prod (a/n)^a`` a side, where ``a`` records have a value: the largest that any law gives it.
 
 The sketch holds the ``MOST_HASHES`` smallest keyed hashes of (side, value) of the whole run, and how many records have
-each: a sample of the values, the same whoever looks. If the new batch and those before come from one law, each record
-of a value that both have is as likely in the one as in the other as their sizes say (they are exchangeable). So how
-many records of the batch would share their value by chance follows from how many share one at all, and no law need be
-known; a Chernoff bound of it is exact at every size. A score of few values is shared by chance, and is seen to be.
+each: a sample of the values, the same whoever looks. If the new batch and those before come from one law, all records
+are exchangeable: which of them are in the batch is a draw without replacement, whatever the values. So how many values
+the batch would share with those before by chance follows from how many records have each value at all, and no law need
+be known; a Chernoff bound of it holds at every size. A score of few values is shared by chance, and is seen to be.
 
 Numbers count as equal if they agree in about nine digits.
 """
@@ -35,10 +35,10 @@ Hashes = NDArray[np.uint64]
 MARK = 16
 """Digits of a batch's mark."""
 
-MOST_HASHES = 512
+MOST_HASHES = 1024
 """Hashes of a sketch, of both sides together."""
 
-WIDTH = 10
+WIDTH = 8
 """Digits, to the base of 16, of a hash; its last bit says whose side it is of."""
 
 BITS = 4 * WIDTH
@@ -122,12 +122,14 @@ class Repeat:
         n_records: How many records the batch has.
         exact: Whether every value was looked at, and not a sample of them.
         chance: Probability, at most, that so many do by chance.
+        is_whole: Whether the batch is an earlier one, whatever the order of its records.
     """
 
     n_shared: int
     n_records: int
     exact: bool
     chance: float
+    is_whole: bool = False
 
     @property
     def said(self) -> str:
@@ -155,13 +157,13 @@ class Sketch:
         before, now = _counts_of(pool, self.hashes, self.counts), _counts_of(pool, hashes, new)
         sizes = [side.n_records for side in sides]
         together = Sketch(self.n_members + sizes[0], self.n_nonmembers + sizes[1], pool, before + now)
-        n_seen, n_shared = int(now.sum()), int(now[before > 0].sum())
-        if 2 * n_shared <= n_seen:
+        shared = (before > 0) & (now > 0)
+        if 2 * int(shared.sum()) <= int((now > 0).sum()):
             return together, None
         chance = _chance_of_sharing(
-            n_shared, before + now, pool & 1 == 1, (self.n_members, self.n_nonmembers), sizes
+            int(shared.sum()), before + now, pool & 1 == 1, (self.n_members, self.n_nonmembers), sizes
         )
-        total = sum(sizes)
+        n_shared, n_seen, total = int(now[shared].sum()), int(now.sum()), sum(sizes)
         return together, Repeat(n_shared if exact else round(total * n_shared / n_seen), total, exact, chance)
 
     def merge(self, other: Sketch) -> Sketch:
@@ -204,30 +206,46 @@ def _counts_of(pool: Integers, hashes: Integers, counts: Integers) -> Integers:
 def _chance_of_sharing(
     n_shared: int, totals: Integers, of_members: NDArray[np.bool_], before: tuple[int, int], sizes: list[int]
 ) -> float:
-    """A limit of the probability that so many records of a batch are of values that were there before.
+    """A limit of the probability that a batch shares so many values with what was before.
 
     Given how many records of a value there are at all (``totals``), each is in the batch with the probability that the
-    sizes say. The values are then independent, but for the size of the batch, which is fixed: what has a probability of
-    P if they are has one of at most P over that of this size.
+    sizes say. Values would then be independent, were the size of the batch not fixed: what has a probability of P if
+    they are has one of at most P times that of the most likely number of all other records, over that of the size.
     """
     logarithm, penalty = np.zeros(len(TILTS)), 0.0
-    for side, (earlier, size) in zip((of_members, ~of_members), zip(before, sizes, strict=True), strict=True):
+    for side, earlier, size in zip((of_members, ~of_members), before, sizes, strict=True):
         if not earlier or not size:
             continue
-        share = size / (earlier + size)
-        penalty += float(binom.logpmf(size, earlier + size, share))
+        n, share = earlier + size, size / (earlier + size)
+        others = n - int(totals[side].sum())
+        mode = int((others + 1) * share)
+        penalty += float(binom.logpmf(mode, others, share) - binom.logpmf(size, n, share))
         values, times = np.unique(totals[side], return_counts=True)
-        logarithm += _log_of_mean(values.astype(np.float64), share) @ times
-    return float(min(1.0, np.exp((logarithm - TILTS * n_shared).min() - penalty)))
+        both = 1.0 - (1.0 - share) ** values - share**values
+        logarithm += np.log1p(np.outer(np.expm1(TILTS), both)) @ times
+    return float(min(1.0, np.exp((logarithm - TILTS * n_shared).min() + penalty)))
 
 
-def _log_of_mean(totals: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Logarithm of the mean of exp(tilt x), (tilts, totals), where x are the batch's records of a value, or none if
-    all of the value's records are in the batch."""
-    tilted = np.logaddexp(np.log1p(-share), np.log(share) + TILTS)[:, None]
-    all_there = -np.log1p(np.exp(np.log1p(-share) - np.log(share) - TILTS))[:, None]
-    some = tilted * totals + np.log(-np.expm1(all_there * totals))
-    return np.asarray(np.logaddexp(some, np.log(share) * totals))
+Marks = tuple[tuple[str, float], ...]
+"""The mark of each batch, and the most that its coming by chance could have been probable."""
+
+
+def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Marks, Sketch, Repeat | None]:
+    """Marks and sketch with a batch more, and what of it was there before, by whichever of both chance explains less.
+
+    Args:
+        marks: Of the batches before.
+        sketch: Of their records.
+        sides: The batch.
+        key: Of the hashes of the sketch.
+    """
+    mark, chance = mark_of(sides), chance_of_mark(sides)
+    together, repeat = sketch.after(sides, key)
+    if mark in dict(marks):
+        chances = [min(1.0, len(marks) * chance), *([] if repeat is None else [repeat.chance])]
+        n_records = sum(side.n_records for side in sides)
+        repeat = Repeat(n_records, n_records, True, min(chances), True)
+    return (*marks, (mark, float(f"{chance:.1e}"))), together, repeat
 
 
 # --- hashes -------------------------------------------------------------------------------------------------

@@ -35,16 +35,7 @@ from estimators.sample.scores import Query, Scores
 from estimators.sequential.corners import corners_of
 from estimators.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.sequential.repeats import (
-    DOUBTED,
-    REFUSED,
-    Repeat,
-    Sides,
-    Sketch,
-    chance_of_mark,
-    mark_of,
-    sides_of,
-)
+from estimators.sequential.repeats import DOUBTED, REFUSED, Repeat, sides_of, with_batch
 from estimators.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.statement import (
     IID,
@@ -94,7 +85,7 @@ class SequentialRun(State):
         contradicted: Whether the records contradict the class of the upper end, which is then 1.
         batches: Mark of each batch, whatever the order of its records, and the most that its coming by chance could
             have been probable.
-        sketch: Hashes of a sample of the scores, at most 512, by which records that come again are seen.
+        sketch: Hashes of a sample of the scores, at most 1,024, by which records that come again are seen.
         cautions: What to know of the last batch: that it may have been there before. No part of the state.
 
     Example:
@@ -245,39 +236,17 @@ class SequentialRun(State):
         require_data(batch, Scores, Counts)
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
-        run, sides = self._after(batch), sides_of(batch)
-        mark, sketch, repeat = self._repeat(sides)
+        run = self._after(batch)
+        batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
         if repeat is not None and repeat.chance <= REFUSED:
-            again = (
-                "is one of those before, score by score" if mark in dict(self.batches) else "was there before"
-            )
+            again = "is one of those before, score by score" if repeat.is_whole else "was there before"
             raise InputError(
                 f"scores: this batch {again}: {repeat.said} share their value with records before, on the same side; "
                 "a run takes each record once",
                 field="members",
             )
-        doubted = repeat is not None and repeat.chance <= DOUBTED
-        return replace(
-            run,
-            batches=(*self.batches, (mark, chance_of_mark(sides))),
-            sketch=sketch,
-            cautions=(_may_be_repeated(repeat),) if doubted and repeat is not None else (),
-        )
-
-    def _repeat(self, sides: Sides) -> tuple[str, Sketch, Repeat | None]:
-        """The mark of a batch, the sketch with it, and what of it was there before: what chance explains least."""
-        mark = mark_of(sides)
-        sketch, repeat = self.sketch.after(sides, self.run_id)
-        if mark in dict(self.batches):
-            n_records = sum(side.n_records for side in sides)
-            chance = min(1.0, len(self.batches) * chance_of_mark(sides))
-            whole = Repeat(n_records, n_records, True, chance)
-            repeat = (
-                whole
-                if repeat is None or chance <= repeat.chance
-                else replace(repeat, n_shared=n_records, exact=True)
-            )
-        return mark, sketch, repeat
+        doubts = () if repeat is None or repeat.chance > DOUBTED else (_may_be_repeated(repeat),)
+        return replace(run, batches=batches, sketch=sketch, cautions=doubts)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])

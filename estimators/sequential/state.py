@@ -16,7 +16,7 @@ from estimators.errors import InputError, MaceError
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 from estimators.sequential.placing import MERGEABLE
-from estimators.sequential.repeats import MARK, MOST_HASHES, WIDTH, Sketch
+from estimators.sequential.repeats import MARK, MOST_HASHES, WIDTH, Marks, Sketch
 
 KIND = "mace sequential run"
 VERSION = 4
@@ -63,7 +63,7 @@ class State:
     blocks: tuple[tuple[int, int, int, int], ...] = ()
     rights: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     contradicted: bool = False
-    batches: tuple[tuple[str, float], ...] = ()
+    batches: Marks = ()
     sketch: Sketch = field(default_factory=Sketch)
 
     def to_dict(self) -> dict[str, Any]:
