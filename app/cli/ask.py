@@ -47,9 +47,7 @@ _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 """The fields that only an answer has; everything else is skipped."""
 
 
-NOT_CHECKED = (
-    "Signature not checked: this may not be the answer that was signed; mace verify tells."
-)
+NOT_CHECKED = "Signature not checked: this may not be the answer that was signed; mace verify tells."
 CHECKED = "Signature checked with the public key: this is the answer that was signed."
 
 

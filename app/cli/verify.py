@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from app.cli.parsing import MISUSE
 
@@ -99,26 +99,19 @@ def run(options: argparse.Namespace) -> int:
 # Answers about one run after another: the state that came with a batch is the one that the answer before gave out.
 
 
-class _Step(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class _Step:
     run_id: str
     look: int
     state_before: str | None
     state_after: str
 
 
-class _Provenance(msgspec.Struct):
-    run: _Step | None = None
-
-
-class _Answer(msgspec.Struct):
-    provenance: _Provenance
-
-
 def _step_of(data: bytes) -> _Step | None:
     """Which batch of which run an answer is about, if it is JSON and about one."""
     try:
-        return msgspec.json.decode(data, type=_Answer).provenance.run
-    except msgspec.DecodeError:
+        return _Step(**json.loads(data)["provenance"]["run"])
+    except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
