@@ -54,7 +54,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = load() if settings is None else settings
     pool = Pool(settings)
     jobs = Jobs(pool.budget, settings.keep_answers)
-    service = Service(settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit)
+    service = Service(
+        settings, pool, traces(settings.otlp_endpoint), jobs, settings.signer, settings.audit, settings.runs
+    )
     service.metrics.watch(service.pool.snapshot)
     service.metrics.watch_jobs(jobs.states)
     application = FastAPI(
@@ -100,6 +102,8 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[dict[str, Any]]:
         await to_thread.run_sync(service.traces.close)
         if service.audit is not None:
             service.audit.close()
+        if service.runs is not None:
+            service.runs.close()
 
 
 def _document(application: FastAPI, *, locked: bool, open_to_all: frozenset[str]) -> None:

@@ -26,6 +26,7 @@ from pydantic_settings import (
 
 from app.audit import AuditError, AuditFile
 from app.keys import BadKeys, KeyRing
+from app.runs import Runs, RunsError, RunsFile
 from app.signing import BadKey, Signer
 
 MIB = 2**20
@@ -36,6 +37,9 @@ NOT_SETTINGS = {FILE, "MACE_AUDIT_ONLINE", "MACE_TEST_BROWSER"}
 
 KEY = re.compile(r"[A-Za-z0-9._~+/-]{16,}=*")
 """What a bearer key may be: RFC 6750's token68, long enough not to be guessed."""
+
+STATES = b"mace states of runs 1"
+"""For which use the key that seals states is derived from the signing key."""
 
 HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
 """What a header Host may name, without its port."""
@@ -83,6 +87,17 @@ class Settings(BaseSettings):
     )
     audit_file: Path | None = Field(
         None, description="file to which a line is appended for every question; without one none is written"
+    )
+    runs_file: Path | None = Field(
+        None,
+        description="file in which the last state of each run of batches is remembered, where answers are signed; "
+        "without one the audit file's name with .runs, and in memory where there is no audit file",
+    )
+    keep_runs: float = Field(
+        90.0,
+        gt=0,
+        le=3650,
+        description="days for which a run of batches that rests is remembered, and may go on",
     )
     data: str | None = Field(
         None,
@@ -258,6 +273,21 @@ class Settings(BaseSettings):
             return AuditFile.open(self.audit_file)
         except AuditError as error:
             raise BadSettings(f"MACE_AUDIT_FILE: {error}") from None
+
+    @property
+    def runs(self) -> Runs | None:
+        """What seals states of runs and remembers them; None if nothing is signed."""
+        if (signer := self.signer) is None:
+            if self.runs_file is not None:
+                raise BadSettings(
+                    "MACE_RUNS_FILE: goes with MACE_SIGNING_KEY_FILE, for nothing is remembered without"
+                )
+            return None
+        path = self.runs_file or (self.audit_file and Path(f"{self.audit_file}.runs"))
+        try:
+            return Runs(signer.derived_key(STATES), self.keep_runs, None if path is None else RunsFile(path))
+        except RunsError as error:
+            raise BadSettings(f"MACE_RUNS_FILE: {path}: {error}") from None
 
     @property
     def processes(self) -> int:

@@ -15,8 +15,12 @@ from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
+    NoEncryption,
+    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
     load_pem_public_key,
@@ -93,6 +97,11 @@ class Signer:
                 "openssl genpkey -algorithm ed25519"
             )
         return cls(private)
+
+    def derived_key(self, label: bytes) -> bytes:
+        """A key for another use, from which nothing follows about this one (HKDF, RFC 5869)."""
+        private = self._private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+        return HKDF(SHA256(), 32, None, label).derive(private)
 
     def signature(self, body: bytes | memoryview) -> Signature:
         """The signature of an answer."""

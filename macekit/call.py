@@ -37,10 +37,34 @@ PNG = "image/png"
 
 
 @dataclass(frozen=True, slots=True)
+class Keeping:
+    """What a service that signs does about runs of batches: it names each that begins, and remembers where each
+    stands; ``durable`` if it does so beyond its own end."""
+
+    run_id: str
+    durable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One batch of a run: digests of the state that came, None for the first, and of the one that goes out.
+
+    ``seal`` is what the state that came had for one; whether it is one says who has the key.
+    """
+
+    run_id: str
+    look: int
+    before: str | None
+    after: str
+    seal: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One question: the operation, how its body is written, its options, and how the answer should be.
 
-    ``names`` says that whole numbers beside text are names, where that is not among the options in ``query``.
+    ``names`` says that whole numbers beside text are names, where that is not among the options in ``query``;
+    ``keeping`` what the service does about runs of batches, None where nobody does anything.
     """
 
     operation: str
@@ -51,12 +75,13 @@ class Call:
     expanded_limit: int = 2**30
     request_id: str | None = None
     names: bool = False
+    keeping: Keeping | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One answer, ready for the wire; ``problem`` is its kind if it is an error, ``records`` how many were counted,
-    and ``input_sha256`` the fingerprint of what was asked about, if there is one.
+    ``input_sha256`` the fingerprint of what was asked about, if there is one, and ``step`` that of a run of batches.
 
     ``local`` is the detail of a problem as it may be said to whoever has the data: no wire carries it.
     """
@@ -69,6 +94,7 @@ class Reply:
     retry_after: int | None = None
     input_sha256: str | None = None
     local: str | None = None
+    step: Step | None = None
 
 
 # --- body ---------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ KINDS = {
         Kind("not-found", 404, "There is nothing at this address"),
         Kind("method-not-allowed", 405, "This address does not accept this method"),
         Kind("not-acceptable", 406, "The answer is not available in the requested format"),
+        Kind("outdated-state", 409, "The state is not the last one of its run"),
         Kind("upload-stalled", 408, "The body arrived too slowly or stopped"),
         Kind("request-stalled", 408, "The request's headers arrived too slowly or stopped"),
         Kind("too-large", 413, "The body, compressed or expanded, is larger than this service accepts"),

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -48,8 +48,26 @@ _Marks = msgspec.defstruct("_Marks", [(name, Any, None) for name in MARKS])
 """The fields that only an answer has; everything else is skipped."""
 
 
-def saved_answer(inputs: Inputs, call: Call, values: Mapping[str, object]) -> Answer | None:
-    """The answer that the one input holds; None if it holds scores or a request."""
+NOT_CHECKED = "Signature not checked: this may not be the answer that was signed; mace verify tells."
+CHECKED = "Signature checked with the public key: this is the answer that was signed."
+
+
+def saved_answer(
+    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None = None
+) -> Answer | None:
+    """The answer that the one input holds; None if it holds scores or a request.
+
+    With the file of a public key, an answer that was not signed with it, byte for byte, is refused.
+    """
+    answer = _saved_answer(inputs, call, values, public_key)
+    if answer is None and public_key is not None:
+        raise Misuse("--public-key: goes with one kept answer, as it came from the service")
+    return answer
+
+
+def _saved_answer(
+    inputs: Inputs, call: Call, values: Mapping[str, object], public_key: str | None
+) -> Answer | None:
     if not isinstance(inputs, list) or len(inputs) != 1:
         return None
     (source,) = inputs
@@ -58,9 +76,23 @@ def saved_answer(inputs: Inputs, call: Call, values: Mapping[str, object]) -> An
     try:
         with source.body() as body:
             data = expanded(Call(call.operation, JSON, source.encoding), body)
-            return _read(source, data, has_options=bool(call.query or values))
+            if public_key is not None:
+                _require_signed(source, data, public_key)
+            return _read(source, data, has_options=bool(call.query or values), checked=public_key is not None)
     except Problem as problem:
         raise Misuse(f"{source.name}: {in_shell(problem.local)}") from None
+
+
+def _require_signed(source: Source, data: memoryview, public_key: str) -> None:
+    """Refuse what is not, byte for byte, what the holder of the key signed."""
+    from app import signing
+
+    try:
+        signing.verify(bytes(data), signing.public_key(Path(public_key)))
+    except signing.BadKey as error:
+        raise Misuse(f"--public-key: {printable(public_key)}: {error}") from None
+    except signing.Unverified as error:
+        raise Misuse(f"{source.name}: refused: {error}") from None
 
 
 @contextmanager
@@ -76,7 +108,7 @@ def blame_file(answer: Answer) -> Iterator[None]:
         raise Misuse(f"{answer.file}: not a complete answer of mace, so it cannot be shown") from None
 
 
-def _read(source: Source, data: memoryview, *, has_options: bool) -> Answer | None:
+def _read(source: Source, data: memoryview, *, has_options: bool, checked: bool) -> Answer | None:
     if bytes(data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
         data = data[len(codecs.BOM_UTF8) :]
     try:
@@ -89,8 +121,10 @@ def _read(source: Source, data: memoryview, *, has_options: bool) -> Answer | No
             return None
         if has_options:
             raise Misuse(f"{source.name}: is an answer already; options need the scores")
+        signature = CHECKED if checked else NOT_CHECKED if "signature" in content else ""
         content = validate_answer(operation, content)
-        return Answer(operation, Reply(200, JSON, msgspec.json.encode(content)), content, source.name)
+        reply = Reply(200, JSON, msgspec.json.encode(content))
+        return Answer(operation, reply, content, source.name, signature)
     except msgspec.DecodeError:
         if _has_unbounded_numbers(data):
             raise Misuse(
@@ -165,11 +199,15 @@ def answer_question(
         if output is not None and large is not None:
             answer = _write_risks(call, values, large, output, progress)
         else:
-            answer_before = saved_answer(inputs, call, values) if question.name == "report" else None
+            answer_before = (
+                saved_answer(inputs, call, values, arguments.public_key)
+                if question.name == "report"
+                else None
+            )
             answer = answer_before or Answer(question.name, _reply(call, values, inputs, progress))
             if output is not None:
                 progress.now("writing")
-                context = Context() if answer.file else _context(inputs, paths)
+                context = Context(signature=answer.signature) if answer.file else _context(inputs, paths)
                 with blame_file(answer):
                     output.target.write(output.form.file(answer, context))
     with blame_file(answer):
@@ -335,8 +373,10 @@ def _print(arguments: argparse.Namespace, answer: Answer, output: Output | None)
     if arguments.json:
         write_line(escape_controls_in_json(bytes(answer.reply.body).decode()))
     elif output is None:
-        write_line(text(answer.operation, answer.content, screen_width()))
+        write_line(text(answer.operation, answer.content, screen_width(), answer.signature))
         if not is_shown(answer.operation):
             write_line("note: --json prints the whole answer, -o FILE.json writes it to a file")
     elif not arguments.quiet:
         print(closing(answer.content), file=sys.stderr)
+    if answer.signature and (arguments.json or output is not None) and not arguments.quiet:
+        print(answer.signature, file=sys.stderr)

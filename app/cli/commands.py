@@ -117,6 +117,12 @@ def fill(question: Operation, parser: Parser) -> None:
             "--card", action="store_true", help="with -o FILE.md: write the section for a model card"
         )
         more.add_argument("--chart", metavar="NAME", help="with -o FILE.svg or .png: write only this chart")
+    if question.name == "report":
+        more.add_argument(
+            "--public-key",
+            metavar="FILE",
+            help="of a kept answer: refuse it unless it is, byte for byte, what the service with this key (PEM) signed",
+        )
     add_overwrite(more, "the file of -o if it exists")
     more.add_argument("-q", "--quiet", action="store_true", help="print only errors on standard error")
 

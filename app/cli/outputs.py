@@ -107,15 +107,22 @@ Data = bytes | memoryview
 class Answer:
     """An answer: the operation that gave it, its bytes, and its content, which is decoded when it is first needed.
 
-    ``file`` is the name of the file that it was saved in, if it was.
+    ``file`` is the name of the file that it was saved in, if it was; ``signature`` then says whether its signature was
+    checked.
     """
 
     def __init__(
-        self, operation: str, reply: Reply, content: dict[str, Any] | None = None, file: str | None = None
+        self,
+        operation: str,
+        reply: Reply,
+        content: dict[str, Any] | None = None,
+        file: str | None = None,
+        signature: str = "",
     ) -> None:
         self.operation = operation
         self.reply = reply
         self.file = file
+        self.signature = signature
         self._content = content
 
     @property

@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from app.http.jobs import JOBS, RESULT, Job, State
 from app.http.service import accepted_later, answered, service
-from app.openapi.document import ACCEPTED, WORK_PROBLEMS, problems
+from app.openapi.document import ACCEPTED, OF_RUNS, WORK_PROBLEMS, problems
 from app.telemetry.logs import Exchange
 
 EVENTS = "text/event-stream"
@@ -81,7 +81,7 @@ async def job_events(request: Request) -> Response:
     response_class=Response,
     responses={
         200: {"description": "the answer, in the form that the question asked for"},
-        **problems(*WORK_PROBLEMS, 404),
+        **problems(*WORK_PROBLEMS, *OF_RUNS["gate"], 404),
         202: ACCEPTED,
     },
 )

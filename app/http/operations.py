@@ -20,6 +20,7 @@ from app.workers import intake
 from macekit.call import HTML, JSON, PARQUET, Call, Reply
 from macekit.catalogue import OPERATIONS, Operation, quick, rendered
 from macekit.formats import ALIASES, ENCODINGS, REPORTS
+from macekit.operations.anytime import SEAL
 from macekit.operations.counts import streams
 from macekit.problems import Problem, pickle_problem
 from macekit.reports.html import CSP
@@ -144,6 +145,8 @@ def headers_of(form: str) -> dict[str, str]:
 
 LONG_BODY = 2**20
 """Bytes of an answer from which on it is hashed beside the loop."""
+STATE = b'"state":{'
+"""Where the state of a run begins in an answer; text of others cannot hold it, for in JSON its quotes are escaped."""
 CLIENT_GONE = 499
 """The status in logs and metrics of a request whose client left before the answer; it is never sent."""
 
@@ -168,7 +171,8 @@ def router() -> APIRouter:
 
 def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def work(request: Request) -> Response:
-        pool = service(request).pool
+        running = service(request)
+        pool = running.pool
         has_dataset = names_dataset(row, request)
         call = Call(
             row.name,
@@ -178,6 +182,7 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
             accepted(request.headers, row.forms),
             pool.settings.expanded_limit,
             Exchange.of(request.scope).request_id,
+            keeping=running.runs.keeping() if running.runs is not None and row.name == "gate" else None,
         )
         streamed = row.name == "counts" and not has_dataset and call.media_type != PARQUET and streams(call)
         client = request.client.host if request.client else ""
@@ -193,14 +198,13 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
                 has_dataset=has_dataset,
                 inline=quick,
             )
-            return await _outcome(service(request), reply, headers_of(call.accept) if rendered(call) else {})
+            return await _outcome(running, reply, headers_of(call.accept) if rendered(call) else {})
 
         wait = seconds_to_wait(request.headers)
         try:
             if wait is None:
                 return answered(request, await outcome(request.receive))
-            running = service(request).jobs
-            job = await running.run(outcome, request.receive, row.name, request.scope, wait)
+            job = await running.jobs.run(outcome, request.receive, row.name, request.scope, wait)
         except intake.Disconnected:
             return Response(status_code=CLIENT_GONE)
         return answered(request, job) if isinstance(job, Outcome) else accepted_later(request, job)
@@ -209,9 +213,17 @@ def _endpoint(row: Operation) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _outcome(running: Service, reply: Reply, usual: Mapping[str, str]) -> Outcome:
-    """The answer as it leaves, signed if there is a key, with its headers, the usual ones and the signature."""
+    """The answer as it leaves, signed if there is a key, with its headers, the usual ones and the signature.
+
+    A step of a run leaves if it is the run's next one, and the state in it is sealed.
+    """
     if reply.problem is not None:
         return Outcome(reply)
+    if reply.step is not None and running.runs is not None:
+        seal = await to_thread.run_sync(running.runs.take, reply.step)
+        reply = replace(
+            reply, body=bytes(reply.body).replace(STATE, STATE + f'"{SEAL}":"{seal}",'.encode(), 1)
+        )
 
     def work() -> tuple[bytes | memoryview, dict[str, str], str]:
         body, headers = reply.body, dict(usual)

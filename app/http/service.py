@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.audit import AuditFile
 from app.http.jobs import JOBS, PREFERENCE, Job, Jobs, Outcome
+from app.runs import Runs
 from app.settings import Settings
 from app.signing import Signer
 from app.telemetry.logs import Exchange
@@ -34,6 +35,7 @@ class Service:
     jobs: Jobs
     signer: Signer | None = None
     audit: AuditFile | None = None
+    runs: Runs | None = None
     metrics: Metrics = field(default_factory=Metrics)
     draining: bool = False
     last_turn: float = field(default_factory=time.monotonic)

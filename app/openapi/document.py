@@ -28,6 +28,9 @@ TEXTS = (HTML, MARKDOWN, CSV, SVG)
 WORK_PROBLEMS = (400, 401, 403, 406, 408, 413, 414, 415, 422, 429, 431, 500, 503)
 """Statuses of the problems that an operation with a body may answer with."""
 
+OF_RUNS = {"gate": (409,)}
+"""Further ones, of an operation whose answers go on from one another."""
+
 LATER = (429, 503)
 RETRY_AFTER: Schema = {
     "Retry-After": {"description": "seconds to wait before asking again", "schema": {"type": "integer"}}
@@ -94,7 +97,11 @@ def operation(row: Operation) -> Schema:
             "content": _content(row),
             "description": _options_of(row),
         },
-        "responses": {"200": _answered(row), "202": ACCEPTED, **problems(*WORK_PROBLEMS)},
+        "responses": {
+            "200": _answered(row),
+            "202": ACCEPTED,
+            **problems(*WORK_PROBLEMS, *OF_RUNS.get(row.name, ())),
+        },
     }
 
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from macekit.call import Body, Call, Reply
+from macekit.call import Body, Call, Reply, Step
 
 HEAD = struct.Struct("<IQ")
 """Bytes of the fields, bytes of the body that follow them."""
@@ -104,7 +104,9 @@ class Message:
                 body = memoryview(mmap.mmap(self.descriptor, 0, access=mmap.ACCESS_READ))
             finally:
                 os.close(self.descriptor)
-        return Outcome(Reply(**msgspec.convert(self.fields["reply"], Fields), body=body), end_reason)  # type: ignore[arg-type]
+        fields = msgspec.convert(self.fields["reply"], Fields)
+        fields["step"] = msgspec.convert(fields["step"], Step | None)
+        return Outcome(Reply(**fields, body=body), end_reason)  # type: ignore[arg-type]
 
 
 class _Incoming:

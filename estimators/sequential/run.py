@@ -9,7 +9,9 @@ batch: at any time the best of the class has no more right guesses than the clas
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from math import ceil, log
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +31,15 @@ from estimators.plan import Decision, decision, opening
 from estimators.sample.cells import Cells, Intervals, Values
 from estimators.sample.counting import resolution
 from estimators.sample.counts import Counts, require_data
-from estimators.sample.digests import fingerprint
 from estimators.sample.scores import Query, Scores
 from estimators.sequential.corners import corners_of
-from estimators.sequential.limits import Blocks, lower_accuracy, upper_accuracy
+from estimators.sequential.limits import FINENESS, Blocks, lower_accuracy, upper_accuracy
 from estimators.sequential.placing import pilot_and_rest, place, same_cells
-from estimators.sequential.state import MARK, MOST_LOOKS, Look, State
+from estimators.sequential.repeats import DOUBTED, REFUSED, Repeat, sides_of, with_batch
+from estimators.sequential.state import LONGEST_ID, MOST_LOOKS, Look, State, is_run_id
 from estimators.statement import (
     IID,
+    Caution,
     Guarantee,
     Interval,
     at_least,
@@ -55,6 +58,9 @@ PLANNED = 10_000
 CHANGES = 2
 """How often a rule that the upper end covers may change its guess along a score, at any of these places."""
 
+SAME = 1e-9
+"""How far an end that is computed again may be from what it was: other processors round otherwise."""
+
 IN_BATCHES = (
     "; how many come in a batch does not depend on the scores in it, and one may look and stop at any"
 )
@@ -70,6 +76,7 @@ class SequentialRun(State):
         planned: Records of both sides at which the ends are best.
         max_advantage: Largest advantage that is acceptable; None if nothing is decided.
         seed: From which the batches are shuffled.
+        run_id: Name of the run, which keys the hashes of the sketch.
         looks: What stood after each batch.
         counts: All records that are judged, on the cells of the first batch.
         pilot: Records that showed where cells begin, and are judged in no end; None where cells were given.
@@ -77,7 +84,10 @@ class SequentialRun(State):
         blocks: Right guesses and records of each block: of members, then of nonmembers.
         rights: Right guesses of each family of rules so far, about members and about nonmembers.
         contradicted: Whether the records contradict the class of the upper end, which is then 1.
-        batches: Marks of the batches of scores that took many values, none of which comes again by chance.
+        batches: Mark of each batch, whatever the order of its records, and the most that its coming by chance could
+            have been probable.
+        sketch: Hashes of a sample of the scores, at most 1,024, by which records that come again are seen.
+        cautions: What to know of the last batch: that it may have been there before. No part of the state.
 
     Example:
         >>> import numpy as np
@@ -90,6 +100,8 @@ class SequentialRun(State):
         >>> run.decision.value, len(run.looks)
         ('fail', 2)
     """
+
+    cautions: tuple[Caution, ...] = ()
 
     # --- what it says ---
 
@@ -155,6 +167,57 @@ class SequentialRun(State):
             return f"{where.capitalize()}, {self.reason}, for attackers who {self.attacker}."
         return f"{opening(self.decision, more_would_settle=True)} {where}: {self.reason}."
 
+    # --- what it was kept as ---
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """Read back what ``to_dict`` wrote.
+
+        The ends of the last look are computed again: beside those of the look before, which are held against what
+        guesses and numbers of records can give, or from the counts and guesses alone.
+
+        Args:
+            value: The mapping.
+
+        Raises:
+            InputError: no state of a run, one of another version, or one that was damaged; it says which part.
+        """
+        run = super(SequentialRun, cls).from_dict(value)
+        if run.counts is not None and not run._can_have_its_looks():
+            raise InputError(
+                "state.looks: the counts and guesses of this state cannot give these ends, so the state was changed; "
+                "begin a new run",
+                field="state.looks",
+            )
+        return run
+
+    def _can_have_its_looks(self) -> bool:
+        """Whether the last look's ends follow from those before it, which can be, or from counts and guesses alone."""
+        last, earlier = self.looks[-1], self.looks[:-1]
+        again = replace(self, looks=earlier)._with_ends()
+        follows = _are_same(again.looks[-1], last) and again.contradicted == self.contradicted
+        if follows and all(map(self._can_be, earlier[-1:])):
+            return True
+        return _are_same(replace(self, looks=(), contradicted=False)._with_ends().looks[-1], last)
+
+    def _can_be(self, look: Look) -> bool:
+        """Whether guesses give a look's lower end, and so many records can give its upper one."""
+        first_upper = next(each for each in self.looks if each.upper == look.upper)
+        first_lower = next(each for each in self.looks if each.lower == look.lower)
+        if look.upper < self._least_upper(first_upper):
+            return False
+        lower = 2.0 * self._lower_accuracy(self.blocks[: first_lower.n_blocks]) - 1.0
+        return look.lower <= baseline(self.prior) or abs(lower - look.lower) <= SAME
+
+    def _least_upper(self, look: Look) -> float:
+        """An upper end below which no look at so many records has been, however well balanced they were."""
+        pilot = (0, 0) if self.pilot is None else (self.pilot.n_members, self.pilot.n_nonmembers)
+        n1, n0 = max(look.n_members - pilot[0], 1), max(look.n_nonmembers - pilot[1], 1)
+        accuracy = upper_accuracy(
+            np.array([[0.0, 1.0], [1.0, 0.0]]), n1, n0, self.prior, self._alpha, self.planned, self._share
+        )
+        return 2.0 * accuracy - 1.0 - 4.0 * FINENESS  # how near the search comes hangs on where it began
+
     # --- what it does ---
 
     def after(self, batch: Scores | Counts) -> SequentialRun:
@@ -164,21 +227,23 @@ class SequentialRun(State):
             batch: Scores of new records of both sides, or counts of them on the cells of the batches before.
 
         Raises:
-            MaceError: a batch that cannot be brought together with those before it, or of vectors; one that came
-                before, score by score.
+            MaceError: a batch that cannot be brought together with those before it, or of vectors; one most of
+                whose records were in a batch before, which chance does not explain.
         """
         require_data(batch, Scores, Counts)
         if len(self.looks) >= MOST_LOOKS:
             raise _too_many_looks()
-        if isinstance(batch, Scores) and batch.query is not Query.DISCRETE:
-            mark = fingerprint(batch)[:MARK]
-            if mark in self.batches:
-                raise InputError(
-                    "scores: this batch is one of those before, score by score; a run takes each record once",
-                    field="members",
-                )
-            return replace(self, batches=(*self.batches, mark))._after(batch)
-        return self._after(batch)
+        run = self._after(batch)
+        batches, sketch, repeat = with_batch(self.batches, self.sketch, sides_of(batch), self.run_id)
+        if repeat is not None and repeat.chance <= REFUSED:
+            again = "is one of those before, score by score" if repeat.is_whole else "was there before"
+            raise InputError(
+                f"scores: this batch {again}: {repeat.said} share their value with records before, on the same side; "
+                "a run takes each record once",
+                field="members",
+            )
+        doubts = () if repeat is None or repeat.chance > DOUBTED else (_may_be_repeated(repeat),)
+        return replace(run, batches=batches, sketch=sketch, cautions=doubts)
 
     def _after(self, batch: Scores | Counts) -> SequentialRun:
         rng = np.random.default_rng([self.seed, len(self.looks)])
@@ -211,7 +276,8 @@ class SequentialRun(State):
             raise IncompatibleCells(
                 "the runs were begun on other cells; begin both with the same edges", field="state"
             )
-        if set(self.batches) & set(other.batches):
+        common = dict(self.batches).keys() & dict(other.batches)
+        if any(dict(self.batches)[mark] <= REFUSED for mark in common):
             raise InputError(
                 "state: the runs have a batch in common; each record may be in one of them", field="state"
             )
@@ -233,6 +299,8 @@ class SequentialRun(State):
             looks=(),
             contradicted=False,
             batches=self.batches + other.batches,
+            sketch=self.sketch.merge(other.sketch) if self.run_id == other.run_id else self.sketch,
+            cautions=(),
         )
         if len(self.looks) + len(other.looks) >= MOST_LOOKS:
             raise _too_many_looks()
@@ -308,24 +376,37 @@ class SequentialRun(State):
         n1, n0 = np.maximum(judged_records, 1.0)
         return float(self.prior * rights[0] / n1 + (1.0 - self.prior) * rights[1] / n0)
 
+    @property
+    def _alpha(self) -> float:
+        """The error of each end."""
+        return (1.0 - self.confidence) / 2.0
+
+    @property
+    def _share(self) -> float:
+        """The share of members in the first block."""
+        assert self.counts is not None
+        (_, n1, _, n0) = (
+            self.blocks[0] if self.blocks else (0, self.counts.n_members, 0, self.counts.n_nonmembers)
+        )
+        return n1 / (n1 + n0)
+
+    def _lower_accuracy(self, blocks: tuple[tuple[int, int, int, int], ...]) -> float:
+        table = np.array(blocks, dtype=np.int64).reshape(-1, 4).T
+        blocks_of = Blocks(table[0], table[1], table[2], table[3])
+        return lower_accuracy(blocks_of, self.prior, self._alpha, self.planned)
+
     def _with_ends(self) -> SequentialRun:
         """The ends after the last batch, each no wider than before."""
         assert self.counts is not None
-        alpha = (1.0 - self.confidence) / 2.0
-        table = np.array(self.blocks, dtype=np.int64).reshape(-1, 4).T
-        accuracy = lower_accuracy(
-            Blocks(table[0], table[1], table[2], table[3]), self.prior, alpha, self.planned
-        )
-        lower = max(self.lower, baseline(self.prior), 2.0 * accuracy - 1.0)
+        lower = max(self.lower, baseline(self.prior), 2.0 * self._lower_accuracy(self.blocks) - 1.0)
         by_groups = len(self.starts) < self.counts.size
         corners = corners_of(
             self.counts.members, self.counts.nonmembers, np.array(self.starts), CHANGES if by_groups else None
         )
         n1, n0 = self.counts.n_members, self.counts.n_nonmembers
-        share = table[1, 0] / (table[1, 0] + table[3, 0]) if table.size else n1 / (n1 + n0)
         before = self.looks[-1].upper if self.looks else 1.0
         accuracy = upper_accuracy(
-            corners, n1, n0, self.prior, alpha, self.planned, float(share), (1.0 + before) / 2.0
+            corners, n1, n0, self.prior, self._alpha, self.planned, self._share, (1.0 + before) / 2.0
         )
         upper = min(before, 2.0 * accuracy - 1.0)
         contradicted = self.contradicted or upper < lower
@@ -335,9 +416,22 @@ class SequentialRun(State):
         )
         return replace(
             self,
-            looks=(*self.looks, Look(*record_totals, lower, max(upper, lower))),
+            looks=(*self.looks, Look(*record_totals, lower, max(upper, lower), len(self.blocks))),
             contradicted=contradicted,
         )
+
+
+def _are_same(one: Look, other: Look) -> bool:
+    return abs(one.lower - other.lower) <= SAME and abs(one.upper - other.upper) <= SAME
+
+
+def _may_be_repeated(repeat: Repeat) -> Caution:
+    return Caution(
+        "repeated_batch",
+        f"{repeat.said} share their value with records before, on the same side; where scores take few values, that "
+        f"happens by chance with a probability of up to {at_most(repeat.chance)}, so the batch was taken: if it was "
+        "sent again, or overlaps with another, begin a new run, for each record may come once",
+    )
 
 
 def _too_many_looks() -> OutOfRange:
@@ -350,6 +444,7 @@ def sequential_run(
     confidence: float = 0.95,
     planned: int = PLANNED,
     seed: int = 0,
+    run_id: str | None = None,
 ) -> SequentialRun:
     """Begin a run that is looked at after every batch, as often as you like.
 
@@ -359,6 +454,8 @@ def sequential_run(
         confidence: Probability that both ends hold at all looks together, strictly between 0 and 1.
         planned: About how many records of both sides will come: there the ends are best. They hold at any number.
         seed: Whole number from which everything random is drawn; the same seed gives the same answer.
+        run_id: Name of the run, letters and digits. None, the default: one that follows from what is asked, so that
+            runs of one question can be merged, and still tell records that come again.
 
     Returns:
         a ``SequentialRun`` without a look; ``run.after(batch)`` gives the next.
@@ -374,10 +471,13 @@ def sequential_run(
         raise OutOfRange(
             f"max_advantage: got {max_advantage!r}, need a number from -1 to 1", field="max_advantage"
         )
-    return SequentialRun(
+    if run_id is not None and not is_run_id(run_id):
+        raise OutOfRange(f"run_id: need up to {LONGEST_ID} letters and digits", field="run_id")
+    question = (
         require_open_unit("prior", prior),
         require_open_unit("confidence", confidence),
         require_count("planned", planned, 2),
         max_advantage,
         require_count("seed", seed, 0),
     )
+    return SequentialRun(*question, run_id or sha256(repr(question).encode()).hexdigest()[:32])

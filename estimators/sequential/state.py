@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
+
+import numpy as np
 
 from estimators.errors import InputError, MaceError
 from estimators.sample.cells import Intervals
 from estimators.sample.counts import Counts
 from estimators.sequential.placing import MERGEABLE
+from estimators.sequential.repeats import MARK, MOST_HASHES, WIDTH, Marks, Sketch
 
 KIND = "mace sequential run"
-VERSION = 3
+VERSION = 4
 
 MOST_LOOKS = 5_000
 """Looks of a run, so that its state stays small."""
 
-MARK = 16
-"""Digits of a batch's mark."""
-
+HEX = frozenset("0123456789abcdef")
 MOST_BLOCKS = 10_000
 MOST_FAMILIES = 64
 MOST = 2**53
 """No number of records is larger."""
 
 MOST_SEED = 2**128
+LONGEST_ID = 64
+"""Letters and digits of a run's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What stood after one batch: records so far, and both ends, which hold at all looks together."""
+    """What stood after one batch: records and blocks so far, and both ends, which hold at all looks together."""
 
     n_members: int
     n_nonmembers: int
     lower: float
     upper: float
+    n_blocks: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,6 +55,7 @@ class State:
     planned: int
     max_advantage: float | None
     seed: int
+    run_id: str
     looks: tuple[Look, ...] = ()
     counts: Counts | None = None
     pilot: Counts | None = None
@@ -56,7 +63,8 @@ class State:
     blocks: tuple[tuple[int, int, int, int], ...] = ()
     rights: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     contradicted: bool = False
-    batches: tuple[str, ...] = ()
+    batches: Marks = ()
+    sketch: Sketch = field(default_factory=Sketch)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, to be kept as JSON between two looks."""
@@ -69,15 +77,24 @@ class State:
             "planned": self.planned,
             "max_advantage": self.max_advantage,
             "seed": self.seed,
-            "looks": [[look.n_members, look.n_nonmembers, look.lower, look.upper] for look in self.looks],
+            "run_id": self.run_id,
+            "looks": [
+                [look.n_members, look.n_nonmembers, look.lower, look.upper, look.n_blocks]
+                for look in self.looks
+            ],
             "counts": None if self.counts is None else self.counts.to_dict(),
             "pilot": None if self.pilot is None else self.pilot.to_dict(),
             "starts": None if whole else list(self.starts),
             "blocks": [list(block) for block in self.blocks],
             "rights": {name: list(each) for name, each in self.rights.items()},
             "contradicted": self.contradicted,
-            "batches": list(self.batches),
+            "batches": [list(batch) for batch in self.batches],
+            "sketch": self.sketch.to_dict(),
         }
+
+    def digest(self) -> str:
+        """SHA-256 of all of it, the same however it was written down."""
+        return sha256(json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
     @classmethod
     def from_dict(cls, value: object) -> Self:
@@ -97,7 +114,7 @@ class State:
             raise InputError(
                 f"state: is of {said}, and this mace reads version {VERSION}; begin a new run", field="state"
             )
-        if set(value) != {"kind", "version", *(each.name for each in fields(cls))}:
+        if set(value) != {"kind", "version", *(each.name for each in fields(State))}:
             raise _damaged("it has other parts than a state", "")
         counts, pilot = (_counts(value[name], name) for name in ("counts", "pilot"))
         state = cls(
@@ -106,14 +123,16 @@ class State:
             _whole(value["planned"], "planned", 2),
             None if value["max_advantage"] is None else _number(value["max_advantage"], "max_advantage"),
             _whole(value["seed"], "seed", 0, MOST_SEED),
-            tuple(map(_look, _rows(value["looks"], "looks", 4, MOST_LOOKS))),
+            _run_id(value["run_id"]),
+            tuple(map(_look, _rows(value["looks"], "looks", 5, MOST_LOOKS))),
             counts,
             pilot,
             _starts(value["starts"], counts),
             tuple(_block(row) for row in _rows(value["blocks"], "blocks", 4, MOST_BLOCKS)),
             _rights(value["rights"]),
             _truth(value["contradicted"], "contradicted"),
-            _marks(value["batches"]),
+            tuple(map(_mark, _rows(value["batches"], "batches", 2, MOST_LOOKS))),
+            _sketch(value["sketch"]),
         )
         state._require_whole()
         return state
@@ -133,6 +152,8 @@ class State:
             or self.pilot.cells.to_dict() != self.counts.cells.to_dict()
         ):
             raise _damaged("its cells are not those of the counts", "pilot")
+        if not self.counts.n_members or not self.counts.n_nonmembers:
+            raise _damaged("a side has no records", "counts")
         n_judged = [sum(block[at] for block in self.blocks) for at in (1, 3)]
         sides = [self.counts.n_members, self.counts.n_nonmembers]
         if any(blocks > side for blocks, side in zip(n_judged, sides, strict=True)):
@@ -145,6 +166,10 @@ class State:
             sides = [sides[0] + self.pilot.n_members, sides[1] + self.pilot.n_nonmembers]
         if [self.looks[-1].n_members, self.looks[-1].n_nonmembers] != sides:
             raise _damaged("the last look and the counts have other numbers of records", "looks")
+        if self.looks[-1].n_blocks != len(self.blocks):
+            raise _damaged("the last look and the blocks have other numbers of blocks", "looks")
+        if self.sketch.n_members > sides[0] or self.sketch.n_nonmembers > sides[1]:
+            raise _damaged("it has more records than the run", "sketch")
 
 
 def _damaged(why: str, part: str) -> InputError:
@@ -176,13 +201,37 @@ def _truth(value: object, part: str) -> bool:
     return value
 
 
-def _marks(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or len(value) > MOST_LOOKS:
-        raise _damaged(f"need a list of at most {MOST_LOOKS}", "batches")
-    for mark in value:
-        if not isinstance(mark, str) or len(mark) != MARK or set(mark) - set("0123456789abcdef"):
-            raise _damaged(f"need marks of {MARK} digits", "batches")
-    return tuple(value)
+def is_run_id(value: object) -> TypeGuard[str]:
+    """Whether this may be the name of a run."""
+    return isinstance(value, str) and len(value) <= LONGEST_ID and value.isascii() and value.isalnum()
+
+
+def _run_id(value: object) -> str:
+    if not is_run_id(value):
+        raise _damaged(f"need up to {LONGEST_ID} letters and digits", "run_id")
+    return value
+
+
+def _mark(row: Sequence[object]) -> tuple[str, float]:
+    mark, chance = row
+    if not isinstance(mark, str) or len(mark) != MARK or set(mark) - HEX:
+        raise _damaged(f"need marks of {MARK} digits", "batches")
+    return mark, _number(chance, "batches")
+
+
+def _sketch(value: object) -> Sketch:
+    if not isinstance(value, Mapping) or set(value) != {"records", "hashes", "counts"}:
+        raise _damaged("need records, hashes and counts", "sketch")
+    ((n, m),) = _rows([value["records"]], "sketch", 2, 1)
+    text = value["hashes"]
+    if not isinstance(text, str) or len(text) > WIDTH * MOST_HASHES or len(text) % WIDTH or set(text) - HEX:
+        raise _damaged(f"need at most {MOST_HASHES} hashes of {WIDTH} digits each", "sketch")
+    hashes = np.array([int(text[at : at + WIDTH], 16) for at in range(0, len(text), WIDTH)], np.int64)
+    counts = [1] * len(hashes) if value["counts"] is None else value["counts"]
+    if (np.diff(hashes) <= 0).any() or not isinstance(counts, list | tuple) or len(counts) != len(hashes):
+        raise _damaged("need hashes, ascending, and a count for each", "sketch")
+    table = np.array([_whole(each, "sketch", 1) for each in counts], np.int64)
+    return Sketch(_whole(n, "sketch"), _whole(m, "sketch"), hashes, table)
 
 
 def _rows(value: object, part: str, length: int, most: int) -> Iterable[Sequence[object]]:
@@ -195,11 +244,11 @@ def _rows(value: object, part: str, length: int, most: int) -> Iterable[Sequence
 
 
 def _look(row: Sequence[object]) -> Look:
-    n, m = (_whole(each, "looks") for each in row[:2])
-    lower, upper = (_number(each, "looks") for each in row[2:])
+    n, m, n_blocks = (_whole(each, "looks") for each in (*row[:2], row[4]))
+    lower, upper = (_number(each, "looks") for each in row[2:4])
     if lower > upper:
         raise _damaged("a lower end is above the upper one", "looks")
-    return Look(n, m, lower, upper)
+    return Look(n, m, lower, upper, n_blocks)
 
 
 def _block(row: Sequence[object]) -> tuple[int, int, int, int]:

@@ -1,12 +1,19 @@
-"""``/v1/gate`` with ``anytime``: one batch more of a run; its state comes and goes, and nothing of it is kept here."""
+"""``/v1/gate`` with ``anytime``: one batch more of a run; its state comes and goes, and nothing of it is kept here.
+
+What a service that signs does about states, `app/runs.py` does once the answer is there: here they are taken apart, and
+said to be what they are.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 from estimators.plan import beneath_baseline
 from estimators.sequential import SequentialRun, sequential_run
 from estimators.sequential.run import PLANNED
 from estimators.statement import baseline
-from macekit.call import Call, Reply
+from macekit.call import Call, Keeping, Reply, Step
 from macekit.decoding.body import DecodedBody
 from macekit.operations import encode
 from macekit.operations.effects import require_left_out
@@ -18,6 +25,15 @@ from macekit.schemas.questions import GateQuestion
 
 FIXED = ("max_advantage", "prior", "confidence", "planned", "seed")
 """What a run asks; it is fixed with the first batch."""
+
+SEAL = "seal"
+"""What a service that signs adds to a state."""
+
+NOT_CHECKED = "; the state that came is one that was given out before, unchanged (its origin was not checked)"
+NOT_REMEMBERED = (
+    "; the run was not taken back to an earlier state across a restart of the service (which keeps no file of runs, so "
+    "this was not excluded)"
+)
 
 OTHERS = ("max_tpr", "at_fpr", "max_epsilon", "delta", "metric", "max", "max_group_risk", "estimator")
 """What belongs to other limits, or to one look."""
@@ -36,17 +52,33 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
             "cluster: does not go with anytime; unit (a column) or units (labels) keep one record of each",
             field="cluster",
         )
-    before = _run_of(q)
+    before = _run_of(q, None if call.keeping is None else call.keeping.run_id)
     data = sample_of(body, q.model_copy(update={"query": _query_of(q, before, body)}))
     run = before.after(data)
     question = q.model_copy(update={name: getattr(run, name) for name in FIXED})
     last = run.looks[-1]
+    step = Step(
+        run.run_id,
+        len(run.looks),
+        None if q.state is None else before.digest(),
+        run.digest(),
+        _seal_of(q.state or {}),
+    )
+    source = encode.provenance(
+        data, "sequential", run.seed, provenance_options(question, call), encode.columns_of(body)
+    )
+    source["run"] = {
+        "run_id": step.run_id,
+        "look": step.look,
+        "state_before": step.before,
+        "state_after": step.after,
+    }
     content: GateAnswer = {
         "sentence": run.sentence,
         "decision": run.decision.value,
         "records_needed": None,
         "baseline": baseline(run.prior),
-        "limits": [_limit(run)],
+        "limits": [_limit(run, _unchecked(step, call.keeping))],
         "exposure": None,
         "clusters": None,
         "anytime": {
@@ -57,16 +89,33 @@ def answer(call: Call, body: DecodedBody, q: GateQuestion) -> Reply:
         },
         "state": run.to_dict(),
         "warnings": encode.warnings(
-            (*body.cautions, *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)))
+            (
+                *body.cautions,
+                *run.cautions,
+                *beneath_baseline(question.max_advantage or 0.0, baseline(run.prior)),
+            )
         ),
-        "provenance": encode.provenance(
-            data, "sequential", run.seed, provenance_options(question, call), encode.columns_of(body)
-        ),
+        "provenance": source,
     }
-    return reply_of(call, content, data)
+    return replace(reply_of(call, content, data), step=step)
 
 
-def _run_of(q: GateQuestion) -> SequentialRun:
+def _seal_of(state: Mapping[str, object]) -> str | None:
+    """The seal of a state that a service gave out; no part of the run."""
+    seal = state.get(SEAL)
+    return seal if isinstance(seal, str) else None
+
+
+def _unchecked(step: Step, keeping: Keeping | None) -> str:
+    """What an answer has to say of the state that came."""
+    if step.before is None:
+        return ""
+    if keeping is None:
+        return NOT_CHECKED
+    return "" if keeping.durable else NOT_REMEMBERED
+
+
+def _run_of(q: GateQuestion, run_id: str | None) -> SequentialRun:
     """The run as its state says, or a new one; what it asks must not change on the way."""
     if q.state is None:
         if q.max_advantage is None:
@@ -75,12 +124,12 @@ def _run_of(q: GateQuestion) -> SequentialRun:
                 "max_advantage: is required with the first batch of anytime",
                 field="max_advantage",
             )
-        return sequential_run(q.max_advantage, q.prior, q.confidence, q.planned or PLANNED, q.seed)
+        return sequential_run(q.max_advantage, q.prior, q.confidence, q.planned or PLANNED, q.seed, run_id)
     for part in ("counts", "pilot"):
         value = q.state.get(part)
         if isinstance(value, dict) and "cells" in value:
             require_cells(value["cells"], f"state.{part}: ")
-    run = SequentialRun.from_dict(q.state)
+    run = SequentialRun.from_dict({name: value for name, value in q.state.items() if name != SEAL})
     for name in FIXED:
         value = getattr(q, name)
         if name in q.model_fields_set and value is not None and value != getattr(run, name):
@@ -115,8 +164,9 @@ def _query_of(q: GateQuestion, run: SequentialRun, body: DecodedBody) -> str:
     return "discrete" if as_labels else q.query
 
 
-def _limit(run: SequentialRun) -> LimitAnswer:
+def _limit(run: SequentialRun, unchecked: str) -> LimitAnswer:
     """The one limit, with ends that hold at all looks together."""
+    stands = run.interval.guarantee
     return {
         "name": "advantage",
         "about": "the optimal advantage, at all looks together",
@@ -125,7 +175,7 @@ def _limit(run: SequentialRun) -> LimitAnswer:
         "lower": run.lower,
         "upper": run.upper,
         "confidence": run.confidence,
-        "guarantee": encode.guarantee(run.interval.guarantee),
+        "guarantee": encode.guarantee(replace(stands, assumes=stands.assumes + unchecked)),
         "decision": run.decision.value,
         "reason": run.reason,
         "records_needed": None,

@@ -47,6 +47,8 @@ def csv(report: Report) -> str:
     headline = report.headline
     if headline.decision is not None:
         table.writerow((report.title, "decision", "", "", "", headline.decision))
+    if headline.signature:
+        table.writerow((report.title, "signature", "", "", "", headline.signature))
     warning = () if headline.warning is None else (headline.warning,)
     for row in _words(report.title, "", "", (headline.sentence, *warning)):
         table.writerow(row)

@@ -77,6 +77,8 @@ def _headline(headline: Headline) -> str:
     sentence = _sentence(headline.sentence)
     if headline.warning is not None:
         sentence += _sentence(headline.warning, "warning" if headline.severe else "remark")
+    if headline.signature:
+        sentence += f'<p class="sentence"><strong>{_text(headline.signature)}</strong></p>\n'
     if headline.decision is None:
         return f'<div class="headline">{sentence}</div>\n'
     verdict = WORDS[headline.decision]

@@ -76,6 +76,8 @@ def head(headline: Headline) -> Iterator[str]:
     if headline.warning is not None:
         mark = "**" if headline.severe else ""
         yield f"{mark}{inline((headline.warning,))}{mark}"
+    if headline.signature:
+        yield f"**{inline((headline.signature,))}**"
 
 
 def section(part: Section, level: int = 2) -> Iterator[str]:

@@ -170,6 +170,8 @@ class Headline:
     sentence: Quote
     warning: Quote | None = None
     severe: bool = True
+    signature: str = ""
+    """Whether that of a kept answer was checked; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +199,14 @@ class Report:
 class Context:
     """What an answer does not know of itself: the file it was about, and the date of the report (ISO 8601).
 
-    ``others`` are further files: that of nonmembers after that of members, or the other queries of a comparison.
+    ``others`` are further files: that of nonmembers after that of members, or the other queries of a comparison;
+    ``signature`` says whether that of a kept answer was checked.
     """
 
     source: str | None = None
     date: str | None = None
     others: tuple[str, ...] = ()
+    signature: str = ""
 
     @classmethod
     def now(cls, source: str | None = None, others: tuple[str, ...] = ()) -> Context:

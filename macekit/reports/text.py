@@ -50,10 +50,13 @@ class Screen:
     cautions: tuple[str, ...]
 
 
-def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH) -> str:
-    """The answer of ``operation`` as plain text; only sentences, and tables of many numbers, may be wider."""
+def text(operation: str, answer: Mapping[str, Any], width: int = WIDTH, signature: str = "") -> str:
+    """The answer of ``operation`` as plain text; only sentences, and tables of many numbers, may be wider.
+
+    ``signature`` says whether that of a kept answer was checked.
+    """
     first = screen(operation, answer)
-    blocks = [[first.decision]]
+    blocks = [[line for line in (first.decision, signature) if line]]
     for table in first.tables:
         caption = [escape_controls(table.caption)] if table.caption and len(first.tables) > 2 else []
         blocks.append([*caption, *_lines(table, width)])

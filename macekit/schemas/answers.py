@@ -409,7 +409,8 @@ class GateAnswer(TypedDict):
     state: Annotated[
         dict[str, object] | None,
         Field(
-            description="with anytime: what to give back with the next batch, as it is; the service keeps nothing"
+            description="with anytime: what to give back with the next batch, as it is; a service that signs takes "
+            "no other"
         ),
     ]
     clusters: Annotated[

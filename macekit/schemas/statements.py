@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -334,6 +334,17 @@ class ColumnReadAnswer(TypedDict):
     ]
 
 
+class StepAnswer(TypedDict):
+    """Which batch of which run this was."""
+
+    run_id: str
+    look: int
+    state_before: Annotated[
+        str | None, Field(description="SHA-256 of the state that came with it; null for the first batch")
+    ]
+    state_after: Annotated[str, Field(description="SHA-256 of the state that was given out with this answer")]
+
+
 class ProvenanceAnswer(TypedDict):
     """How the numbers were computed: enough to compute them again."""
 
@@ -348,6 +359,7 @@ class ProvenanceAnswer(TypedDict):
     ]
     seed: int
     options: dict[str, object]
+    run: NotRequired[Annotated[StepAnswer, Field(description="with anytime alone")]]
 
 
 # --- parts --------------------------------------------------------------------------------------------------

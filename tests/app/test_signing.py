@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +119,104 @@ def test_a_signed_answer_is_still_an_answer(answers: dict[str, tuple[bytes, str]
     assert recognise(document) == "report"
     assert document["signature"] == json.loads(answers["application/json"][1])
     assert main(["report", str(folder / "report.json"), "-o", str(folder / "again.html"), "--overwrite"]) == 0
+
+
+NOT_CHECKED, CHECKED = "Signature not checked", "Signature checked with the public key"
+
+
+@pytest.fixture(scope="module")
+def edited(client: TestClient, folder: Path) -> Path:
+    """A signed FAIL that was made a PASS, its numbers with it, and that still agrees with itself."""
+    rng = np.random.default_rng(2)
+    sides = {"members": rng.normal(2, 1, 100).tolist(), "nonmembers": rng.normal(0, 1, 100).tolist()}
+    answer = client.post("/v1/gate", json={**sides, "max_advantage": 0.1})
+    (folder / "failed.json").write_bytes(answer.content)
+    document = answer.json()
+    assert document["decision"] == "fail"
+    (limit,) = document["limits"]
+    limit |= {"decision": "pass", "lower": 0.0, "estimate": 0.01, "upper": 0.05}
+    document |= {"decision": "pass", "sentence": "Pass: every limit holds."}
+    (folder / "edited.json").write_text(json.dumps(document, separators=(",", ":")))
+    return folder / "edited.json"
+
+
+@pytest.mark.parametrize(
+    "output", [[], ["-o", "out.html"], ["-o", "out.md"], ["-o", "out.json"], ["--json"]], ids=str
+)
+def test_an_edited_signed_answer_draws_no_report(
+    edited: Path,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    output: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    status = main(["report", str(edited), "--public-key", str(folder / "key.pub"), *output])
+
+    printed = capsys.readouterr()
+    assert (status, printed.out) == (2, "")
+    assert printed.err.count("\n") == 1
+    assert "edited.json: refused: it is not byte for byte what was signed" in printed.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "face", "mark"),
+    [("edited", [], NOT_CHECKED, "PASS"), ("failed", ["--public-key", "key.pub"], CHECKED, "FAIL")],
+)
+def test_a_report_of_a_signed_answer_says_at_its_top_whether_that_was_checked(
+    edited: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    key: list[str],
+    face: str,
+    mark: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    assert edited.exists()
+
+    for output in ("-o=top.html", "-o=top.md", "-o=top.csv", "-o=card.md"):
+        options = ["--card"] if "card" in output else []
+        assert main(["report", f"{name}.json", *key, "--force", *options, "-o", output[3:]]) == 0
+        text = (folder / output[3:]).read_text()
+        assert text.index(face) < text.index("0.95" if output.endswith("csv") else "Advantage, ")
+        assert face in capsys.readouterr().err
+    assert main(["report", f"{name}.json", *key]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert mark in first
+    assert second.startswith(face)
+    assert main(["report", f"{name}.json", *key, "--json"]) == 0
+    assert face in capsys.readouterr().err
+
+
+def test_an_answer_that_carries_no_signature_has_nothing_said_of_one(
+    edited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(edited.read_bytes())
+    del document["signature"]
+    (tmp_path / "plain.json").write_text(json.dumps(document))
+
+    assert main(["report", str(tmp_path / "plain.json")]) == 0
+    assert "ignature" not in capsys.readouterr().out
+
+
+def test_a_public_key_goes_with_a_kept_answer_and_has_to_be_one(
+    edited: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "scores.csv").write_text("score,member\n" + "\n".join(f"{k},{k % 2}" for k in range(40)))
+
+    for file, key, why in (
+        (tmp_path / "scores.csv", folder / "key.pub", "--public-key: goes with one kept answer"),
+        (folder / "failed.json", edited, "--public-key: .*the file holds no Ed25519 public key"),
+        (folder / "failed.json", folder / "none", "--public-key: .*cannot be read"),
+        (folder / "failed.json", folder / "other.pub", "it was signed with the key"),
+    ):
+        assert main(["report", str(file), "--public-key", str(key)]) == 2
+        assert re.search(why, capsys.readouterr().err)
 
 
 def test_another_spelling_of_a_signature_is_refused(

@@ -7,6 +7,7 @@ share one (``PAGES`` there).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, cast
@@ -20,8 +21,9 @@ from macekit.reports.model import AnswerPath, Content, Context, Draw, Figure, Fi
 def content(operation: str, answer: Mapping[str, Any], context: Context | None = None) -> Report:
     """The report of one answer of ``operation``, its JSON decoded."""
     make, _ = _page(operation)
-    path = AnswerPath(answer)
-    return with_columns(make(path, Figures(figures(operation, answer)), context or Context()), path)
+    path, known = AnswerPath(answer), context or Context()
+    report = with_columns(make(path, Figures(figures(operation, answer)), known), path)
+    return replace(report, headline=replace(report.headline, signature=known.signature))
 
 
 def figures(operation: str, answer: Mapping[str, object]) -> tuple[Figure, ...]:

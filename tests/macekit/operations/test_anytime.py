@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -233,14 +234,14 @@ def test_a_state_that_was_tampered_with_never_breaks_anything(kind: str) -> None
     assert refusals > 4 * len(places)
 
 
-@pytest.mark.parametrize("version", [1, 2, "3", None, 10**30, True])
+@pytest.mark.parametrize("version", [1, 2, 3, "4", None, 10**30, True])
 def test_a_state_of_another_version_says_so(version: object) -> None:
     state = asked("gate", FIRST)["state"] | {"version": version}
 
     problem = refused("gate", {"anytime": True, "state": state, **batch(1)})
 
     assert problem["field"] == "state"
-    assert "this mace reads version 3" in problem["detail"]
+    assert "this mace reads version 4" in problem["detail"]
 
 
 @pytest.mark.parametrize(
@@ -249,8 +250,13 @@ def test_a_state_of_another_version_says_so(version: object) -> None:
         ("contradicted", 1),
         ("contradicted", None),
         ("rights", {}),
-        ("batches", ["0" * 15]),
-        ("batches", ["z" * 16]),
+        ("batches", [["0" * 15, 0.1]]),
+        ("batches", [["z" * 16, 0.1]]),
+        ("batches", ["0" * 16]),
+        ("run_id", "a b"),
+        ("sketch", {"records": [60, 60], "hashes": "0" * 20, "counts": None}),
+        ("sketch", {"records": [60, 60], "hashes": "0" * 10, "counts": [1, 1]}),
+        ("sketch", {"records": [60, 61], "hashes": "", "counts": None}),
     ],
 )
 def test_a_part_that_no_run_writes_is_named(part: str, junk: object) -> None:
@@ -259,13 +265,27 @@ def test_a_part_that_no_run_writes_is_named(part: str, junk: object) -> None:
     assert refused("gate", {"anytime": True, "state": state, **batch(1)})["field"] == f"state.{part}"
 
 
-def test_a_batch_that_came_before_is_not_counted_twice() -> None:
+def again_in(batch: Body, how: str) -> Body:
+    """The batch as a pipeline that was started anew may send it."""
+    change = {
+        "as it was": lambda side: side,
+        "in another order": lambda side: side[::-1],
+        "without one record": lambda side: side[1:],
+        "1e-12 higher": lambda side: [score + 1e-12 for score in side],
+    }[how]
+    return {name: change(side) for name, side in batch.items()}
+
+
+@pytest.mark.parametrize("how", ["as it was", "in another order", "without one record", "1e-12 higher"])
+def test_a_batch_that_came_before_is_not_counted_twice(how: str) -> None:
     state = asked("gate", FIRST)["state"]
     later = asked("gate", {"anytime": True, "state": state, **batch(1)})["state"]
 
-    for again in (batch(0), batch(1)):
-        problem = refused("gate", {"anytime": True, "state": later, **again})
-        assert "one of those before, score by score" in problem["detail"]
+    for before in (batch(0), batch(1)):
+        problem = refused("gate", {"anytime": True, "state": later, **again_in(before, how)})
+        assert problem["type"] == "urn:mace:problem:bad-records"
+        assert "of its records" in problem["detail"]
+        assert "a run takes each record once" in problem["detail"]
     assert asked("gate", {"anytime": True, "state": later, **batch(2)})["anytime"]["looks"] == 3
 
 
@@ -273,7 +293,76 @@ def test_few_labels_may_come_again_by_chance() -> None:
     labels = {"members": ["a"] * 12 + ["b"] * 8, "nonmembers": ["b"] * 12 + ["a"] * 8}
     state = asked("gate", {"anytime": True, "max_advantage": 0.2, **labels})["state"]
 
-    assert asked("gate", {"anytime": True, "state": state, **labels})["anytime"]["n_members"] == 40
+    answer = asked("gate", {"anytime": True, "state": state, **labels})
+
+    assert answer["anytime"]["n_members"] == 40
+    assert "repeated_batch" in [warning["code"] for warning in answer["warnings"]]
+
+
+def leaking(n: int = 150) -> Body:
+    return batch(3, 2.0, n)
+
+
+def forged(state: Body, *, halved: bool, earlier: int) -> Body:
+    """A failed run that says it passed: another upper end, fewer right guesses, and looks that never were."""
+    changed = deepcopy(state)
+    n, m, _, _, n_blocks = changed["looks"][0]
+    ends = [0.0, 0.02]
+    changed["looks"] = [[n - step, m - step, *ends, 0] for step in range(earlier, 0, -1)] + [
+        [n, m, *ends, n_blocks]
+    ]
+    if halved:
+        changed["rights"] = {name: [tp // 2, tn // 2] for name, (tp, tn) in changed["rights"].items()}
+        changed["blocks"] = [[tp // 2, n1, tn // 2, n0] for tp, n1, tn, n0 in changed["blocks"]]
+    return changed
+
+
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize("earlier", [0, 1, 3])
+def test_ends_that_counts_and_guesses_cannot_give_are_refused(halved: bool, earlier: int) -> None:
+    failed = asked("gate", {"anytime": True, "max_advantage": 0.1, **leaking()})
+    assert failed["decision"] == "fail"
+
+    state = forged(failed["state"], halved=halved, earlier=earlier)
+    problem = refused("gate", {"anytime": True, "state": state, **batch(4, 2.0, 8)})
+
+    assert problem["field"] == "state.looks"
+    assert "cannot give these ends" in problem["detail"]
+
+
+def test_a_lower_end_that_no_guesses_gave_is_refused() -> None:
+    state = asked("gate", {"anytime": True, "max_advantage": 0.1, **batch(0, 0.0, 200)})["state"]
+    n, m, lower, upper, n_blocks = state["looks"][0]
+    raised = state | {"looks": [[n - 8, m - 8, 0.05, upper, n_blocks - 1], [n, m, 0.05, upper, n_blocks]]}
+
+    assert lower < 0.05
+    assert refused("gate", {"anytime": True, "state": raised, **batch(4)})["field"] == "state.looks"
+
+
+def test_the_guarantee_says_that_the_origin_of_a_state_was_not_checked() -> None:
+    first = asked("gate", FIRST)
+    later = asked("gate", {"anytime": True, "state": first["state"], **batch(1)})
+
+    said = [answer["limits"][0]["guarantee"]["assumes"] for answer in (first, later)]
+    assert "origin" not in said[0]
+    assert (
+        said[1]
+        == f"{said[0]}; the state that came is one that was given out before, unchanged (its origin was not checked)"
+    )
+
+
+def test_the_answer_names_the_states_that_came_and_went() -> None:
+    first = asked("gate", FIRST)
+    later = asked("gate", {"anytime": True, "state": first["state"], **batch(1)})
+
+    runs = [answer["provenance"]["run"] for answer in (first, later)]
+    assert [run["look"] for run in runs] == [1, 2]
+    assert [run["state_before"] for run in runs] == [None, runs[0]["state_after"]]
+    assert runs[0]["run_id"] == runs[1]["run_id"] == later["state"]["run_id"]
+    for run, answer in zip(runs, (first, later), strict=True):
+        canonical = json.dumps(answer["state"], sort_keys=True, separators=(",", ":"))
+        assert run["state_after"] == sha256(canonical.encode()).hexdigest()
+    assert "run" not in asked("gate", {"max_advantage": 0.2, **batch(0)})["provenance"]
 
 
 def test_how_scores_are_read_stays_as_it_was() -> None:

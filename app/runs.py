@@ -1,0 +1,282 @@
+"""What a service that signs does about runs of batches, so that no forged or rewound run gets a signed answer.
+
+A state that goes out is sealed, by a key that follows from the signing key: its digest, the run's name and its number
+of looks. A state that comes has to be sealed, and to be the last of its run: an earlier one with another batch would be
+a second try, and the best of several tries keeps no level. The batch whose answer was lost may be sent again, for the
+same state and batch give the same answer.
+
+The last state of each run stands in a file, in a line that has reached the disk before the answer leaves. Lines are
+only appended; now and then the file is written anew with the last line of each run, beside the old one, and takes its
+place. One service writes one file. Without a file the runs are remembered as long as the service lives.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hmac
+import json
+import logging
+import os
+import secrets
+import stat
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from macekit.call import Keeping, Step
+from macekit.problems import Problem
+
+log = logging.getLogger(__name__)
+
+MOST_RUNS = 100_000
+"""Runs that are remembered at once; the one that rested longest goes for the next."""
+
+SPARE_LINES = 1000
+"""Lines beyond two for each run, after which the file is written anew."""
+
+DAY = 86_400.0
+
+NOT_OURS = (
+    "state: was not given out by this service, or was changed since; give back the state of the last answer as it "
+    "came, or begin a new run"
+)
+NOT_LAST = (
+    "state: is not the last one of its run, for another batch was judged from it, or from a later one. Give back the "
+    "state of the run's last answer; if that answer was lost, send its batch again as it was, with the state before "
+    "it; or begin a new run"
+)
+UNWRITTEN = "the file of runs cannot be written, so nothing is answered; tell the operator"
+
+
+class RunsError(ValueError):
+    """The file of runs cannot be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """Where a run stands: its number of looks, the digest of its state, and since when, in seconds since 1970."""
+
+    look: int
+    state: str
+    at: float
+
+
+class RunsFile:
+    """The file in which the last state of each run stands."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it, for this service alone.
+
+        Raises:
+            RunsError: it cannot be opened, or another service writes it.
+        """
+        self._path = path
+        try:
+            self._descriptor = _locked(path, os.O_CREAT)
+        except OSError as error:
+            raise RunsError(f"the file cannot be opened ({type(error).__name__})") from None
+        self._lines = 0
+        self._most = 0
+
+    def read(self) -> dict[str, Last]:
+        """The last line of each run, the one that rested longest first; a line that a crash cut off is dropped."""
+        runs: dict[str, Last] = {}
+        with self._path.open("rb") as file:
+            whole = 0
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    os.ftruncate(self._descriptor, whole)  # its answer has not left
+                    break
+                whole += len(line)
+                try:
+                    entry = msgspec.json.decode(line, type=_Line)
+                except msgspec.MsgspecError:
+                    raise RunsError(f"line {number} is no line of a file of runs") from None
+                runs.pop(entry.run_id, None)
+                runs[entry.run_id] = Last(entry.look, entry.state, entry.at)
+                self._lines = number
+        return runs
+
+    def append(self, run_id: str, last: Last, runs: Mapping[str, Last]) -> None:
+        """Write where a run stands, and see it on the disk; ``runs`` are all, this one included.
+
+        Raises:
+            OSError: it could not be written whole; nothing of it stays.
+        """
+        if self._lines >= max(self._most, 2 * len(runs) + SPARE_LINES):
+            try:
+                self.write_anew(runs)
+                return
+            except OSError as error:
+                self._most = 2 * self._lines
+                log.warning(
+                    "the file of runs cannot be written anew",
+                    extra={"fields": {"reason": type(error).__name__}},
+                )
+        _append(self._descriptor, _line(run_id, last))
+        self._lines += 1
+
+    def write_anew(self, runs: Mapping[str, Last]) -> None:
+        """Have a file with these lines alone take the place of this one."""
+        new = self._path.with_name(f"{self._path.name}.new")
+        with suppress(FileNotFoundError):
+            new.unlink()
+        descriptor = _locked(new, os.O_CREAT | os.O_EXCL)
+        try:
+            _append(descriptor, b"".join(_line(run_id, last) for run_id, last in runs.items()))
+            new.replace(self._path)
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(self._descriptor)
+        self._descriptor, self._lines, self._most = descriptor, len(runs), 0
+        folder = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def close(self) -> None:
+        """Let another service have it."""
+        os.close(self._descriptor)
+
+
+class _Line(msgspec.Struct, frozen=True):
+    run_id: str
+    look: int
+    state: str
+    at: float
+
+
+def _line(run_id: str, last: Last) -> bytes:
+    return json.dumps({"run_id": run_id, **asdict(last)}, separators=(",", ":")).encode() + b"\n"
+
+
+def _locked(path: Path, how: int) -> int:
+    """A descriptor of the file that nobody else has for himself; the lock goes with the file that takes its place."""
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | how, 0o640)
+    try:
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            raise RunsError("need a regular file")
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(opened, path.stat()):
+            raise BlockingIOError
+    except BlockingIOError:
+        os.close(descriptor)
+        raise RunsError("another service writes it; each needs a file of its own") from None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    """All of it on the disk, or nothing."""
+    end = os.fstat(descriptor).st_size
+    try:
+        if os.write(descriptor, data) < len(data):
+            raise OSError("the disk is full")
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, end)
+        raise
+
+
+class Runs:
+    """Seals the states of runs, and takes none but the last of each."""
+
+    def __init__(self, key: bytes, days: float, file: RunsFile | None = None) -> None:
+        """Begin with what the file says.
+
+        Args:
+            key: What seals; it follows from the signing key, and is not that key.
+            days: How long a run is remembered that rests.
+            file: Where it is remembered beyond the life of this service.
+
+        Raises:
+            RunsError: the file is not one of runs.
+        """
+        self._key, self._seconds, self._file = key, days * DAY, file
+        self._runs: dict[str, Last] = {} if file is None else file.read()
+        self._lock = Lock()
+        if self._forget(time.time()) and file is not None:
+            with suppress(OSError):
+                file.write_anew(self._runs)
+
+    def keeping(self) -> Keeping:
+        """What the work needs to know: a name for a run that begins, and what is remembered."""
+        return Keeping(secrets.token_hex(16), self._file is not None)
+
+    def take(self, step: Step) -> str:
+        """Remember one step of a run, and return the seal of the state that goes out.
+
+        Raises:
+            Problem: the state that came is none of this service's, or not the last of its run; or the file is full.
+        """
+        came = None if step.before is None else self._seal(step.run_id, step.look - 1, step.before)
+        if came is not None and not hmac.compare_digest(came.encode(), (step.seal or "").encode()):
+            raise Problem("bad-option", NOT_OURS, field="state")
+        with self._lock:
+            now = time.time()
+            self._forget(now)
+            known = self._runs.get(step.run_id)
+            if known is None or known.state != step.after:  # else its answer was lost, and is the same again
+                self._require_last(step, known)
+                self._remember(step.run_id, Last(step.look, step.after, now))
+        return self._seal(step.run_id, step.look, step.after)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _seal(self, run_id: str, look: int, state: str) -> str:
+        return hmac.new(self._key, f"{run_id} {look} {state}".encode(), sha256).hexdigest()
+
+    def _require_last(self, step: Step, known: Last | None) -> None:
+        """Refuse a state that is not the last; without a file, one from another life of the service cannot be told."""
+        if step.before is None or (known is not None and known.state == step.before):
+            return
+        elsewhere = known is None or step.look - 1 > known.look
+        if elsewhere and self._file is None:
+            return
+        if known is None:
+            raise Problem(
+                "outdated-state",
+                f"state: this service does not know the run any more: it remembers one that rests for "
+                f"{self._seconds / DAY:g} days (MACE_KEEP_RUNS), and none of another service; begin a new run",
+                field="state",
+            )
+        raise Problem("outdated-state", NOT_LAST, field="state")
+
+    def _remember(self, run_id: str, last: Last) -> None:
+        before = self._runs.pop(run_id, None)
+        self._runs[run_id] = last
+        try:
+            if self._file is not None:
+                self._file.append(run_id, last, self._runs)
+        except OSError as error:
+            del self._runs[run_id]
+            if before is not None:
+                self._runs[run_id] = before
+            log.error(
+                "the file of runs cannot be written", extra={"fields": {"reason": type(error).__name__}}
+            )
+            raise Problem("not-ready", UNWRITTEN, retry_after=30) from None
+
+    def _forget(self, now: float) -> bool:
+        """Let go of runs that rested too long, and of those beyond the most; whether there are such."""
+        before = len(self._runs)
+        while self._runs:
+            oldest = next(iter(self._runs))
+            if len(self._runs) <= MOST_RUNS and now - self._runs[oldest].at <= self._seconds:
+                break
+            del self._runs[oldest]
+        return len(self._runs) < before

@@ -1,0 +1,284 @@
+"""Whether a batch was there before: a mark of its sorted records, and a sketch of the records of all batches.
+
+The mark of a batch is a digest of its values and of how many records have each, side by side, so that their order does
+not matter. Whatever the law of the scores, a new batch is that very one with a probability of at most
+``n! / prod a! prod (a/n)^a`` a side, where ``a`` records have a value: the largest that any law gives it.
+
+The sketch holds the ``MOST_HASHES`` smallest keyed hashes of (side, value) of the whole run, and how many records have
+each: a sample of the values, the same whoever looks. If the new batch and those before come from one law, all records
+are exchangeable: which of them are in the batch is a draw without replacement, whatever the values. So how many values
+the batch would share with those before by chance follows from how many records have each value at all, and no law need
+be known; a Chernoff bound of it holds at every size. A score of few values is shared by chance, and is seen to be.
+
+Numbers count as equal if they agree in about nine digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom
+
+from estimators.sample.cells import Categories
+from estimators.sample.counts import Counts
+from estimators.sample.digests import digest
+from estimators.sample.scores import Scores
+
+Integers = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+MARK = 16
+"""Digits of a batch's mark."""
+
+MOST_HASHES = 1024
+"""Hashes of a sketch, of both sides together."""
+
+WIDTH = 8
+"""Digits, to the base of 16, of a hash; its last bit says whose side it is of."""
+
+BITS = 4 * WIDTH
+
+DIGITS = 30
+"""Binary digits by which numbers are told apart: about nine decimal ones."""
+
+REFUSED = 1e-6
+"""A repeat that is less likely by chance is one."""
+
+DOUBTED = 0.05
+"""A repeat that is less likely by chance is worth a word."""
+
+TILTS = np.linspace(0.05, 25.0, 100)
+"""Where the Chernoff bound is tried; it holds at each."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Side:
+    """One side of a batch: its values, sorted, and how many records have each."""
+
+    values: NDArray[np.generic]
+    counts: Integers
+
+    @property
+    def n_records(self) -> int:
+        """Records of this side."""
+        return int(self.counts.sum())
+
+
+Sides = tuple[Side, Side]
+"""Members, and nonmembers."""
+
+
+def sides_of(batch: Scores | Counts) -> Sides:
+    """A batch without the order of its records; of counts a value is a label, or the place of an interval."""
+    if isinstance(batch, Counts):
+        cells = batch.cells
+        values = _comparable(cells.labels) if isinstance(cells, Categories) else np.arange(cells.size)
+        return _side_of_counts(values, batch.members), _side_of_counts(values, batch.nonmembers)
+    return _side(batch.members), _side(batch.nonmembers)
+
+
+def _side(scores: NDArray[np.generic]) -> Side:
+    values, counts = np.unique(_comparable(scores), return_counts=True)
+    return Side(values, counts.astype(np.int64))
+
+
+def _side_of_counts(values: NDArray[np.generic], counts: Integers) -> Side:
+    return Side(values[counts > 0], counts[counts > 0])
+
+
+def _comparable(scores: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Numbers to so many digits, whatever type they came in; text as it is."""
+    if scores.dtype.kind in "US":
+        return scores
+    shares, exponents = np.frexp(scores.astype(np.float64))
+    return np.asarray(np.ldexp(np.round(np.ldexp(shares, DIGITS)), exponents - DIGITS) + 0.0)  # no -0.0
+
+
+def mark_of(sides: Sides) -> str:
+    """The same for a batch in any order of its records."""
+    return digest(*(column for side in sides for column in (side.values, side.counts)))[:MARK]
+
+
+def chance_of_mark(sides: Sides) -> float:
+    """The largest probability that any law gives to a batch of these values, or 1e-300 if that is less."""
+    logarithm = 0.0
+    for side in sides:
+        n, counts = side.n_records, side.counts
+        logarithm += gammaln(n + 1.0) - gammaln(counts + 1.0).sum() + xlogy(counts, counts / n).sum()
+    return float(np.clip(np.exp(logarithm), 1e-300, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Records of a batch that share their value, on the same side, with records before.
+
+    Attributes:
+        n_shared: How many; an estimate unless ``exact``.
+        n_records: How many records the batch has.
+        exact: Whether every value was looked at, and not a sample of them.
+        chance: Probability, at most, that so many do by chance.
+        is_whole: Whether the batch is an earlier one, whatever the order of its records.
+    """
+
+    n_shared: int
+    n_records: int
+    exact: bool
+    chance: float
+    is_whole: bool = False
+
+    @property
+    def said(self) -> str:
+        """How many, in words."""
+        if self.n_shared == self.n_records and self.exact:
+            return f"all {self.n_records} of its records"
+        about = "" if self.exact else "about "
+        by = "" if self.exact else " (estimated from a sample of the scores)"
+        return f"{about}{self.n_shared} of its {self.n_records} records{by}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sketch:
+    """The smallest hashes of a run's values, ascending, how many records have each, and records of both sides."""
+
+    n_members: int = 0
+    n_nonmembers: int = 0
+    hashes: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def after(self, sides: Sides, key: str) -> tuple[Sketch, Repeat | None]:
+        """The sketch with a batch more, and what of the batch was there before; None if most of it was not."""
+        hashes, new = _hashed(sides, key)
+        pool, exact = self._pool(hashes)
+        before, now = _counts_of(pool, self.hashes, self.counts), _counts_of(pool, hashes, new)
+        sizes = [side.n_records for side in sides]
+        together = Sketch(self.n_members + sizes[0], self.n_nonmembers + sizes[1], pool, before + now)
+        shared = (before > 0) & (now > 0)
+        if 2 * int(shared.sum()) <= int((now > 0).sum()):
+            return together, None
+        chance = _chance_of_sharing(
+            int(shared.sum()), before + now, pool & 1 == 1, (self.n_members, self.n_nonmembers), sizes
+        )
+        n_shared, n_seen, total = int(now[shared].sum()), int(now.sum()), sum(sizes)
+        return together, Repeat(n_shared if exact else round(total * n_shared / n_seen), total, exact, chance)
+
+    def merge(self, other: Sketch) -> Sketch:
+        """The sketch of both runs' records, if both have one key."""
+        limits = [each.hashes[-1] for each in (self, other) if len(each.hashes) == MOST_HASHES]
+        pool = np.union1d(self.hashes, other.hashes)
+        pool = pool[pool <= min(limits, default=2**BITS)][:MOST_HASHES]
+        return Sketch(
+            self.n_members + other.n_members,
+            self.n_nonmembers + other.n_nonmembers,
+            pool,
+            _counts_of(pool, self.hashes, self.counts) + _counts_of(pool, other.hashes, other.counts),
+        )
+
+    def _pool(self, hashes: Integers) -> tuple[Integers, bool]:
+        """The smallest hashes of both, of which both know all records; and whether these are all there are."""
+        full = len(self.hashes) == MOST_HASHES
+        if full:
+            hashes = hashes[hashes <= self.hashes[-1]]
+        pool = np.union1d(self.hashes, hashes)
+        return pool[:MOST_HASHES], not full and len(pool) <= MOST_HASHES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the counts are left out where each is 1."""
+        return {
+            "records": [self.n_members, self.n_nonmembers],
+            "hashes": "".join(f"{each:0{WIDTH}x}" for each in self.hashes.tolist()),
+            "counts": None if (self.counts == 1).all() else self.counts.tolist(),
+        }
+
+
+def _counts_of(pool: Integers, hashes: Integers, counts: Integers) -> Integers:
+    """How many records have each hash of a pool."""
+    if not len(hashes):
+        return np.zeros(len(pool), np.int64)
+    at = np.minimum(np.searchsorted(hashes, pool), len(hashes) - 1)
+    return np.where(hashes[at] == pool, counts[at], 0)
+
+
+def _chance_of_sharing(
+    n_shared: int, totals: Integers, of_members: NDArray[np.bool_], before: tuple[int, int], sizes: list[int]
+) -> float:
+    """A limit of the probability that a batch shares so many values with what was before.
+
+    Given how many records of a value there are at all (``totals``), each is in the batch with the probability that the
+    sizes say. Values would then be independent, were the size of the batch not fixed: what has a probability of P if
+    they are has one of at most P times that of the most likely number of all other records, over that of the size.
+    """
+    logarithm, penalty = np.zeros(len(TILTS)), 0.0
+    for side, earlier, size in zip((of_members, ~of_members), before, sizes, strict=True):
+        if not earlier or not size:
+            continue
+        n, share = earlier + size, size / (earlier + size)
+        others = n - int(totals[side].sum())
+        mode = int((others + 1) * share)
+        penalty += float(binom.logpmf(mode, others, share) - binom.logpmf(size, n, share))
+        values, times = np.unique(totals[side], return_counts=True)
+        both = 1.0 - (1.0 - share) ** values - share**values
+        logarithm += np.log1p(np.outer(np.expm1(TILTS), both)) @ times
+    return float(min(1.0, np.exp((logarithm - TILTS * n_shared).min() + penalty)))
+
+
+Marks = tuple[tuple[str, float], ...]
+"""The mark of each batch, and the most that its coming by chance could have been probable."""
+
+
+def with_batch(marks: Marks, sketch: Sketch, sides: Sides, key: str) -> tuple[Marks, Sketch, Repeat | None]:
+    """Marks and sketch with a batch more, and what of it was there before, by whichever of both chance explains less.
+
+    Args:
+        marks: Of the batches before.
+        sketch: Of their records.
+        sides: The batch.
+        key: Of the hashes of the sketch.
+    """
+    mark, chance = mark_of(sides), chance_of_mark(sides)
+    together, repeat = sketch.after(sides, key)
+    if mark in dict(marks):
+        chances = [min(1.0, len(marks) * chance), *([] if repeat is None else [repeat.chance])]
+        n_records = sum(side.n_records for side in sides)
+        repeat = Repeat(n_records, n_records, True, min(chances), True)
+    return (*marks, (mark, float(f"{chance:.1e}"))), together, repeat
+
+
+# --- hashes -------------------------------------------------------------------------------------------------
+
+
+def _hashed(sides: Sides, key: str) -> tuple[Integers, Integers]:
+    """The smallest hashes of the values of both sides, ascending, and how many records have each; one more than a
+    sketch holds, so that it shows if there are more."""
+    parts = [
+        (_hashes(side.values, f"{key} {name}") >> np.uint64(64 - BITS + 1) << np.uint64(1)) | np.uint64(bit)
+        for side, name, bit in zip(sides, ("member", "nonmember"), (1, 0), strict=True)
+    ]
+    hashes = np.concatenate(parts).astype(np.int64)
+    counts = np.concatenate([side.counts for side in sides])
+    if len(hashes) > MOST_HASHES + 1:
+        smallest = np.argpartition(hashes, MOST_HASHES)[: MOST_HASHES + 1]
+        hashes, counts = hashes[smallest], counts[smallest]
+    hashes, at = np.unique(hashes, return_inverse=True)
+    return hashes, np.bincount(at, counts, len(hashes)).astype(np.int64)
+
+
+def _hashes(values: NDArray[np.generic], key: str) -> Hashes:
+    secret = blake2b(key.encode(), digest_size=16).digest()
+    if values.dtype.kind in "US":
+        texts = (value.encode() if isinstance(value, str) else bytes(value) for value in values.tolist())
+        digests = b"".join(blake2b(text, digest_size=8, key=secret).digest() for text in texts)
+        return np.frombuffer(digests, "<u8")
+    first, second = np.frombuffer(secret, "<u8")
+    return _mixed(_mixed(values.astype(np.float64).view(np.uint64) ^ first) ^ second)
+
+
+def _mixed(words: Hashes) -> Hashes:
+    """Each word as another one, every bit of it hanging on every bit (Steele, Lea and Flood 2014, SplitMix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(words ^ (words >> np.uint64(31)))
