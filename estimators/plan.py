@@ -189,7 +189,7 @@ def opening(outcome: Decision, more_would_settle: bool) -> str:
     """How a sentence about a decision begins: an open one is for want of data only if more of them would settle it."""
     if outcome is Decision.INCONCLUSIVE:
         return "Not enough data" if more_would_settle else "Undecided"
-    return outcome.value.capitalize()
+    return str(outcome.value).capitalize()
 
 
 def overall(decisions: Iterable[Decision]) -> Decision:

@@ -137,10 +137,11 @@ class ReleaseSize:
                 f"With {series.sure} {_rows(self.largest, total)}, in the order that was drawn, keep "
                 f"{what}; more of them {beyond}. {why}."
             )
-        one = exactly(series.max_advantage) if not self.limits[0] else ""
+        alone = None if self.limits[0] else series.max_advantage
+        one = "" if alone is None else exactly(alone)
         if next_step.decision is Decision.FAIL:
             return f"No size: with {series.sure} even the smallest exceeds {one or 'a limit'}. {why}."
-        start = opening(next_step.decision, next_step.records_needed is not None)
+        start = opening(Decision.INCONCLUSIVE, next_step.records_needed is not None)
         return f"{start}: not even the smallest size is shown with {series.sure} to keep {one or 'every limit'}. {why}."
 
     @property

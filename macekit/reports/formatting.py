@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import accumulate
 from typing import assert_never
 
-from estimators.statement import at_least, at_most, exactly, figures_down, figures_up, percent
+from estimators.statement import at_least, at_most, figures_down, figures_up, percent
 from macekit.reports.model import Cell, Number, Phrase, Quote, Table, Untrusted
 from macekit.text import escape_controls, printable
 
@@ -44,7 +44,7 @@ def format_number(number: Number) -> str:
         case "count":
             return f"{value:,}"
         case "exact":
-            return exactly(value) if isinstance(value, float) else repr(value)
+            return repr(value).removesuffix(".0")
         case "percent":
             return percent(value) if field_name(number.path) == CONFIDENCE else f"{100 * value:.6g}%"
         case "guesses":

@@ -8,6 +8,7 @@ from macekit.reports.charts.forest import differences, ranking
 from macekit.reports.content import limitations, provenance, riskiest
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import AttackerClass, without_leak, worth
+from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
 from macekit.reports.model import (
     AnswerPath,
     Block,
@@ -30,11 +31,6 @@ from macekit.reports.model import (
 MOST = 200
 """Queries, and differences, that are shown."""
 
-RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
-TOGETHER = (
-    "The intervals of this table hold for all its rows at once. The largest advantage and a limit are one number each: "
-    "their ends hold alone, and may be narrower."
-)
 DIFFERENCES = ("First minus second", "Difference", "Lower end", "Upper end", "Decided")
 INPUTS = ("Member records", "Nonmember records", "SHA-256 of the scores", "How scores were read")
 
@@ -124,19 +120,6 @@ def table(
     """A row for each of the first of many."""
     first = tuple(to_row(row) for row in list(rows)[:MOST])
     return Table(caption, head, first, note, len(rows) - len(first), rows.path)
-
-
-def rank(place: AnswerPath) -> tuple[Cell, ...]:
-    """One place of a ranking."""
-    advantage = place["advantage"]
-    return (
-        place["name"].untrusted(),
-        advantage["estimate"].number(),
-        advantage["lower"].number(),
-        advantage["upper"].number(),
-        place["best_rank"].number("count"),
-        place["worst_rank"].number("count"),
-    )
 
 
 def _difference(pair: AnswerPath) -> tuple[Cell, ...]:

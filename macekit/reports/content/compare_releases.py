@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from macekit.reports.charts.forest import differences, ranking
-from macekit.reports.content.compare import RANKS, TOGETHER, rank, side_by_side, table
+from macekit.reports.content.compare import side_by_side, table
+from macekit.reports.content.riskiest import RANKS, TOGETHER, rank
 from macekit.reports.model import AnswerPath, Cell, Context, Figure, Figures, Report
 from macekit.reports.palette import WORDS
 

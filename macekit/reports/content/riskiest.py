@@ -8,7 +8,6 @@ from macekit.reports.charts.forest import columns as forest_of_columns
 from macekit.reports.charts.forest import groups as forest_of_groups
 from macekit.reports.charts.forest import ranking
 from macekit.reports.content import groups, limitations
-from macekit.reports.content.compare import RANKS, TOGETHER, rank
 from macekit.reports.content.guarantees import Backing
 from macekit.reports.content.plain_words import rare_exposure, without_leak
 from macekit.reports.model import (
@@ -28,6 +27,7 @@ from macekit.reports.model import (
 )
 from macekit.reports.palette import WORDS
 
+RANKS = ("Query", "Advantage", "Lower end", "Upper end", "Best rank", "Worst rank")
 LIMITS = ("Limit", "At most", "Decision", "Query", "Seen", "Lower end", "Upper end")
 QUERIES = ("Query", "A high score says", "From")
 TAILS = ("Query", "Members", "Nonmembers", "Members, at least", "Nonmembers, at most", "Probable, at least")
@@ -43,6 +43,10 @@ LABELS = {
     "copies": "Copied rows",
 }
 
+TOGETHER = (
+    "The intervals of this table hold for all its rows at once. The largest advantage and a limit are one number each: "
+    "their ends hold alone, and may be narrower."
+)
 BAND = (
     "The two ends of a row hold for all rows at once. By itself at most is the upper end of that row alone, "
     "which decides whether it keeps the limit."
@@ -116,6 +120,19 @@ def every_query(answer: AnswerPath, figures: Figures) -> Section:
     else:
         blocks.append(Paragraph((answer["exposures"][0]["sentence"].quote(),)))
     return Section("ranking", "Every query", (*blocks, words), (ranks,))
+
+
+def rank(place: AnswerPath) -> tuple[Cell, ...]:
+    """One place of a ranking."""
+    advantage = place["advantage"]
+    return (
+        place["name"].untrusted(),
+        advantage["estimate"].number(),
+        advantage["lower"].number(),
+        advantage["upper"].number(),
+        place["best_rank"].number("count"),
+        place["worst_rank"].number("count"),
+    )
 
 
 def _tail(exposure: AnswerPath) -> tuple[Cell, ...]:

@@ -258,7 +258,8 @@ def test_a_learned_score_passes_only_by_name(estimator: object, decision: str, a
         assert verdict["reason"].startswith("learned score: ")
         assert verdict["records_needed"] is None
     assert gate["decision"] == decision
-    assert estimate["sentence"].lower().startswith(f"{decision}: learned score: ")
+    word = "Undecided" if decision == "inconclusive" else decision.capitalize()
+    assert estimate["sentence"].startswith(f"{word}: learned score: ")
     assert validate_answer("gate", gate) == gate  # a saved one is known to be whole
     assert validate_answer("advantage", estimate) == estimate
 
