@@ -27,8 +27,8 @@ from macekit.reports.model import (
 )
 
 OF_THE_SCORE: Inline = (
-    "The epsilon of the score, which a gate limits, is another statement: it rests on independent draws of either side, "
-    "whoever chose the members, and speaks of this one score. The two numbers may differ.",
+    "The epsilon of the score, which a gate limits, is another statement: it rests on independent draws of either "
+    "side, whoever chose the members, and speaks of this one score. The two numbers may differ.",
 )
 
 # --- promise ------------------------------------------------------------------------------------------------
