@@ -26,6 +26,11 @@ from macekit.reports.model import (
     Section,
 )
 
+OF_THE_SCORE: Inline = (
+    "The epsilon of the score, which a gate limits, is another statement: it rests on independent draws of either "
+    "side, whoever chose the members, and speaks of this one score. The two numbers may differ.",
+)
+
 # --- promise ------------------------------------------------------------------------------------------------
 # A promised epsilon, beside what the records show: in an audit, and wherever one was named.
 
@@ -108,6 +113,7 @@ def _open(answer: AnswerPath, prior: AnswerPath) -> Iterator[Inline]:
         answer["epsilon"]["guarantee"]["assumes"].quote(),
         ".",
     )
+    yield OF_THE_SCORE
     yield from limitations.of_advantage(answer)
     yield from limitations.of_sample(prior, answer["advantage"]["clusters"])
 
