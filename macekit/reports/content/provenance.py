@@ -89,6 +89,11 @@ def origin(source: AnswerPath, context: Context) -> Iterator[tuple[Cell, Cell]]:
         yield "Nonmember records", source["n_nonmembers"].number("count")
     if source["input_sha256"]:
         yield "SHA-256 of the input", source["input_sha256"].quote()
+    if source["run"]:
+        yield "Run of batches", source["run"]["run_id"].untrusted()
+        if source["run"]["state_before"]:
+            yield "SHA-256 of the state that came", source["run"]["state_before"].quote()
+        yield "SHA-256 of the state that went out", source["run"]["state_after"].quote()
     if source["query"]:
         yield "How scores were read", source["query"].quote()
     if source:
