@@ -33,6 +33,12 @@ APART = 0.5
 NEXT_TO = 2.0**-20, 1.0 / 20.0
 """What lies next to a value: at most this share of the largest value away, and at most this share of a step."""
 
+BY_CHANCE = 0.001
+"""How probable it may be that a table of numbers like those of the other has so few digits all the same."""
+
+BETRAY = 8
+"""So many values that do not fit betray that a precision is none."""
+
 FEW = 64
 """Values that are tried before all are."""
 
@@ -163,16 +169,15 @@ def alike(
         return fine, coarse, further, []
     own, of_fine = precision_of(coarse, fine), precision_of(fine, coarse)
     words: list[str] = []
-    if own != Precision():
-        nearest, target = own.rounded(fine), own.rounded(coarse)
-        if _newly_equal(fine, nearest, target, coarse):
-            fine, further = own.rounded(fine, cut), own.rounded(further, cut)
-            coarse = target
+    if _is_no_chance(own, coarse, fine):
+        rounded, target = own.rounded(fine), own.rounded(coarse)
+        if _become_equal(fine, rounded, coarse, target):
+            fine, further, coarse = own.rounded(fine, cut), own.rounded(further, cut), target
             words.append(own.words)
-    if of_fine != Precision():
-        target, nearest = of_fine.rounded(fine), _next_to(coarse, of_fine)
-        if _newly_equal(coarse, nearest, target, fine):
-            fine, coarse, further = target, nearest, of_fine.rounded(further)
+    if _is_no_chance(of_fine, fine, coarse):
+        rounded, target = _next_to(coarse, of_fine), of_fine.rounded(fine)
+        if _become_equal(coarse, rounded, fine, target):
+            fine, further, coarse = target, of_fine.rounded(further), rounded
             words.append(of_fine.words)
     return fine, coarse, further, words
 
@@ -193,7 +198,12 @@ def is_coarser(ones: Floats, others: Floats) -> bool:
     return change > back
 
 
-def _newly_equal(before: Floats, after: Floats, target: Floats, others: Floats) -> bool:
+def _is_no_chance(precision: Precision, values: Floats, others: Floats) -> bool:
+    """Whether as many numbers like the others would hardly all be of this precision, as the values are."""
+    return float((precision.rounded(others) == others).mean()) ** len(values) < BY_CHANCE
+
+
+def _become_equal(before: Floats, after: Floats, others: Floats, target: Floats) -> bool:
     """Whether rounding makes a value equal to one of the other table that was equal to none."""
     return bool((np.isin(after, target) & ~np.isin(before, others)).any())
 
@@ -239,10 +249,13 @@ def _narrow(values: Floats, bits: int) -> Floats:
 
 
 def _decimals(values: Floats, bits: int) -> Iterator[Precision]:
-    """Steps of ten that are no finer than floats of so many bits are at a middling value, the coarsest first."""
-    sizes = np.abs(values[values != 0.0]) if values.any() else np.ones(1)
-    middle = np.sort(sizes)[len(sizes) // 2]
-    step = np.floor(np.log2(middle)) - np.finfo(FLOATS[bits]).nmant  # of these floats there, in powers of two
+    """Steps of ten that are no finer than floats of so many bits are at one of the smaller values, the coarsest first.
+
+    Of floats that were not rounded those below it would betray themselves.
+    """
+    sizes = np.sort(np.abs(values[values != 0.0])) if values.any() else np.ones(1)
+    small = sizes[min(max(len(sizes) // 10, BETRAY), len(sizes) - 1)]
+    step = np.floor(np.log2(small)) - np.finfo(FLOATS[bits]).nmant  # of these floats there, in powers of two
     for decimals in range(-max(int(np.log10(sizes.max())), 0), int(np.floor(-step * np.log10(2.0))) + 1):
         yield from (Precision(width, decimals) for width in dict.fromkeys((64, bits)))
 
@@ -273,19 +286,15 @@ def _to_places(values: Floats, places: Integers, cut: Cut) -> Floats:
         low = np.floor(scaled)
         part = scaled - low
         off = 8.0 * np.finfo(np.float64).eps * np.maximum(scaled, 1.0)
-        steps = low + (part >= 1.0 - off) if cut is Cut.OFF else low + (part > 0.5)
-        halves = (
-            np.flatnonzero(np.abs(part - 0.5) <= off) if cut is not Cut.OFF else np.array([], dtype=np.intp)
-        )
-        if cut is Cut.AWAY:
+        halves = np.flatnonzero(np.abs(part - 0.5) <= off)
+        steps = np.rint(scaled)
+        if cut is Cut.OFF:
+            steps = low + (part >= 1.0 - off)
+        elif cut is Cut.AWAY:
             steps[halves] = low[halves] + 1.0
-        elif cut is Cut.EVEN:
-            steps[halves] = low[halves] + low[halves] % 2.0
-        elif len(halves):
-            exact = [
-                round(abs(x), n)
-                for x, n in zip(values[halves].tolist(), places[halves].tolist(), strict=True)
-            ]
-            steps[halves] = np.rint(np.array(exact) * up[halves] / down[halves])
+        elif cut is Cut.NEAREST and len(halves):
+            numbers = zip(np.abs(values[halves]).tolist(), places[halves].tolist(), strict=True)
+            exact = np.array([round(value, digits) for value, digits in numbers])
+            steps[halves] = np.rint(exact * up[halves] / down[halves])
         result = np.copysign(steps * down / up, values) + 0.0
     return np.where(np.isfinite(result) & (scaled < 2.0**53), result, values)
