@@ -300,6 +300,8 @@ class SyntheticOptions(LimitsOptions, total=False):
     """``audit_synthetic``."""
 
     max_copies_over_holdout: int | None
+    max_near_copies_over_holdout: int | None
+    accept_copies: bool
     queries: list[QueryName] | None
 
 
@@ -311,6 +313,8 @@ class ReleaseSizeOptions(TablesOptions, total=False):
     max_exposed: float | None
     at_precision: float | None
     max_copies_over_holdout: int | None
+    max_near_copies_over_holdout: int | None
+    accept_copies: bool
     queries: list[QueryName] | None
     unit: str | None
     prior: float

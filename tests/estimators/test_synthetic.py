@@ -77,7 +77,14 @@ def test_upper_ends_are_not_corrected_and_lower_ends_share_the_error_over_querie
     assert limit.estimate.upper == advantage(scores[limit.query], seed=2).upper
 
     loose = audit_synthetic(
-        train, holdout, released, max_advantage=0.9, queries=NEAR, seed=2, check_sides=False
+        train,
+        holdout,
+        released,
+        max_advantage=0.9,
+        queries=NEAR,
+        seed=2,
+        check_sides=False,
+        accept_copies=True,
     )
     upper = {name: advantage(each, seed=2).upper for name, each in scores.items()}
     assert loose.decision is Decision.PASS
@@ -185,9 +192,10 @@ def test_few_copies_fail_by_their_number_and_are_said_to_be_exposed_beside_a_pas
     assert decisions(fails) == {"advantage": "pass", "copies": "fail"}
     assert "rare_exposure" not in codes(fails)  # it is not hidden by anything
 
-    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False)
+    passes = audit_synthetic(train, holdout, leaky, max_advantage=0.3, check_sides=False, accept_copies=True)
     assert passes.decision is Decision.PASS
     assert codes(passes)[0] == "rare_exposure"
+    assert "copies_accepted" in codes(passes)
     assert passes.most_exposed[1].alarm
     assert passes.cautions[0].message.startswith(passes.most_exposed[0].replace("_", " "))
 
